@@ -435,3 +435,8 @@ strip = Last fires
 strip-about = The last { $count } fires, the newest on the right; { $failed } failed
 strip-unread = The last fires cannot be read.
 strip-fire = { $at }: { $outcome }, { $done } of { $items } items done
+
+# Copy as
+same = Copy as curl or as a command
+same-page = This page
+same-about = CONSOLE is the address of this console, TOKEN a token of it. Words in capitals are yours to fill in. The command reads the settings of application.yaml in its folder.

@@ -495,3 +495,8 @@ strip = 最近的触发
 strip-about = 最近 { $count } 次触发，最新的在右侧，其中 { $failed } 次失败
 strip-unread = 无法读取最近的触发。
 strip-fire = { $at }：{ $outcome }，{ $items } 个分片项中完成 { $done } 个
+
+# Copy as
+same = 复制为 curl 或命令
+same-page = 本页面
+same-about = CONSOLE 是本控制台的地址，TOKEN 是其令牌。大写单词由您填写。命令读取其所在目录中 application.yaml 的设置。

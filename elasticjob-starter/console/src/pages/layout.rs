@@ -8,6 +8,7 @@ use crate::access::Identity;
 use crate::app::App;
 use crate::assets;
 use crate::here::{Here, Who};
+use crate::same::{self, Copy};
 use crate::text::{Language, Text};
 use crate::theme::Theme;
 use crate::words;
@@ -32,6 +33,8 @@ pub(crate) struct Layout {
     pub(crate) lost_since: Option<String>,
     /// The number of the last change that the page knows of, for a page that is kept up to date.
     pub(crate) live: Option<u64>,
+    /// The page and its buttons as calls and commands.
+    pub(crate) same: Vec<Copy>,
 }
 
 impl Layout {
@@ -60,6 +63,7 @@ impl Layout {
 
     pub(crate) fn new(app: &App, identity: &Identity, text: Text, theme: Theme, place: &str) -> Self {
         let registries = app.registries.keys().filter(|name| identity.sees_registry(name)).cloned().collect();
+        let same = same::of_page(&text, identity, place);
         Self {
             text,
             theme,
@@ -71,6 +75,7 @@ impl Layout {
             read_only: app.options.read_only,
             lost_since: None,
             live: None,
+            same,
         }
     }
 
