@@ -29,8 +29,10 @@
 //! | `api` | the REST API below `/api/v1` |
 //! | `pages` | one file a page; its template has the same name in `templates/` |
 //! | `routes` | the table of all routes with the permission that each needs |
+//! | `same` | each page and button as a call of the API and as a command, to be copied |
 //! | `live` | tells pages and programs that something changed |
 //! | `assets`, `text`, `theme` | style sheet; texts in English and Chinese; light or dark |
+//! | `words` | schedules in words |
 
 mod access;
 mod api;
@@ -45,12 +47,14 @@ mod options;
 mod pages;
 mod registries;
 mod routes;
+mod same;
 mod serve;
 mod service;
 #[cfg(test)]
 mod testing;
 mod text;
 mod theme;
+mod words;
 
 pub use access::{FirstPassword, Grant, PasswordHash, PasswordProblem, Role, Token, TokenHash, TokenProblem, User};
 pub use app::{Console, ConsoleError};

@@ -48,6 +48,7 @@ pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent,
 pub use handle::Tracing;
 pub use history::{
     AnyTraceReader, Cursor, CursorError, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome,
-    ExecutionRecord, Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord, TraceReader,
+    ExecutionRecord, FireCount, NewestRuns, Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord,
+    TraceReader,
 };
 pub use storage::{AnyTracingStorage, TracingStorage, WriteError};

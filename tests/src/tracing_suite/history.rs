@@ -153,7 +153,7 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
 }
 
 /// A reader that cannot count: the default of the interface reads the records.
-struct ByRecords(AnyTraceReader);
+pub(super) struct ByRecords(pub(super) AnyTraceReader);
 
 impl TraceReader for ByRecords {
     async fn executions(

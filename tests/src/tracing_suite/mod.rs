@@ -3,6 +3,7 @@
 mod beside_java;
 mod decisions;
 mod events;
+mod fires;
 mod history;
 mod many;
 mod outage;
@@ -70,6 +71,10 @@ cases! {
         a_reader_makes_nothing_and_says_what_is_not_there,
         times_are_read_by_the_zone_they_were_written_by,
         runs_are_found_by_the_fire_that_they_are_of,
+    }
+    fires {
+        the_newest_fires_of_several_jobs_are_counted_together,
+        fires_of_tables_of_java_are_told_apart_by_the_second_they_began_in,
     }
     decisions {
         a_decision_is_kept_once_and_read_as_it_was_written,

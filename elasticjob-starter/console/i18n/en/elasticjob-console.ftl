@@ -361,3 +361,82 @@ access-login-slowed = login put off: too many attempts
 access-logged-out = logged out
 access-token-refused = token refused
 access-forbidden = request refused: the role is missing
+
+# Schedules in words
+words-comma = ,{" "}
+words-list = ,{" "}
+words-at = at { $times }
+words-every-second = every second
+words-every-seconds = every { $step } seconds
+words-every-seconds-from = every { $step } seconds from second { $from }
+words-every-minute = every minute
+words-every-minutes = every { $step } minutes
+words-every-minutes-from = every { $step } minutes from minute { $from }
+words-minutes = each minute from { $from } to { $to } of each hour
+words-at-minutes = at minute { $minutes } of each hour
+words-every-hour = every hour
+words-every-hour-at-minute = every hour at minute { $minute }
+words-every-hour-at-second = every hour at minute { $minute }, second { $second }
+words-every-hours = every { $step } hours from { $from }
+words-hours = every hour from { $from } to { $to }
+words-within = { $said } from { $from } to { $to }
+words-every-day = every day
+words-each-month = { $days } of each month
+words-every-days = every { $step } days from day { $from }
+words-days = from day { $from } to { $to }
+words-on-days = on day { $days }
+words-last-day = on the last day
+words-before-last-day = { $count ->
+    [one] { $count } day before the last day
+   *[other] { $count } days before the last day
+}
+words-last-working-day = on the last working day
+words-nearest-working-day = on the working day nearest to day { $day }
+words-weekdays = { $from } to { $to }
+words-on-weekdays = on { $days }
+words-last-weekday = on the last { $day }
+words-nth-weekday = on the { $nth ->
+    [1] 1st
+    [2] 2nd
+    [3] 3rd
+   *[other] { $nth }th
+} { $day }
+words-every-months = every { $step } months from { $from }
+words-months = from { $from } to { $to }
+words-in-months = in { $months }
+words-years = from { $from } to { $to }
+words-in-year = in { $years }
+words-weekday = { $day ->
+    [1] Sunday
+    [2] Monday
+    [3] Tuesday
+    [4] Wednesday
+    [5] Thursday
+    [6] Friday
+   *[other] Saturday
+}
+words-month = { $month ->
+    [1] January
+    [2] February
+    [3] March
+    [4] April
+    [5] May
+    [6] June
+    [7] July
+    [8] August
+    [9] September
+    [10] October
+    [11] November
+   *[other] December
+}
+
+# Strip of fires
+strip = Last fires
+strip-about = The last { $count } fires, the newest on the right; { $failed } failed
+strip-unread = The last fires cannot be read.
+strip-fire = { $at }: { $outcome }, { $done } of { $items } items done
+
+# Copy as
+same = Copy as curl or as a command
+same-page = This page
+same-about = CONSOLE is the address of this console, TOKEN a token of it. Words in capitals are yours to fill in. The command reads the settings of application.yaml in its folder.

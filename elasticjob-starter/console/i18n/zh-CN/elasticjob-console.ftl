@@ -442,3 +442,61 @@ access-login-slowed = 登录被推迟：尝试次数过多
 access-logged-out = 退出登录
 access-token-refused = 令牌被拒绝
 access-forbidden = 请求被拒绝：缺少角色
+
+# Schedules in words
+words-comma = ，
+words-list = 、
+words-at = { $times }
+words-every-second = 每秒
+words-every-seconds = 每 { $step } 秒
+words-every-seconds-from = 从第 { $from } 秒起每 { $step } 秒
+words-every-minute = 每分钟
+words-every-minutes = 每 { $step } 分钟
+words-every-minutes-from = 从第 { $from } 分起每 { $step } 分钟
+words-minutes = 每小时第 { $from } 至 { $to } 分的每分钟
+words-at-minutes = 每小时第 { $minutes } 分
+words-every-hour = 每小时
+words-every-hour-at-minute = 每小时第 { $minute } 分
+words-every-hour-at-second = 每小时第 { $minute } 分 { $second } 秒
+words-every-hours = 从 { $from } 起每 { $step } 小时
+words-hours = { $from } 至 { $to } 每小时
+words-within = { $from } 至 { $to } { $said }
+words-every-day = 每天
+words-each-month = 每月{ $days }
+words-every-days = 从{ $from }日起每 { $step } 天
+words-days = { $from }至{ $to }日
+words-on-days = { $days }日
+words-last-day = 最后一天
+words-before-last-day = 最后一天之前 { $count } 天
+words-last-working-day = 最后一个工作日
+words-nearest-working-day = 最接近{ $day }日的工作日
+words-weekdays = { $from }至{ $to }
+words-on-weekdays = { $days }
+words-last-weekday = 最后一个{ $day }
+words-nth-weekday = 第 { $nth } 个{ $day }
+words-every-months = 从{ $from }起每 { $step } 个月
+words-months = { $from }至{ $to }
+words-in-months = { $months }
+words-years = { $from } 年至 { $to } 年
+words-in-year = { $years } 年
+words-weekday = { $day ->
+    [1] 周日
+    [2] 周一
+    [3] 周二
+    [4] 周三
+    [5] 周四
+    [6] 周五
+   *[other] 周六
+}
+words-month = { $month }月
+
+# Strip of fires
+strip = 最近的触发
+strip-about = 最近 { $count } 次触发，最新的在右侧，其中 { $failed } 次失败
+strip-unread = 无法读取最近的触发。
+strip-fire = { $at }：{ $outcome }，{ $items } 个分片项中完成 { $done } 个
+
+# Copy as
+same = 复制为 curl 或命令
+same-page = 本页面
+same-about = CONSOLE 是本控制台的地址，TOKEN 是其令牌。大写单词由您填写。命令读取其所在目录中 application.yaml 的设置。

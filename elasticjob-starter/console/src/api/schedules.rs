@@ -7,8 +7,10 @@ use utoipa::ToSchema;
 
 use super::Problem;
 use super::body::Body;
+use crate::here::Who;
 use crate::service::now;
 use crate::service::time::Time;
+use crate::words;
 
 /// The longest expression that is read.
 const LONGEST: usize = 256;
@@ -33,6 +35,8 @@ pub(crate) struct Expression {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Fires {
+    /// What the expression means, in the language of the header Accept-Language; `null` where it has no short words.
+    words: Option<String>,
     fires: Vec<FireView>,
     /// Whether there are no others.
     ends: bool,
@@ -54,7 +58,7 @@ pub(crate) struct FireView {
 /// The coming fires of an expression
 #[utoipa::path(post, path = "/api/v1/schedules/previews", tag = "schedules", request_body = Expression,
     responses((status = 200, body = Fires), (status = "default", body = Problem)))]
-pub(crate) async fn preview(Body(wanted): Body<Expression>) -> Result<Json<Fires>, Problem> {
+pub(crate) async fn preview(who: Who, Body(wanted): Body<Expression>) -> Result<Json<Fires>, Problem> {
     if wanted.cron.chars().count() > LONGEST {
         return Err(Problem::bad_request(format!("an expression has at most {LONGEST} characters")));
     }
@@ -78,5 +82,5 @@ pub(crate) async fn preview(Body(wanted): Body<Expression>) -> Result<Json<Fires
     })
     .take(count)
     .collect();
-    Ok(Json(Fires { ends: fires.len() < count, fires }))
+    Ok(Json(Fires { words: words::of(&who.text, &wanted.cron), ends: fires.len() < count, fires }))
 }

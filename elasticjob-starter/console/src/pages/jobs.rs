@@ -13,6 +13,10 @@ use elasticjob::operations::{JobOverview, JobState, Target};
 use i18n_embed_fl::fl;
 
 use super::actions::Action;
+use super::chart::Px;
+use super::chart::sign::Sign;
+use super::chart::strip::Strip;
+use super::fires::outcome;
 use super::form::{self, Fields};
 use super::said::{Said, Tone};
 use super::time::Clock;
@@ -22,7 +26,9 @@ use crate::api::Problem;
 use crate::api::body::checked_count;
 use crate::here::Here;
 use crate::service::jobs::{self, JobQuery};
-use crate::text::t;
+use crate::service::strip::{FIRES, Mark, strips};
+use crate::text::{Text, t};
+use crate::words;
 
 #[derive(Template)]
 #[template(path = "jobs.html")]
@@ -36,6 +42,10 @@ struct JobsPage {
     /// The query of the next page.
     next: Option<String>,
     may_operate: bool,
+    /// Whether the last fires are known.
+    is_traced: bool,
+    /// Why they cannot be read.
+    unread: Option<String>,
 }
 
 /// A job in the list.
@@ -43,11 +53,43 @@ struct Row {
     job: Arc<JobOverview>,
     clock: Clock,
     may_operate: bool,
+    /// Its schedule.
+    words: Option<String>,
+    /// Its last fires.
+    strip: Option<Strip>,
 }
 
 impl Row {
-    fn of(here: &Here, job: Arc<JobOverview>) -> Self {
-        Self { clock: Clock::in_zone(job.time_zone), may_operate: here.may(Role::Operator, &job.job), job }
+    fn of(here: &Here, job: Arc<JobOverview>, marks: Option<&Vec<Mark>>) -> Self {
+        let clock = Clock::in_zone(job.time_zone);
+        let strip = marks.filter(|marks| !marks.is_empty()).map(|marks| {
+            let title = |mark: &Mark| (mark.outcome.into(), title(&here.text, &clock, mark));
+            Strip::of(marks.iter().map(title), FIRES)
+        });
+        Self {
+            may_operate: here.may(Role::Operator, &job.job),
+            words: job.cron.as_deref().and_then(|cron| words::of(&here.text, cron)),
+            strip,
+            clock,
+            job,
+        }
+    }
+}
+
+fn title(text: &Text, clock: &Clock, mark: &Mark) -> String {
+    let (at, outcome) = (clock.at(&mark.id.time()), outcome(text, mark.outcome));
+    fl!(text.loader(), "strip-fire", at = at, outcome = outcome, done = mark.done, items = mark.items)
+}
+
+impl JobsPage {
+    fn strip_width(&self) -> Px {
+        Strip::width(FIRES)
+    }
+
+    /// What the picture of a strip says in one line: how many fires, and how many of them failed.
+    fn strip_about(&self, strip: &Strip) -> String {
+        let failed = strip.bars.iter().filter(|bar| bar.sign == Sign::Bad).count();
+        fl!(self.layout.text.loader(), "strip-about", count = strip.bars.len(), failed = failed)
     }
 }
 
@@ -77,10 +119,23 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Job
         Err(problem) => return error::problem(&here, &problem),
     };
     let (total, next) = (found.total, found.next.map(|cursor| query.after(&cursor)));
-    let rows: Vec<Row> = found.jobs.into_iter().map(|job| Row::of(&here, job)).collect();
+    let (marks, unread) = match strips(&here, &found.jobs).await {
+        Ok(marks) => (marks, None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    let is_traced = marks.is_some();
+    let marks = marks.unwrap_or_default();
+    let rows: Vec<Row> = found
+        .jobs
+        .into_iter()
+        .map(|job| {
+            let marks = marks.get(job.job.as_str());
+            Row::of(&here, job, marks)
+        })
+        .collect();
     let (said, may_operate) = (Said::of(&headers), rows.iter().any(|row| row.may_operate));
     let states = JobState::ALL.to_vec();
-    let shown = page(&JobsPage { layout, said, query, states, rows, total, next, may_operate });
+    let shown = page(&JobsPage { layout, said, query, states, rows, total, next, may_operate, is_traced, unread });
     Said::forget(&here.app, shown)
 }
 

@@ -8,8 +8,10 @@ use crate::access::Identity;
 use crate::app::App;
 use crate::assets;
 use crate::here::{Here, Who};
+use crate::same::{self, Copy};
 use crate::text::{Language, Text};
 use crate::theme::Theme;
+use crate::words;
 
 /// The frame of a page.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub(crate) struct Layout {
     pub(crate) lost_since: Option<String>,
     /// The number of the last change that the page knows of, for a page that is kept up to date.
     pub(crate) live: Option<u64>,
+    /// The page and its buttons as calls and commands.
+    pub(crate) same: Vec<Copy>,
 }
 
 impl Layout {
@@ -59,6 +63,7 @@ impl Layout {
 
     pub(crate) fn new(app: &App, identity: &Identity, text: Text, theme: Theme, place: &str) -> Self {
         let registries = app.registries.keys().filter(|name| identity.sees_registry(name)).cloned().collect();
+        let same = same::of_page(&text, identity, place);
         Self {
             text,
             theme,
@@ -70,6 +75,7 @@ impl Layout {
             read_only: app.options.read_only,
             lost_since: None,
             live: None,
+            same,
         }
     }
 
@@ -86,6 +92,11 @@ impl Layout {
     /// The address of a job.
     pub(crate) fn job(&self, job: &JobName) -> String {
         self.here(&format!("/jobs/{}", segment(job.as_str())))
+    }
+
+    /// A schedule in words.
+    pub(crate) fn words(&self, cron: &str) -> Option<String> {
+        words::of(&self.text, cron)
     }
 
     pub(crate) fn asset(&self, name: &str) -> String {

@@ -16,6 +16,8 @@ pub(crate) mod job;
 #[cfg(test)]
 mod job_tests;
 pub(crate) mod jobs;
+#[cfg(test)]
+mod jobs_tests;
 mod layout;
 pub(crate) mod login;
 pub(crate) mod overview;

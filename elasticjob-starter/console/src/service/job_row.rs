@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use super::job::{FindingView, RunView};
 use super::time::Time;
 use crate::here::Here;
+use crate::words;
 
 /// A job: its state, what runs, what went wrong, and what should have run and did not.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -21,6 +22,8 @@ pub(crate) struct JobRow {
     /// `null` for a one-off job.
     cron: Option<String>,
     time_zone: Option<String>,
+    /// The schedule in words, in the language of the header Accept-Language; `null` where it has no short words.
+    schedule_words: Option<String>,
     /// Why the stored configuration cannot be used. The fields that come from it are empty then.
     problem: Option<String>,
     #[schema(value_type = Option<String>)]
@@ -78,6 +81,7 @@ impl JobRow {
             description: job.description.clone(),
             cron: job.cron.clone(),
             time_zone: job.time_zone.map(|zone| zone.to_string()),
+            schedule_words: job.cron.as_deref().and_then(|cron| words::of(&here.text, cron)),
             problem: job.problem.clone(),
             next_fire: job.next_fire.map(Time),
             instance_count: job.instances,

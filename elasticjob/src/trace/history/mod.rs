@@ -2,11 +2,13 @@
 
 mod decision_text;
 mod filter;
+mod fires;
 mod page;
 mod reader;
 mod record;
 
 pub use filter::{DecisionFilter, ExecutionFilter, StateFilter};
+pub use fires::{FireCount, NewestRuns};
 pub use page::{Cursor, CursorError, Page, PageRequest};
 pub use reader::{AnyTraceReader, ReadError, TraceReader};
 pub use record::{DecisionRecord, ExecutionOutcome, ExecutionRecord, RunCount, StateRecord};

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use super::filter::{DecisionFilter, ExecutionFilter, StateFilter};
+use super::fires::{FireCount, NewestRuns, of_records};
 use super::page::{Page, PageRequest};
 use super::record::{DecisionRecord, ExecutionRecord, RunCount, StateRecord};
 
@@ -27,6 +28,15 @@ pub trait TraceReader: Send + Sync + 'static {
     /// [`ReadError`].
     fn count(&self, filter: &ExecutionFilter, most: u32) -> impl Future<Output = Result<RunCount, ReadError>> + Send {
         count_records(self, filter, most)
+    }
+
+    /// The newest fires of some jobs, each with how its items ended: by job, and of each job the newest first. The default
+    /// reads the records of one job after the other; a reader whose storage can count does better.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn fires(&self, wanted: &[NewestRuns]) -> impl Future<Output = Result<Vec<FireCount>, ReadError>> + Send {
+        of_records(self, wanted)
     }
 
     /// A page of the changes of state, the last one first.
@@ -132,6 +142,10 @@ impl TraceReader for AnyTraceReader {
         self.0.count(filter, most).await
     }
 
+    async fn fires(&self, wanted: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {
+        self.0.fires(wanted).await
+    }
+
     async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
         self.0.states(filter, page).await
     }
@@ -155,6 +169,7 @@ trait Calls: Send + Sync {
         page: &'a PageRequest,
     ) -> Pending<'a, Page<ExecutionRecord>>;
     fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount>;
+    fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
     fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
 }
@@ -170,6 +185,10 @@ impl<R: TraceReader> Calls for R {
 
     fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount> {
         Box::pin(TraceReader::count(self, filter, most))
+    }
+
+    fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>> {
+        Box::pin(TraceReader::fires(self, wanted))
     }
 
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>> {

@@ -197,6 +197,8 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     const KEEP_STATUS: &'static str;
     /// The column `job_name` as one that tells capitals apart; `None` where it does so by itself.
     const EXACT_JOB_NAME: Option<&'static str>;
+    /// The start of a run, cut to its second.
+    const SECOND_OF_START: &'static str;
     /// Whether times are instants; then the wall-clock time of UTC is written.
     const KEEPS_INSTANTS: bool;
 

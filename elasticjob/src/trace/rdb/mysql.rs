@@ -85,6 +85,9 @@ impl Dialect for MySql {
     // The character set is that of the database where Java created the table.
     const EXACT_JOB_NAME: Option<&'static str> = Some("CONVERT(job_name USING utf8mb4) COLLATE utf8mb4_bin");
 
+    // It keeps whole seconds.
+    const SECOND_OF_START: &'static str = "start_time";
+
     const KEEPS_INSTANTS: bool = true;
 
     fn rows_affected(result: &Self::QueryResult) -> u64 {

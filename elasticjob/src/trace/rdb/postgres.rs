@@ -61,6 +61,8 @@ impl Dialect for Postgres {
 
     const EXACT_JOB_NAME: Option<&'static str> = None;
 
+    const SECOND_OF_START: &'static str = "DATE_TRUNC('second', start_time)";
+
     const KEEPS_INSTANTS: bool = false;
 
     fn rows_affected(result: &Self::QueryResult) -> u64 {

@@ -17,9 +17,12 @@ use super::store::{check_session_zone, columns};
 use super::wall_time::WallClock;
 use crate::schedule::TimeZone;
 use crate::trace::{
-    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError, RunCount,
-    StateFilter, StateRecord, TraceReader,
+    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, NewestRuns, Page, PageRequest,
+    ReadError, RunCount, StateFilter, StateRecord, TraceReader,
 };
+
+/// A statement of SQLite has at most 500 parts.
+const MOST_JOBS: usize = 400;
 
 /// Reads what was traced to a database, by Java instances as well. It creates nothing, and needs the right to read alone.
 pub struct RdbTraceReader {
@@ -86,6 +89,10 @@ impl TraceReader for RdbTraceReader {
         self.reader.count(filter, most).await
     }
 
+    async fn fires(&self, wanted: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {
+        self.reader.fires(wanted).await
+    }
+
     async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
         self.reader.states(filter, page).await
     }
@@ -105,6 +112,7 @@ trait Calls: Send + Sync {
         page: &'a PageRequest,
     ) -> Pending<'a, Page<ExecutionRecord>>;
     fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount>;
+    fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
     fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
 }
@@ -210,6 +218,21 @@ where
             let counted = rows.first().map_or(Ok([0; 3]), count);
             let [runs, failed, no_end] = counted.map_err(|error| self.error(EXECUTION_LOG, &error))?;
             Ok(RunCount { runs, failed, no_end })
+        })
+    }
+
+    fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>> {
+        Box::pin(async move {
+            let own = self.own(EXECUTION_LOG, &self.own_of_executions).await?;
+            let mut all = Vec::new();
+            for wanted in wanted.chunks(MOST_JOBS) {
+                let rows = self.rows(EXECUTION_LOG, Ok(Select::fires(own, self.clock, wanted))).await?;
+                for row in &rows {
+                    let fire = Columns::of(row, own, self.clock).fire(wanted);
+                    all.push(fire.map_err(|error| self.error(EXECUTION_LOG, &error))?);
+                }
+            }
+            Ok(FireCount::in_order(all))
         })
     }
 

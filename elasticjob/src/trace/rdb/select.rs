@@ -1,5 +1,7 @@
 //! The statements that read rows, and the rows as records.
 
+mod fires;
+
 use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::{ColumnIndex, Decode, Encode, QueryBuilder, Row, Type};
 

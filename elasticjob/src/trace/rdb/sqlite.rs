@@ -61,6 +61,8 @@ impl Dialect for Sqlite {
 
     const EXACT_JOB_NAME: Option<&'static str> = None;
 
+    const SECOND_OF_START: &'static str = "SUBSTR(start_time, 1, 19)";
+
     const KEEPS_INSTANTS: bool = false;
 
     fn rows_affected(result: &Self::QueryResult) -> u64 {

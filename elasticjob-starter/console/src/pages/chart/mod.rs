@@ -7,6 +7,7 @@ pub(crate) mod lane;
 pub(crate) mod scale;
 pub(crate) mod scatter;
 pub(crate) mod sign;
+pub(crate) mod strip;
 pub(crate) mod ticks;
 
 use std::fmt;

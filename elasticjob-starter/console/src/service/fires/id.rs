@@ -34,7 +34,7 @@ impl FireId {
     }
 
     /// The name of the runs without a scheduled time that began at this time.
-    pub(super) fn began_at(start: i64) -> Self {
+    pub(crate) fn began_at(start: i64) -> Self {
         Self::Began(start - start.rem_euclid(1_000))
     }
 

@@ -1,0 +1,124 @@
+//! What a page shows and what its buttons do, as a call of the API and as a command: to be copied from the page.
+
+mod shell;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use percent_encoding::percent_decode_str;
+
+use crate::access::Identity;
+use crate::pages::segment;
+use crate::text::Text;
+
+use table::{Call, Entry, TABLE};
+
+/// What a page offers to copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Copy {
+    /// What it does: the name of the button, or of the page itself.
+    pub(crate) label: String,
+    /// Lines for a shell.
+    pub(crate) curl: Vec<String>,
+    pub(crate) commands: Vec<String>,
+}
+
+/// The names in a path and their values, decoded.
+type Values<'a> = Vec<(&'a str, String)>;
+
+/// The values of a path that fits a pattern; `None` where it does not fit.
+fn values<'a>(pattern: &'a str, path: &str) -> Option<Values<'a>> {
+    let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
+    let mut values = Vec::new();
+    loop {
+        match (wanted.next(), given.next()) {
+            (None, None) => return Some(values),
+            (Some(wanted), Some(given)) => match wanted.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+                Some(name) if !given.is_empty() => {
+                    values.push((name, percent_decode_str(given).decode_utf8().ok()?.into_owned()));
+                }
+                None if wanted == given => {}
+                _ => return None,
+            },
+            _ => return None,
+        }
+    }
+}
+
+/// The text with the values in their places. A value that the path does not have is one that the reader fills in.
+fn filled(template: &str, values: &Values<'_>, written: impl Fn(&str) -> String) -> String {
+    let mut parts = template.split('{');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once('}').unwrap_or((part, ""));
+        match values.iter().find(|(known, _)| *known == name) {
+            Some((_, value)) => text.push_str(&written(value)),
+            None => text.push_str(&name.to_ascii_uppercase()),
+        }
+        text.push_str(rest);
+    }
+    text
+}
+
+/// What the page at this place offers to this reader; the place is a path with a query, below the base path.
+pub(crate) fn of_page(text: &Text, identity: &Identity, place: &str) -> Vec<Copy> {
+    let (path, query) = place.split_once('?').unwrap_or((place, ""));
+    // `/r/default/jobs/x` also fits the pattern of a page below it: the one with the fewest names is meant.
+    let shown = TABLE.iter().flat_map(|entry| entry.shown_on.iter()).filter(|page| values(page, path).is_some());
+    let Some(page) = shown.min_by_key(|page| page.matches('{').count()) else { return Vec::new() };
+    let values = values(page, path).unwrap_or_default();
+    let named = |wanted: &str| values.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
+    let entries = TABLE.iter().filter(|entry| entry.shown_on.contains(page));
+    let offered = entries
+        .filter(|entry| entry.calls.iter().all(|call| identity.may(call.needs, named("registry"), named("job"))));
+    offered.map(|entry| copy(text, entry, &values, query)).collect()
+}
+
+fn copy(text: &Text, entry: &Entry, values: &Values<'_>, query: &str) -> Copy {
+    let is_option = |command: &&&str| {
+        // The command line would take it for an option.
+        values.iter().any(|(name, value)| value.starts_with('-') && command.contains(&format!("{{{name}}}")))
+    };
+    Copy {
+        label: (entry.label)(text),
+        curl: entry.calls.iter().map(|call| curl(call, values, query)).collect(),
+        commands: entry
+            .commands
+            .iter()
+            .filter(|command| !is_option(command))
+            .map(|command| filled(command, values, shell::quoted))
+            .collect(),
+    }
+}
+
+fn curl(call: &Call, values: &Values<'_>, query: &str) -> String {
+    let mut line = "curl -H \"Authorization: Bearer $TOKEN\"".to_owned();
+    if call.method != "GET" {
+        line.push_str(&format!(" -X {}", call.method));
+    }
+    for header in call.headers {
+        line.push_str(&format!(" -H {}", shell::quoted(header)));
+    }
+    if let Some(body) = call.body {
+        let body = filled_json(body, values);
+        line.push_str(&format!(" -H 'Content-Type: application/json' -d {}", shell::quoted(&body)));
+    }
+    let path = filled(call.path, values, segment);
+    let query = if call.takes_query { query_again(query) } else { String::new() };
+    let query = if query.is_empty() { query } else { format!("{}{query}", if path.contains('?') { '&' } else { '?' }) };
+    line + &format!(" \"$CONSOLE{path}{query}\"")
+}
+
+/// A body with the names that it has in upper case replaced by values of the path.
+fn filled_json(body: &str, values: &Values<'_>) -> String {
+    let known = values.iter().map(|(name, value)| (format!("\"{}\"", name.to_ascii_uppercase()), value));
+    known.fold(body.to_owned(), |body, (name, value)| {
+        body.replace(&name, &serde_json::Value::from(value.as_str()).to_string())
+    })
+}
+
+/// The query with every character encoded that a shell might read: a visitor typed it.
+fn query_again(query: &str) -> String {
+    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(_, value)| !value.is_empty());
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}

@@ -1,0 +1,166 @@
+//! The table of all pages and buttons, each with what does the same. A page or a button without its row fails a test.
+
+use i18n_embed_fl::fl;
+
+use crate::access::{Permission, Role};
+use crate::text::Text;
+
+/// A page, or a button of pages.
+pub(super) struct Entry {
+    pub(super) method: &'static str,
+    /// The route of the page, or the one that the button sends to.
+    pub(super) route: &'static str,
+    /// The value of the button; empty for a page, and where a form has one button.
+    pub(super) button: &'static str,
+    /// The routes of the pages that offer it.
+    pub(super) shown_on: &'static [&'static str],
+    pub(super) label: fn(&Text) -> String,
+    pub(super) calls: &'static [Call],
+    /// Commands; none where the command line cannot do it.
+    pub(super) commands: &'static [&'static str],
+}
+
+/// A call of the API.
+pub(super) struct Call {
+    pub(super) method: &'static str,
+    /// With names in braces, which the path of the page fills in.
+    pub(super) path: &'static str,
+    pub(super) needs: Permission,
+    /// Whether the query of the page is that of the call as well.
+    pub(super) takes_query: bool,
+    pub(super) headers: &'static [&'static str],
+    /// JSON; a name in upper case is filled in like one in braces.
+    pub(super) body: Option<&'static str>,
+}
+
+const VIEWER: Permission = Permission::Has(Role::Viewer);
+const OPERATOR: Permission = Permission::Has(Role::Operator);
+const EDITOR: Permission = Permission::Has(Role::Editor);
+const ADMIN: Permission = Permission::Has(Role::Admin);
+
+const fn get(path: &'static str, needs: Permission) -> Call {
+    Call { method: "GET", path, needs, takes_query: false, headers: &[], body: None }
+}
+
+/// A call that takes the query of the page.
+const fn list(path: &'static str, needs: Permission) -> Call {
+    Call { takes_query: true, ..get(path, needs) }
+}
+
+const fn send(method: &'static str, path: &'static str, needs: Permission, body: &'static str) -> Call {
+    Call { method, path, needs, takes_query: false, headers: &[], body: Some(body) }
+}
+
+const REASON: &str = r#"{"reason": ""}"#;
+const ENABLED: &str = r#"{"enabled": true, "reason": ""}"#;
+const DISABLED: &str = r#"{"enabled": false, "reason": ""}"#;
+/// Of an edit: the ETag that the configuration was read with.
+const VERSION: &[&str] = &["If-Match: \"VERSION\""];
+
+macro_rules! label {
+    ($id:literal) => {
+        |text| fl!(text.loader(), $id)
+    };
+    ($id:literal, $of:literal) => {
+        |text| format!("{}: {}", fl!(text.loader(), $of), fl!(text.loader(), $id))
+    };
+}
+
+/// A page that offers itself.
+macro_rules! page {
+    ($route:literal, [$($call:expr),*], [$($command:literal),*]) => {
+        Entry { method: "GET", route: $route, button: "", shown_on: &[$route], label: label!("same-page"),
+            calls: &[$($call),*], commands: &[$($command),*] }
+    };
+}
+
+macro_rules! button {
+    ($route:literal, $button:literal, on [$($page:literal),*], $label:expr, $call:expr, [$($command:literal),*]) => {
+        Entry { method: "POST", route: $route, button: $button, shown_on: &[$($page),*], label: $label,
+            calls: &[$call], commands: &[$($command),*] }
+    };
+}
+
+const BULK: Permission = Permission::HasForSome(Role::Operator);
+
+#[rustfmt::skip]
+pub(super) const TABLE: &[Entry] = &[
+    page!("/r/{registry}", [get("/api/v1/registries/{registry}/overview", VIEWER)], ["elasticjob jobs"]),
+    page!("/r/{registry}/jobs", [list("/api/v1/registries/{registry}/jobs", VIEWER)], ["elasticjob jobs"]),
+    button!("/r/{registry}/jobs", "trigger", on ["/r/{registry}/jobs", "/r/{registry}"], label!("trigger"),
+        send("POST", "/api/v1/registries/{registry}/operations", BULK, r#"{"action": "trigger", "jobs": ["JOB"], "reason": ""}"#),
+        ["elasticjob trigger {job}"]),
+    button!("/r/{registry}/jobs", "enable", on ["/r/{registry}/jobs", "/r/{registry}"], label!("enable"),
+        send("POST", "/api/v1/registries/{registry}/operations", BULK, r#"{"action": "enable", "jobs": ["JOB"], "reason": ""}"#),
+        ["elasticjob enable --job {job}"]),
+    button!("/r/{registry}/jobs", "disable", on ["/r/{registry}/jobs"], label!("disable"),
+        send("POST", "/api/v1/registries/{registry}/operations", BULK, r#"{"action": "disable", "jobs": ["JOB"], "reason": ""}"#),
+        ["elasticjob disable --job {job}"]),
+    page!("/r/{registry}/jobs/{job}",
+        [get("/api/v1/registries/{registry}/jobs/{job}", VIEWER), get("/api/v1/registries/{registry}/jobs/{job}/items", VIEWER)],
+        ["elasticjob status {job}", "elasticjob shards {job}"]),
+    button!("/r/{registry}/jobs/{job}", "trigger", on ["/r/{registry}/jobs/{job}"], label!("trigger"),
+        send("POST", "/api/v1/registries/{registry}/jobs/{job}/triggers", OPERATOR, REASON), ["elasticjob trigger {job}", "elasticjob trigger {job} --server {server}"]),
+    button!("/r/{registry}/jobs/{job}", "enable", on ["/r/{registry}/jobs/{job}"], label!("enable"),
+        send("PUT", "/api/v1/registries/{registry}/jobs/{job}/state", OPERATOR, ENABLED), ["elasticjob enable --job {job}"]),
+    button!("/r/{registry}/jobs/{job}", "disable", on ["/r/{registry}/jobs/{job}"], label!("disable"),
+        send("PUT", "/api/v1/registries/{registry}/jobs/{job}/state", OPERATOR, DISABLED), ["elasticjob disable --job {job}"]),
+    button!("/r/{registry}/jobs/{job}", "enable", on ["/r/{registry}/jobs/{job}"], label!("enable", "server"),
+        send("PUT", "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/state", OPERATOR, ENABLED),
+        ["elasticjob enable --job {job} --server {server}"]),
+    button!("/r/{registry}/jobs/{job}", "disable", on ["/r/{registry}/jobs/{job}"], label!("disable", "server"),
+        send("PUT", "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/state", OPERATOR, DISABLED),
+        ["elasticjob disable --job {job} --server {server}"]),
+    button!("/r/{registry}/jobs/{job}/items", "enable", on ["/r/{registry}/jobs/{job}"], label!("enable", "item"),
+        send("PUT", "/api/v1/registries/{registry}/jobs/{job}/items/{item}/state", OPERATOR, ENABLED),
+        ["elasticjob enable --job {job} --item {item}"]),
+    button!("/r/{registry}/jobs/{job}/items", "disable", on ["/r/{registry}/jobs/{job}"], label!("disable", "item"),
+        send("PUT", "/api/v1/registries/{registry}/jobs/{job}/items/{item}/state", OPERATOR, DISABLED),
+        ["elasticjob disable --job {job} --item {item}"]),
+    button!("/r/{registry}/jobs/{job}/shutdown", "", on ["/r/{registry}/jobs/{job}"], label!("shut-down", "server"),
+        send("POST", "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/shutdowns", ADMIN, REASON),
+        ["elasticjob shutdown --job {job} --server {server}"]),
+    button!("/r/{registry}/jobs/{job}/servers/removal", "", on ["/r/{registry}/jobs/{job}"], label!("remove", "server"),
+        send("DELETE", "/api/v1/registries/{registry}/jobs/{job}/servers/{server}", ADMIN, REASON),
+        ["elasticjob remove --job {job} --server {server}"]),
+    button!("/r/{registry}/jobs/{job}/removal", "", on ["/r/{registry}/jobs/{job}"], label!("remove-job"),
+        send("DELETE", "/api/v1/registries/{registry}/jobs/{job}", ADMIN, REASON), ["elasticjob config remove {job}"]),
+    page!("/r/{registry}/jobs/{job}/why",
+        [get("/api/v1/registries/{registry}/jobs/{job}/findings", VIEWER), get("/api/v1/registries/{registry}/jobs/{job}/past?at=2026-11-21T03:00:00Z", VIEWER)],
+        ["elasticjob why {job}", "elasticjob why {job} --at 2026-11-21T03:00:00Z"]),
+    page!("/r/{registry}/jobs/{job}/runs", [list("/api/v1/registries/{registry}/jobs/{job}/fires", VIEWER)], ["elasticjob history {job}"]),
+    page!("/r/{registry}/jobs/{job}/runs/{fire}", [get("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}", VIEWER)],
+        ["elasticjob history {job}"]),
+    page!("/r/{registry}/jobs/{job}/schedule",
+        [send("POST", "/api/v1/schedules/previews", Permission::Known, r#"{"cron": "0 0 3 * * ?", "timeZone": "UTC", "count": 20}"#)],
+        ["elasticjob next '0 0 3 * * ?' --zone UTC --count 20"]),
+    page!("/r/{registry}/jobs/{job}/configuration", [get("/api/v1/registries/{registry}/jobs/{job}/configuration", VIEWER)],
+        ["elasticjob config get {job}"]),
+    page!("/r/{registry}/jobs/{job}/configuration/edit", [get("/api/v1/registries/{registry}/jobs/{job}/configuration", VIEWER)],
+        ["elasticjob config get {job}"]),
+    button!("/r/{registry}/jobs/{job}/configuration/edit", "preview", on ["/r/{registry}/jobs/{job}/configuration/edit"], label!("configuration-preview"),
+        Call { headers: VERSION, ..send("PATCH", "/api/v1/registries/{registry}/jobs/{job}/configuration?dryRun=true", EDITOR, r#"{"cron": "0 0 3 * * ?"}"#) },
+        []),
+    button!("/r/{registry}/jobs/{job}/configuration/edit", "save", on ["/r/{registry}/jobs/{job}/configuration/edit"], label!("configuration-save"),
+        Call { headers: VERSION, ..send("PATCH", "/api/v1/registries/{registry}/jobs/{job}/configuration", EDITOR, r#"{"cron": "0 0 3 * * ?"}"#) },
+        ["elasticjob config set {job} cron='0 0 3 * * ?'"]),
+    page!("/r/{registry}/timeline", [list("/api/v1/registries/{registry}/timeline", VIEWER)], []),
+    page!("/r/{registry}/history/executions", [list("/api/v1/registries/{registry}/executions", VIEWER)], ["elasticjob history {job}"]),
+    page!("/r/{registry}/history/states", [list("/api/v1/registries/{registry}/states", VIEWER)], []),
+    page!("/r/{registry}/history/decisions", [list("/api/v1/registries/{registry}/decisions", VIEWER)], []),
+    page!("/r/{registry}/history/audit", [list("/api/v1/registries/{registry}/audit", VIEWER)], []),
+    page!("/access", [get("/api/v1/access", ADMIN)], []),
+    page!("/r/{registry}/servers", [get("/api/v1/registries/{registry}/servers", VIEWER)], ["elasticjob servers"]),
+    page!("/r/{registry}/servers/{server}", [get("/api/v1/registries/{registry}/servers/{server}", VIEWER)], ["elasticjob jobs --server {server}"]),
+    button!("/r/{registry}/servers/{server}", "trigger", on ["/r/{registry}/servers/{server}"], label!("trigger"),
+        send("POST", "/api/v1/registries/{registry}/operations", BULK, r#"{"action": "trigger", "jobs": ["JOB"], "reason": ""}"#),
+        ["elasticjob trigger --server {server}"]),
+    button!("/r/{registry}/servers/{server}", "enable", on ["/r/{registry}/servers/{server}"], label!("enable"),
+        send("PUT", "/api/v1/registries/{registry}/servers/{server}/state", OPERATOR, ENABLED), ["elasticjob enable --server {server}"]),
+    button!("/r/{registry}/servers/{server}", "disable", on ["/r/{registry}/servers/{server}"], label!("disable"),
+        send("PUT", "/api/v1/registries/{registry}/servers/{server}/state", OPERATOR, DISABLED), ["elasticjob disable --server {server}"]),
+    button!("/r/{registry}/servers/{server}/shutdown", "", on ["/r/{registry}/servers/{server}"], label!("shut-down"),
+        send("POST", "/api/v1/registries/{registry}/servers/{server}/shutdowns", ADMIN, REASON), ["elasticjob shutdown --server {server}"]),
+    button!("/r/{registry}/servers/{server}/removal", "", on ["/r/{registry}/servers/{server}"], label!("remove"),
+        send("DELETE", "/api/v1/registries/{registry}/servers/{server}", ADMIN, REASON), ["elasticjob remove --server {server}"]),
+];

@@ -1,0 +1,136 @@
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::access::{Grant, Role};
+use crate::api::is_api;
+use crate::routes::declared;
+use crate::testing::{console, with_users};
+use crate::text::{Language, Texts};
+
+/// Routes that are about the browser of the reader, or that answer with no page of their own.
+const ABOUT_THE_READER: [&str; 11] = [
+    "/login",
+    "/logout",
+    "/language",
+    "/theme",
+    "/",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/assets/{version}/{name}",
+    "/r/{registry}/events",
+    "/help",
+];
+
+#[test]
+fn every_page_and_every_route_of_a_button_has_a_call_that_the_api_knows() {
+    let console = console(with_users());
+    let declared = declared(console.app().clone());
+    let pages = declared.iter().filter(|route| !is_api(route.path) && !ABOUT_THE_READER.contains(&route.path));
+    let mut count = 0;
+    for route in pages {
+        let entries = TABLE.iter().filter(|entry| entry.method == route.method && entry.route == route.path);
+        assert!(entries.count() > 0, "{} {} has no call that does the same", route.method, route.path);
+        count += 1;
+    }
+    assert!(count > 25);
+    for entry in TABLE {
+        assert!(!entry.calls.is_empty(), "{} {}", entry.method, entry.route);
+        assert!(declared.iter().any(|it| it.method == entry.method && it.path == entry.route), "{}", entry.route);
+        for page in entry.shown_on {
+            assert!(declared.iter().any(|it| it.method == "GET" && it.path == *page), "{page}");
+        }
+        for call in entry.calls {
+            let path = call.path.split('?').next().unwrap_or_default();
+            let route = declared.iter().find(|it| it.method == call.method && it.path == path);
+            let route = route.unwrap_or_else(|| panic!("the API has no {} {path}", call.method));
+            assert_eq!(route.permission, call.needs, "{} {path}", call.method);
+            let body = call.body.map(serde_json::from_str::<serde_json::Value>);
+            assert!(body.is_none_or(|body| body.is_ok()), "{} {path}: {:?}", call.method, call.body);
+        }
+    }
+}
+
+/// The route that a form sends to, from how its template writes the address.
+fn route_of(action: &str, template: &str) -> String {
+    let route = match action {
+        "" if template == "server.html" => "/r/{registry}/servers/{server}".to_owned(),
+        action => action
+            .replace("{{ head.path }}", "/r/{registry}/jobs/{job}")
+            .replace(
+                "{{ layout.here(\"/servers/\") }}{{ crate::pages::segment(server) }}",
+                "/r/{registry}/servers/{server}",
+            )
+            .replace("{{ layout.here(\"", "/r/{registry}")
+            .replace("{{ layout.url(\"", "")
+            .replace("\") }}", ""),
+    };
+    assert!(route.starts_with('/') && !route.contains("{{"), "{template}: the address `{action}` is not understood");
+    route
+}
+
+#[test]
+fn every_button_of_a_template_that_changes_something_is_in_the_table() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/templates");
+    let mut buttons = BTreeSet::new();
+    for file in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = file.expect("it can be read").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        let template = std::fs::read_to_string(&path).expect("it is a text");
+        for form in template.split("<form").skip(1) {
+            let (form, _) = form.split_once("</form>").expect("a form ends");
+            let (tag, fields) = form.split_once('>').expect("a tag ends");
+            if !tag.contains("method=\"post\"") {
+                continue;
+            }
+            let action = tag.split_once("action=\"").map_or("", |(_, rest)| rest.trim_end_matches('"'));
+            let route = route_of(action, &name);
+            let values: Vec<&str> =
+                fields.split("name=\"action\" value=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+            let values = if values.is_empty() { vec![""] } else { values };
+            buttons.extend(values.into_iter().map(|value| (route.clone(), value.to_owned())));
+        }
+    }
+    assert!(buttons.len() > 15, "{buttons:?}");
+    for (route, value) in buttons.iter().filter(|(route, _)| !ABOUT_THE_READER.contains(&route.as_str())) {
+        let is_known = |entry: &Entry| entry.method == "POST" && entry.route == route && entry.button == value;
+        assert!(TABLE.iter().any(is_known), "the button '{value}' of {route} has no call that does the same");
+    }
+}
+
+fn offered(role: Role, place: &str) -> Vec<Copy> {
+    let identity = Identity::user("zhang", vec![Grant::everywhere(role)]);
+    let texts = Texts::load().expect("they load");
+    of_page(texts.of(Language::English), &identity, place)
+}
+
+#[test]
+fn a_page_offers_what_the_reader_may_do_with_the_names_of_its_address() {
+    let all = offered(Role::Operator, "/r/default/jobs/it%27s%20%2F?x=1");
+    let page = &all[0];
+    assert_eq!(
+        page.curl[0],
+        "curl -H \"Authorization: Bearer $TOKEN\" \"$CONSOLE/api/v1/registries/default/jobs/it%27s%20%2F\""
+    );
+    assert_eq!(page.commands[0], r"elasticjob status 'it'\''s /'");
+    let trigger = all.iter().find(|copy| copy.label == "Run now").expect("an operator may");
+    assert!(trigger.curl[0].contains("-X POST") && trigger.curl[0].contains(r#"-d '{"reason": ""}'"#), "{trigger:?}");
+    let labels = |all: &[Copy]| all.iter().map(|copy| copy.label.clone()).collect::<Vec<_>>();
+    assert!(labels(&all).contains(&"Item: Disable".to_owned()) && !labels(&all).contains(&"Remove the job".to_owned()));
+    assert!(labels(&offered(Role::Admin, "/r/default/jobs/x")).contains(&"Remove the job".to_owned()));
+    assert_eq!(labels(&offered(Role::Viewer, "/r/default/jobs/x")), ["This page"]);
+    let dashed = &offered(Role::Viewer, "/r/default/jobs/-x")[0];
+    assert_eq!(dashed.commands, Vec::<String>::new(), "it would be an option");
+    let edit = offered(Role::Admin, "/r/default/jobs/x/configuration/edit");
+    assert!(edit[2].curl[0].contains(r#"-H 'If-Match: "VERSION"'"#), "{edit:?}");
+}
+
+#[test]
+fn what_a_visitor_typed_into_a_query_runs_nothing_in_a_shell() {
+    let query = "q=%24(reboot)`x`\"'&status=OK&cursor=";
+    let all = offered(Role::Viewer, &format!("/r/default/jobs?{query}"));
+    let line = &all[0].curl[0];
+    assert!(line.ends_with("jobs?q=%24%28reboot%29%60x%60%22%27&status=OK\""), "{line}");
+    assert_eq!(offered(Role::Viewer, "/login"), []);
+    assert_eq!(offered(Role::Viewer, "/"), []);
+}

@@ -1,0 +1,79 @@
+//! The last fires of the jobs of a list, each as one mark.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use elasticjob::operations::JobOverview;
+use elasticjob::trace::{FireCount, NewestRuns, ReadError, TraceReader};
+
+use super::fires::{FireId, FireOutcome};
+use crate::here::Here;
+
+/// So many fires are shown of a job.
+pub(crate) const FIRES: usize = 24;
+
+/// So many runs of items are read of a job: of one with many items fewer fires are shown.
+const MOST_RUNS: usize = 600;
+
+/// The clock of the registry center and that of an instance differ at most so much.
+const CLOCKS: i64 = 60_000;
+
+/// A fire.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    pub(crate) id: FireId,
+    pub(crate) outcome: FireOutcome,
+    pub(crate) items: u64,
+    /// How many of them ended well.
+    pub(crate) done: u64,
+}
+
+/// The last fires of each job by its name, the oldest first. `None` where no job was traced, or no traces are read.
+pub(crate) async fn strips(
+    here: &Here,
+    jobs: &[Arc<JobOverview>],
+) -> Result<Option<HashMap<String, Vec<Mark>>>, ReadError> {
+    let Some(reader) = here.registry.trace_reader() else { return Ok(None) };
+    let wanted: Vec<NewestRuns> = jobs.iter().map(|job| newest_of(job)).collect();
+    let fires = match reader.fires(&wanted).await {
+        Ok(fires) => fires,
+        Err(ReadError::NoTable { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let of = |job: &Arc<JobOverview>, most: u32| {
+        let fires: Vec<&FireCount> = fires.iter().filter(|fire| fire.job_name == job.job.as_str()).collect();
+        (job.job.to_string(), marks(job, &fires, most.into()))
+    };
+    Ok(Some(jobs.iter().zip(&wanted).map(|(job, wanted)| of(job, wanted.most)).collect()))
+}
+
+fn newest_of(job: &JobOverview) -> NewestRuns {
+    // The oldest fire is left out when it is cut, and an item that ran again has more than one run.
+    let most = ((FIRES + 2) * job.items.total.max(1)).min(MOST_RUNS);
+    NewestRuns { job: job.job.clone(), most: u32::try_from(most).unwrap_or(u32::MAX) }
+}
+
+/// The marks of fires, of which the newest comes first and the last comes out.
+fn marks(job: &JobOverview, fires: &[&FireCount], most: u64) -> Vec<Mark> {
+    // Where as many runs were read as were asked for, the oldest fire may have others.
+    let is_cut = fires.len() > 1 && fires.iter().map(|fire| fire.runs).sum::<u64>() >= most;
+    let whole = fires.len() - usize::from(is_cut);
+    let newest_first = fires.iter().take(whole.min(FIRES)).enumerate();
+    let mut marks: Vec<Mark> = newest_first.map(|(age, fire)| mark(job, fire, age == 0)).collect();
+    marks.reverse();
+    marks
+}
+
+fn mark(job: &JobOverview, fire: &FireCount, is_newest: bool) -> Mark {
+    let started = fire.started.timestamp_millis();
+    let runs = || is_newest && job.running_since.is_some_and(|since| started + CLOCKS >= since);
+    let outcome = match fire {
+        FireCount { failed: 1.., .. } => FireOutcome::Failed,
+        FireCount { no_end: 1.., .. } if runs() => FireOutcome::Running,
+        FireCount { no_end: 1.., .. } => FireOutcome::NoEnd,
+        FireCount { runs, items, .. } if runs > items => FireOutcome::Recovered,
+        _ => FireOutcome::Succeeded,
+    };
+    let id = fire.scheduled_at.map_or(FireId::began_at(started), |at| FireId::Scheduled(at.timestamp_millis()));
+    Mark { id, outcome, items: fire.items, done: fire.succeeded }
+}
