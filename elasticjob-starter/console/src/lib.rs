@@ -29,6 +29,7 @@
 //! | `api` | the REST API below `/api/v1` |
 //! | `pages` | one file a page; its template has the same name in `templates/` |
 //! | `routes` | the table of all routes with the permission that each needs |
+//! | `store` | the file that keeps what has to outlive the console |
 //! | `live` | tells pages and programs that something changed |
 //! | `assets`, `text`, `theme` | style sheet; texts in English and Chinese; light or dark |
 
@@ -47,6 +48,7 @@ mod registries;
 mod routes;
 mod serve;
 mod service;
+mod store;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -57,4 +59,5 @@ pub use app::{Console, ConsoleError};
 pub use options::ConsoleOptions;
 pub use registries::Registry;
 pub use serve::Listening;
+pub use store::{DataError, DataFile};
 pub use text::Language;
