@@ -78,6 +78,7 @@ const WRONG: &[Wrong] = &[
     Wrong("console.language", CONSOLE, "fr", &["'fr'", "en and zh-CN"]),
     Wrong("console.secure-cookies", CONSOLE, "x", &["'x'", "true or false"]),
     Wrong("console.anonymous", CONSOLE, "guest", &["'guest'", "viewer, operator, editor and admin"]),
+    Wrong("console.data", CONSOLE, MAP, &["a map"]),
     Wrong("console-users.ops.password-hash", USER, "hunter2", &["'***'", "elasticjob console hash-password"]),
     Wrong("console-users.ops.role", HASH, "root", &["'root'", "viewer, operator, editor and admin"]),
     Wrong("console-users.ops.registries", USER, MAP, &["a map"]),

@@ -97,6 +97,10 @@ pub(crate) struct ConsoleArguments {
     /// The path before all others, behind a proxy [setting elasticjob.console.base-path]
     #[arg(long, value_name = "PATH")]
     pub(crate) base_path: Option<String>,
+    /// The file that keeps what has to outlive the console; it is made where it is missing [setting elasticjob.console.data;
+    /// default: memory]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) data: Option<std::path::PathBuf>,
 }
 
 #[cfg(feature = "console")]

@@ -37,6 +37,22 @@ pub(crate) async fn connect(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<Arc<dyn RegistryCenter>, Failure> {
+    let settings = settings(flags, sources, console)?;
+    connect_to(&settings).await
+}
+
+/// The same, with the settings as they may be shown.
+#[cfg(feature = "console")]
+pub(crate) async fn connect_shown(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<(Arc<dyn RegistryCenter>, Vec<(&'static str, String)>), Failure> {
+    let settings = settings(flags, sources, console)?;
+    Ok((connect_to(&settings).await?, settings.shown()))
+}
+
+fn settings(flags: &Registry, sources: &Sources, console: &mut Console<'_>) -> Result<RegCenterSettings, Failure> {
     let tls = [
         ("--tls-trust-store", "reg-center.tls.trust-store", &flags.tls_trust_store),
         ("--tls-client-certificate", "reg-center.tls.client-certificate", &flags.tls_client_certificate),
@@ -55,6 +71,10 @@ pub(crate) async fn connect(
     for warning in warnings {
         let _ = writeln!(console.stderr, "warning: {warning}");
     }
+    Ok(settings)
+}
+
+async fn connect_to(settings: &RegCenterSettings) -> Result<Arc<dyn RegistryCenter>, Failure> {
     let Some(mut zookeeper) = settings.zookeeper() else {
         return Err(Failure::Usage(NO_SERVERS.to_owned()));
     };

@@ -4,13 +4,13 @@ use std::io::{Read, stdin};
 use std::net::SocketAddr;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
-use elasticjob_console::{Console as WebConsole, ConsoleError, PasswordHash, Registry, TokenHash};
+use elasticjob_console::{Console as WebConsole, ConsoleError, DataFile, PasswordHash, Registry, TokenHash};
 use elasticjob_starter::init_logging;
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 
 use crate::Console;
 use crate::args::{ConsoleArguments, ConsoleCommand, Registry as Flags};
-use crate::connect::{connect, files};
+use crate::connect::{connect_shown, files};
 use crate::failure::Failure;
 use crate::traces;
 
@@ -43,10 +43,13 @@ pub(crate) async fn run(
     }
     // Who comes in and who is kept out is in the log, and so is what becomes of the connection.
     init_logging().map_err(|error| Failure::Usage(error.to_string()))?;
-    let center = connect(flags, sources, console).await?;
-    let mut registry = Registry::new(DEFAULT, center.clone());
-    if let Some(reader) = traces::open_if_set(flags, sources, console).await? {
-        registry = registry.traces(reader);
+    if let Some(path) = wanted.data.or(settings.data) {
+        options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
+    }
+    let (center, of_center) = connect_shown(flags, sources, console).await?;
+    let mut registry = Registry::new(DEFAULT, center.clone()).settings(of_center);
+    if let Some((reader, at)) = traces::open_shown(flags, sources, console).await? {
+        registry = registry.traces(reader).traces_at(at);
     }
     let recording = traces::recording(flags, sources).await;
     match &recording {
@@ -74,7 +77,11 @@ async fn serve(web: WebConsole, center: &dyn RegistryCenter, console: &mut Conso
     say(format!("the console is at {}", listening.url()));
     if let Some(first) = first {
         say(format!("log in as {} with the password {}", first.user, first.password));
-        say("it holds until the console ends; elasticjob.console-users has users that stay".to_owned());
+        let until = match first.kept {
+            true => "it is shown this once: the data file keeps the user; the page Settings, Users changes it",
+            false => "it holds until the console ends; elasticjob.console-users or --data FILE has users that stay",
+        };
+        say(until.to_owned());
     }
     let mut session = center.session();
     let closed = async move {

@@ -19,15 +19,18 @@ pub(crate) async fn open(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<AnyTraceReader, Failure> {
-    open_if_set(flags, sources, console).await?.ok_or_else(|| Failure::Usage(NOT_TRACED.to_owned()))
+    let (reader, _) =
+        open_shown(flags, sources, console).await?.ok_or_else(|| Failure::Usage(NOT_TRACED.to_owned()))?;
+    Ok(reader)
 }
 
-/// The same; `None` where no tracing is set. Settings of jobs and of the registry center do not matter here.
-pub(crate) async fn open_if_set(
+/// The same, with the name of the database; `None` where no tracing is set. Settings of jobs and of the registry center do
+/// not matter here.
+pub(crate) async fn open_shown(
     flags: &Registry,
     sources: &Sources,
     console: &mut Console<'_>,
-) -> Result<Option<AnyTraceReader>, Failure> {
+) -> Result<Option<ReaderAt>, Failure> {
     let (settings, warnings) = TracingSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
     for warning in warnings {
         let _ = writeln!(console.stderr, "warning: {warning}");
@@ -38,15 +41,19 @@ pub(crate) async fn open_if_set(
     }
 }
 
+/// A reader of a database, and the name of the database without a password.
+pub(crate) type ReaderAt = (AnyTraceReader, String);
+
 #[cfg(feature = "tracing-rdb")]
-async fn reader(settings: &TracingSettings) -> Result<AnyTraceReader, Failure> {
+async fn reader(settings: &TracingSettings) -> Result<ReaderAt, Failure> {
     let source = settings.source().map_err(|error| Failure::Settings(vec![error]))?;
     let reader = rdb::RdbTraceReader::connect(&source, settings.time_zone).await?;
-    Ok(AnyTraceReader::new(reader))
+    let at = reader.at().to_owned();
+    Ok((AnyTraceReader::new(reader), at))
 }
 
 #[cfg(not(feature = "tracing-rdb"))]
-async fn reader(_: &TracingSettings) -> Result<AnyTraceReader, Failure> {
+async fn reader(_: &TracingSettings) -> Result<ReaderAt, Failure> {
     Err(Failure::Usage(
         "reading traces is not built in: build elasticjob-cli with the feature tracing-sqlite, tracing-postgres or \
          tracing-mysql"

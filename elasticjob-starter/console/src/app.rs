@@ -106,26 +106,26 @@ impl Console {
     /// All of [`ConsoleError`] but those of listening.
     pub fn new(options: ConsoleOptions, registries: impl IntoIterator<Item = Registry>) -> Result<Self, ConsoleError> {
         options.check()?;
+        let data = options.data.clone();
+        let kept = |registry: Registry| match &data {
+            Some(data) => registry.kept_in(data),
+            None => registry,
+        };
         let mut named = BTreeMap::new();
         for registry in registries {
             if !registry.has_usable_name() {
                 return Err(ConsoleError::RegistryName(registry.name().to_owned()));
             }
-            if let Some(twice) = named.insert(registry.name().to_owned(), Arc::new(registry)) {
+            registry.follow_session();
+            if let Some(twice) = named.insert(registry.name().to_owned(), Arc::new(kept(registry))) {
                 return Err(ConsoleError::RegistryTwice(twice.name().to_owned()));
             }
         }
         if named.is_empty() {
             return Err(ConsoleError::NoRegistry);
         }
-        let (users, first_password) = match options.users.is_empty() {
-            false => (Users::new(options.users.clone()), None),
-            true => {
-                let (users, first) = Users::first()?;
-                (users, Some(first))
-            }
-        };
-        let tokens = Tokens::new(options.tokens.clone());
+        let (users, first_password) = Users::new(options.users.clone(), data.clone())?;
+        let tokens = Tokens::new(options.tokens.clone(), data.clone());
         let app = App(Arc::new(Shared {
             options,
             registries: named,
@@ -134,7 +134,7 @@ impl Console {
             passwords: Passwords::new()?,
             sessions: Sessions::default(),
             throttle: Throttle::default(),
-            access: AccessLog::default(),
+            access: AccessLog::new(data),
             answers: Answers::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             streams: Arc::new(Semaphore::new(live::MOST)),

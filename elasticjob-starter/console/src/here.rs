@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
 
-use crate::access::{Identity, Role};
+use crate::access::{Identity, Role, address};
 use crate::api::{Problem, is_api};
 use crate::app::App;
 use crate::pages;
@@ -60,7 +60,7 @@ impl FromRequestParts<App> for Here {
         let name = named.unwrap_or_default();
         match app.registries.get(&name) {
             Some(registry) => {
-                let Who { app, identity, text, theme, place } = who;
+                let Who { app, identity, text, theme, place, .. } = who;
                 Ok(Self { app, registry: registry.clone(), identity, text, theme, place })
             }
             None if is_api(parts.uri.path()) => Err(Problem::no_such_registry(&name).into_response()),
@@ -78,6 +78,8 @@ pub(crate) struct Who {
     pub(crate) theme: Theme,
     /// The path and the query, below the base path.
     pub(crate) place: String,
+    /// The address that the request came from.
+    pub(crate) from: Option<String>,
 }
 
 impl FromRequestParts<App> for Who {
@@ -91,6 +93,7 @@ impl FromRequestParts<App> for Who {
         let place = parts.uri.path_and_query().filter(|_| parts.method == Method::GET);
         let place = place.map_or("/", |place| place.as_str()).to_owned();
         let (text, theme) = (app.texts.of(language).clone(), Theme::of_request(&parts.headers));
-        Ok(Self { app: app.clone(), identity, text, theme, place })
+        let from = address(&parts.extensions);
+        Ok(Self { app: app.clone(), identity, text, theme, place, from })
     }
 }

@@ -30,6 +30,7 @@
 //! | `pages` | one file a page; its template has the same name in `templates/` |
 //! | `routes` | the table of all routes with the permission that each needs |
 //! | `same` | each page and button as a call of the API and as a command, to be copied |
+//! | `store` | the file that keeps what has to outlive the console |
 //! | `live` | tells pages and programs that something changed |
 //! | `assets`, `text`, `theme` | style sheet; texts in English and Chinese; light or dark |
 //! | `words` | schedules in words |
@@ -50,6 +51,7 @@ mod routes;
 mod same;
 mod serve;
 mod service;
+mod store;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -61,4 +63,5 @@ pub use app::{Console, ConsoleError};
 pub use options::ConsoleOptions;
 pub use registries::Registry;
 pub use serve::Listening;
+pub use store::{DataError, DataFile};
 pub use text::Language;

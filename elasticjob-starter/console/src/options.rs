@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use crate::access::{Grant, Token, User};
 use crate::app::ConsoleError;
+use crate::store::DataFile;
 use crate::text::Language;
 
 /// The port of the console of ElasticJob, which is ours as well.
@@ -30,6 +31,8 @@ pub struct ConsoleOptions {
     pub language: Language,
     /// Whether browsers reach the console by HTTPS through a proxy: then cookies are sent over HTTPS alone.
     pub secure_cookies: bool,
+    /// The file that keeps what has to outlive the console: see [`DataFile`]. Without it that is kept in memory.
+    pub data: Option<DataFile>,
 }
 
 impl ConsoleOptions {
@@ -41,7 +44,8 @@ impl ConsoleOptions {
         if !is_base_path(&self.base_path) {
             return Err(ConsoleError::BasePath(self.base_path.clone()));
         }
-        match self.users.is_empty() && !self.listen.ip().is_loopback() {
+        // The password that a data file keeps is made once, and printed once.
+        match self.users.is_empty() && self.data.is_none() && !self.listen.ip().is_loopback() {
             true => Err(ConsoleError::OpenToOthers(self.listen)),
             false => Ok(()),
         }
@@ -67,6 +71,7 @@ impl Default for ConsoleOptions {
             anonymous: Vec::new(),
             language: Language::English,
             secure_cookies: false,
+            data: None,
         }
     }
 }

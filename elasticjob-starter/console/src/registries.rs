@@ -1,12 +1,16 @@
 //! The registry centers that the console shows.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use elasticjob::operations::{Audit, Catalogue, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::trace::{AnyTraceReader, Tracing};
+
+use crate::service::now;
+use crate::store::DataFile;
 
 /// A registry center, with the traces of its jobs.
 pub struct Registry {
@@ -15,13 +19,37 @@ pub struct Registry {
     catalogue: Catalogue,
     traces: Option<AnyTraceReader>,
     record: Option<Tracing>,
+    /// The actions of operators in the data file of the console, where no database of traces has them.
+    kept: Option<Kept>,
+    /// Settings of the registry center, as pages show them.
+    shown: Vec<(String, String)>,
+    traces_shown: Option<String>,
+    /// Since when the session has its state, in milliseconds since 1970, where that is known.
+    since: Arc<Mutex<Option<i64>>>,
+}
+
+/// What operators do, in the data file.
+struct Kept {
+    reader: AnyTraceReader,
+    record: Tracing,
 }
 
 impl Registry {
     /// A registry center under this name. The name is a part of addresses: letters, digits, `-` and `_`.
     pub fn new(name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
         let catalogue = Catalogue::new(WatchedRegistry::new(center.clone()));
-        Self { name: name.into(), center, catalogue, traces: None, record: None }
+        let (shown, since) = (Vec::new(), Arc::default());
+        Self {
+            name: name.into(),
+            center,
+            catalogue,
+            traces: None,
+            record: None,
+            kept: None,
+            shown,
+            traces_shown: None,
+            since,
+        }
     }
 
     /// Shows the runs and decisions that this reader finds.
@@ -30,10 +58,75 @@ impl Registry {
         Self { traces: Some(traces), ..self }
     }
 
+    /// Shows these settings of the registry center to administrators, by name. Give no secrets.
+    #[must_use]
+    pub fn settings<N: Into<String>, V: Into<String>>(self, settings: impl IntoIterator<Item = (N, V)>) -> Self {
+        let shown = settings.into_iter().map(|(name, value)| (name.into(), value.into()));
+        Self { shown: shown.collect(), ..self }
+    }
+
+    /// Shows administrators which database has the traces: a text without a password.
+    #[must_use]
+    pub fn traces_at(self, database: impl Into<String>) -> Self {
+        Self { traces_shown: Some(database.into()), ..self }
+    }
+
     /// Records what operators do in the decision log of this tracing.
     #[must_use]
     pub fn record(self, tracing: Tracing) -> Self {
         Self { record: Some(tracing), ..self }
+    }
+
+    /// Notes from now on when the session changes its state. Without a Tokio runtime that is not known.
+    pub(crate) fn follow_session(&self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (mut session, since) = (self.center.session(), Arc::downgrade(&self.since));
+        runtime.spawn(async move {
+            let mut state = std::mem::discriminant(&*session.borrow_and_update());
+            note(&since, now());
+            while session.changed().await.is_ok() {
+                let next = std::mem::discriminant(&*session.borrow_and_update());
+                if next != state && !note(&since, now()) {
+                    return;
+                }
+                state = next;
+            }
+        });
+    }
+
+    /// Since when the session has its state; the start of the console at the earliest.
+    pub(crate) fn session_since(&self) -> Option<i64> {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn shown(&self) -> &[(String, String)] {
+        &self.shown
+    }
+
+    pub(crate) fn traces_shown(&self) -> Option<&str> {
+        self.traces_shown.as_deref()
+    }
+
+    /// Records what operators do in the data file, unless a database of traces does.
+    pub(crate) fn kept_in(mut self, data: &DataFile) -> Self {
+        if self.record.is_none() {
+            let storage = data.storage();
+            let (reader, record) = (storage.actions(&self.name), storage.record_actions(&self.name));
+            self.kept = Some(Kept { reader, record });
+        }
+        self
+    }
+
+    /// What has the actions of operators.
+    pub(crate) fn action_reader(&self) -> Option<&AnyTraceReader> {
+        self.kept.as_ref().map(|kept| &kept.reader).or(self.traces.as_ref())
+    }
+
+    /// Writes the actions that wait for the data file.
+    pub(crate) async fn close_kept(&self, limit: Duration) {
+        if let Some(kept) = &self.kept {
+            kept.record.close(limit).await;
+        }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -67,11 +160,20 @@ impl Registry {
     /// Operations that change something, for this operator.
     pub(crate) fn operations_of(&self, actor: &str, reason: &str) -> Operations {
         let operations = Operations::new(self.center.clone());
-        match &self.record {
+        match self.record.as_ref().or(self.kept.as_ref().map(|kept| &kept.record)) {
             Some(tracing) => operations.audited(Audit::new(tracing.clone(), actor).reason(reason)),
             None => operations,
         }
     }
+}
+
+/// Notes a time; false where nobody can ask for it any more.
+fn note(since: &Weak<Mutex<Option<i64>>>, at: i64) -> bool {
+    let since = since.upgrade();
+    if let Some(since) = &since {
+        *since.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+    since.is_some()
 }
 
 impl fmt::Debug for Registry {

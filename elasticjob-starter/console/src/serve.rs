@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 
-use crate::app::{Console, ConsoleError};
+use crate::app::{App, Console, ConsoleError};
 
 /// How long a shutdown waits for answers that are under way.
 const GRACE: Duration = Duration::from_secs(10);
@@ -30,6 +30,15 @@ impl Console {
         let address = listener.local_addr().map_err(listen)?;
         Ok(Listening { console: self, listener, address })
     }
+}
+
+/// Writes what waits for the data file.
+async fn close_data(app: &App) {
+    let Some(data) = &app.options.data else { return };
+    for registry in app.registries.values() {
+        registry.close_kept(GRACE).await;
+    }
+    data.storage().close().await;
 }
 
 impl Listening {
@@ -63,9 +72,11 @@ impl Listening {
             ending.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        tokio::select! {
+        let served = tokio::select! {
             served = server => served.map_err(ConsoleError::Serve),
             () = overtime => Ok(()),
-        }
+        };
+        close_data(&app).await;
+        served
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use elasticjob::secret::Secret;
 
@@ -30,6 +31,8 @@ pub struct ConsoleSettings {
     pub secure_cookies: bool,
     /// `anonymous`: the role of visitors who did not log in.
     pub anonymous: Option<String>,
+    /// `data`: the file that keeps what has to outlive the console; `None` for memory.
+    pub data: Option<PathBuf>,
     /// `elasticjob.console-users`, by name.
     pub users: BTreeMap<String, ConsoleUser>,
     /// `elasticjob.console-tokens`, by name.
@@ -91,7 +94,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
     let section = Key::of(["console"]);
     let port = section.child("port");
     let place = reader.origin(&port).or_else(|| reader.origin(&section));
-    let places = ["port", "address", "base-path", "language", "anonymous"];
+    let places = ["port", "address", "base-path", "language", "anonymous", "data"];
     let place_of = |name| Some((name, reader.origin(&section.child(name))?));
     let origins = places.into_iter().filter_map(place_of).collect();
     ConsoleSettings {
@@ -104,6 +107,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
         language: reader.or_default(&section.child("language"), |text| Some(text.to_owned())),
         secure_cookies: reader.or_default(&section.child("secure-cookies"), parse_flag),
         anonymous: filled(reader.text(&section.child("anonymous"))),
+        data: filled(reader.text(&section.child("data"))).map(PathBuf::from),
         users: users(reader, &Key::of(["console-users"])),
         tokens: tokens(reader, &Key::of(["console-tokens"])),
     }

@@ -42,6 +42,20 @@ pub struct RegCenterSettings {
 }
 
 impl RegCenterSettings {
+    /// The settings that say where it connects, as they may be shown: without the digest.
+    pub fn shown(&self) -> Vec<(&'static str, String)> {
+        let is_set = |set: bool| if set { Secret::MASK.to_owned() } else { "not set".to_owned() };
+        if self.server_lists.is_empty() {
+            return vec![("server-lists", "the embedded registry of this process".to_owned())];
+        }
+        vec![
+            ("server-lists", self.server_lists.join(",")),
+            ("namespace", self.namespace.clone().unwrap_or_default()),
+            ("digest", is_set(self.digest.is_some())),
+            ("tls", if self.tls.is_some() { "on" } else { "off" }.to_owned()),
+        ]
+    }
+
     /// The configuration of ZooKeeper, `None` when no servers are set.
     pub fn zookeeper(&self) -> Option<ZookeeperConfiguration> {
         if self.server_lists.is_empty() {

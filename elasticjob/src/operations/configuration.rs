@@ -18,6 +18,7 @@ pub struct StoredConfiguration {
     pub ignored: Vec<Ignored>,
     data: Data,
     version: i32,
+    changed_at: i64,
     /// The class or type that the root node of the job names.
     class: String,
 }
@@ -47,6 +48,11 @@ impl StoredConfiguration {
         self.version
     }
 
+    /// When it was written, by the clock of the registry center, in milliseconds since 1970.
+    pub fn changed_at(&self) -> i64 {
+        self.changed_at
+    }
+
     /// The settings, with secrets masked.
     pub fn masked_settings(&self) -> JobSettings {
         self.configuration.settings().masked()
@@ -65,9 +71,9 @@ impl Operations {
         let Some(node) = node else { return Err(OperationError::NoConfiguration { job: job.clone() }) };
         let reading =
             wire::read(job, &node.data).map_err(|reason| OperationError::Unreadable { job: job.clone(), reason })?;
-        let (data, version) = (node.data, node.stat.version);
+        let (data, version, changed_at) = (node.data, node.stat.version, node.stat.mtime);
         let (configuration, ignored) = (reading.configuration, reading.ignored);
-        Ok(StoredConfiguration { configuration, ignored, data, version, class })
+        Ok(StoredConfiguration { configuration, ignored, data, version, changed_at, class })
     }
 
     /// Replaces all settings of the configuration that was read by these settings: lay a change over

@@ -347,6 +347,7 @@ audit-unchanged = nothing to change
 audit-refused = refused
 access = Logins and refused requests
 access-about = Who came in to this console and who was kept out, since it started: at most the last 1,000 events. They also go to the log of the console.
+access-about-kept = Who came in to this console and who was kept out: the events of 400 days, in the data file. Refusals of a kind on one day are counted together.
 access-none = Nobody came in since the console started.
 access-caption = { $count ->
     [one] One event
@@ -440,3 +441,69 @@ strip-fire = { $at }: { $outcome }, { $done } of { $items } items done
 same = Copy as curl or as a command
 same-page = This page
 same-about = CONSOLE is the address of this console, TOKEN a token of it. Words in capitals are yours to fill in. The command reads the settings of application.yaml in its folder.
+
+# Settings of the console
+settings = Settings
+settings-connections = Registry centers
+settings-connections-about = What the console is connected to. Registry centers and databases come from the settings of the console; no page adds one.
+settings-registry-caption = The registry center { $name }; secrets are masked
+settings-traces = Database of traces
+settings-of-program = as the program has it
+settings-check-registry = Test the registry center
+settings-check-traces = Test the database of traces
+settings-answers = { $name } answers, after { $took } ms.
+settings-no-answer = { $name } does not answer: { $why }
+settings-no-such = There is no { $name } to test.
+settings-users = Users
+settings-user = User
+settings-users-caption = { $count ->
+    [one] One user
+   *[other] { $count } users
+}; times of { $zone }
+settings-not-kept = Users and tokens of the settings are changed there. To change some here, start the console with a data file:
+settings-roles = Roles
+settings-role = Role
+settings-of-registries = for registry centers
+settings-of-jobs = for jobs
+settings-enabled = may log in
+settings-disabled = disabled
+settings-of-file = of the settings
+settings-changed-at = Changed
+settings-change-user = Change { $name }
+settings-change-about = A change ends the sessions of the user at once, and what programs stream with tokens of this user.
+settings-new-password = New password
+settings-password-made = The password of { $name }. It is shown this once:
+settings-add-user = Add a user
+settings-add-about = Without a password the console makes one. A password has 12 to 128 characters. * stands for any characters.
+settings-tokens = Tokens
+settings-tokens-none = No program has a token.
+settings-tokens-caption = { $count ->
+    [one] One token
+   *[other] { $count } tokens
+}; times of { $zone }
+settings-owner = Owner
+settings-expires = Expires
+settings-expired = expired
+settings-never = never
+settings-used-at = Last used
+settings-days = Days until it expires
+settings-make-token = Make a token
+settings-token-made = The token { $name }, for the header Authorization: Bearer. It is shown this once:
+settings-token-about = A program shows the token. It counts as long as you may do what it allows.
+settings-sessions = Sessions
+settings-sessions-caption = { $count ->
+    [one] One session
+   *[other] { $count } sessions
+}; times of { $zone }
+settings-sessions-about = A session ends after 12 hours without use and after 7 days, and when its user is changed.
+settings-began = Began
+settings-end-session = End
+done-account = { $name }: done.
+done-session-ended = The session was ended.
+access-user-added = added a user
+access-user-changed = changed a user
+access-user-removed = removed a user
+access-password-set = set a password
+access-token-made = made a token
+access-token-removed = removed a token
+access-session-ended = ended a session

@@ -105,6 +105,18 @@ impl Grant {
         self.jobs.matches(job)
     }
 
+    /// The pattern of its registry centers.
+    pub(crate) fn registries_pattern(&self) -> &str {
+        &self.registries.0
+    }
+
+    /// Whether this grant gives all that another one does. Of two patterns that are not the same, only `*` is known to match
+    /// all that the other one does.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        let covers = |one: &Glob, other: &Glob| one.0 == "*" || one == other;
+        self.role >= other.role && covers(&self.registries, &other.registries) && covers(&self.jobs, &other.jobs)
+    }
+
     /// The pattern of its jobs.
     pub(crate) fn jobs_pattern(&self) -> &str {
         &self.jobs.0
@@ -152,6 +164,17 @@ mod tests {
         for (pattern, name) in [("a", "ab"), ("a*", "ba"), ("a*a", "a"), ("*b", "abc"), ("", "x"), ("a*b*c", "ac")] {
             assert!(!matches(pattern, name), "{pattern} {name}");
         }
+    }
+
+    #[test]
+    fn a_grant_covers_what_gives_no_more() {
+        let everywhere = Grant::everywhere(Role::Editor);
+        let billing = Grant::everywhere(Role::Editor).registries("prod").jobs("billing-*");
+        assert!(everywhere.covers(&billing) && billing.covers(&billing.clone().capped(Role::Viewer)));
+        for more in [everywhere, billing.clone().jobs("orders"), billing.clone().registries("test")] {
+            assert!(!billing.covers(&more), "{more:?}");
+        }
+        assert!(!billing.covers(&Grant::everywhere(Role::Admin).registries("prod").jobs("billing-*")));
     }
 
     #[test]

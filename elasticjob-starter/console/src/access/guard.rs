@@ -37,18 +37,18 @@ fn shown_token(headers: &HeaderMap) -> Option<&str> {
 pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let identity = match shown_token(request.headers()) {
         // A program that shows a token means it: it is not taken for a visitor where the token does not count.
-        Some(token) => match app.tokens.identity(token, Utc::now()) {
+        Some(token) => match app.tokens.identity(token, &app.users, Utc::now()) {
             Ok(identity) => identity,
             Err(invalid) => {
                 let problem = Problem::invalid_token(invalid);
-                app.access.add("", address(request.extensions()), Event::TokenRefused(problem.code()));
+                app.access.add("", address(request.extensions()), Event::TokenRefused(problem.code().to_owned()));
                 return problem.into_response();
             }
         },
         None => {
             let user = shown_session(request.headers())
                 .and_then(|token| app.sessions.user(&token, Instant::now()))
-                .and_then(|name| app.users.identity(&name));
+                .and_then(|(name, ended)| Some(app.users.identity(&name)?.until(ended)));
             user.unwrap_or_else(|| Identity::anonymous(app.options.anonymous.clone()))
         }
     };

@@ -1,5 +1,7 @@
 //! The caller of a request.
 
+use tokio_util::sync::CancellationToken;
+
 use super::grant::{Grant, Permission, Role};
 
 /// How a caller is known.
@@ -19,19 +21,45 @@ pub(crate) struct Identity {
     name: String,
     kind: Kind,
     grants: Vec<Grant>,
+    /// Cancelled when the session or the token ends, with all that it streams.
+    ended: CancellationToken,
 }
 
 impl Identity {
     pub(crate) fn user(name: impl Into<String>, grants: Vec<Grant>) -> Self {
-        Self { name: name.into(), kind: Kind::User, grants }
+        Self { name: name.into(), kind: Kind::User, grants, ended: CancellationToken::new() }
     }
 
     pub(crate) fn program(token: &str, grants: Vec<Grant>) -> Self {
-        Self { name: format!("token:{token}"), kind: Kind::Program, grants }
+        Self { name: format!("token:{token}"), kind: Kind::Program, grants, ended: CancellationToken::new() }
     }
 
     pub(crate) fn anonymous(grants: Vec<Grant>) -> Self {
-        Self { name: "anonymous".to_owned(), kind: Kind::Anonymous, grants }
+        let ended = CancellationToken::new();
+        Self { name: "anonymous".to_owned(), kind: Kind::Anonymous, grants, ended }
+    }
+
+    /// The same caller, until this is cancelled.
+    pub(crate) fn until(self, ended: CancellationToken) -> Self {
+        Self { ended, ..self }
+    }
+
+    /// Completes when the session or the token of the caller ends.
+    pub(crate) async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    pub(crate) fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
+    /// Whether the caller administers the console itself: all registry centers, and all jobs.
+    pub(crate) fn is_administrator(&self) -> bool {
+        self.may(Permission::Has(Role::Admin), None, None)
     }
 
     /// The same caller with at most this role.

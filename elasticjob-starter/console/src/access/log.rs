@@ -1,4 +1,5 @@
-//! Who came in, and who was kept out: the last events of this console, in memory and in its log.
+//! Who came in, and who was kept out: the last events of this console, in memory and in its log. A console with a data file
+//! keeps them there as well.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -7,6 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use axum::extract::ConnectInfo;
 use axum::http::Extensions;
 use elasticjob::__private::log::{apart, info, warn};
+
+use crate::store::{AccessCursor, DataFile, StoreError};
 
 /// So many events are kept.
 const MOST: usize = 1_000;
@@ -24,14 +27,55 @@ pub(crate) enum Event {
     LoginSlowed,
     LoggedOut,
     /// A token that does not count, and why.
-    TokenRefused(&'static str),
+    TokenRefused(String),
     /// A request that the caller may not make: its method and path.
     Forbidden(String),
+    /// A user, a token or a session that an administrator changed, by name.
+    Changed(Change, String),
+    /// An event that another release wrote, by its name.
+    Other(String, Option<String>),
+}
+
+/// What an administrator did to users, tokens and sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    UserAdded,
+    UserChanged,
+    UserRemoved,
+    PasswordSet,
+    TokenMade,
+    TokenRemoved,
+    SessionEnded,
+}
+
+impl Change {
+    #[cfg(feature = "data")]
+    const ALL: [Self; 7] = [
+        Self::UserAdded,
+        Self::UserChanged,
+        Self::UserRemoved,
+        Self::PasswordSet,
+        Self::TokenMade,
+        Self::TokenRemoved,
+        Self::SessionEnded,
+    ];
+
+    fn code(self) -> &'static str {
+        match self {
+            Self::UserAdded => "user-added",
+            Self::UserChanged => "user-changed",
+            Self::UserRemoved => "user-removed",
+            Self::PasswordSet => "password-set",
+            Self::TokenMade => "token-made",
+            Self::TokenRemoved => "token-removed",
+            Self::SessionEnded => "session-ended",
+        }
+    }
 }
 
 impl Event {
     /// Its name for programs.
-    pub(crate) fn code(&self) -> &'static str {
+    pub(crate) fn code(&self) -> &str {
         match self {
             Self::LoggedIn => "logged-in",
             Self::LoginRefused => "login-refused",
@@ -39,21 +83,40 @@ impl Event {
             Self::LoggedOut => "logged-out",
             Self::TokenRefused(_) => "token-refused",
             Self::Forbidden(_) => "forbidden",
+            Self::Changed(change, _) => change.code(),
+            Self::Other(code, _) => code,
+        }
+    }
+
+    /// The event of a name, with what else was known of it.
+    #[cfg(feature = "data")]
+    pub(crate) fn of(code: &str, detail: Option<String>) -> Self {
+        match (code, detail) {
+            ("logged-in", _) => Self::LoggedIn,
+            ("login-refused", _) => Self::LoginRefused,
+            ("login-slowed", _) => Self::LoginSlowed,
+            ("logged-out", _) => Self::LoggedOut,
+            ("token-refused", Some(why)) => Self::TokenRefused(why),
+            ("forbidden", Some(request)) => Self::Forbidden(request),
+            (code, detail) => match (Change::ALL.into_iter().find(|change| change.code() == code), detail) {
+                (Some(change), Some(name)) => Self::Changed(change, name),
+                (_, detail) => Self::Other(code.to_owned(), detail),
+            },
         }
     }
 
     /// What else is known of it.
     pub(crate) fn detail(&self) -> Option<&str> {
         match self {
-            Self::TokenRefused(why) => Some(why),
-            Self::Forbidden(request) => Some(request),
+            Self::TokenRefused(detail) | Self::Forbidden(detail) | Self::Changed(_, detail) => Some(detail),
+            Self::Other(_, detail) => detail.as_deref(),
             _ => None,
         }
     }
 
     /// Whether somebody was kept out.
     pub(crate) fn is_refusal(&self) -> bool {
-        !matches!(self, Self::LoggedIn | Self::LoggedOut)
+        matches!(self, Self::LoginRefused | Self::LoginSlowed | Self::TokenRefused(_) | Self::Forbidden(_))
     }
 }
 
@@ -72,7 +135,10 @@ pub(crate) struct Entry {
 
 /// The last events.
 #[derive(Debug, Default)]
-pub(crate) struct AccessLog(Mutex<VecDeque<Entry>>);
+pub(crate) struct AccessLog {
+    entries: Mutex<VecDeque<Entry>>,
+    data: Option<DataFile>,
+}
 
 /// The address that a request came from.
 pub(crate) fn address(extensions: &Extensions) -> Option<String> {
@@ -80,6 +146,10 @@ pub(crate) fn address(extensions: &Extensions) -> Option<String> {
 }
 
 impl AccessLog {
+    pub(crate) fn new(data: Option<DataFile>) -> Self {
+        Self { entries: Mutex::default(), data }
+    }
+
     pub(crate) fn add(&self, who: &str, from: Option<String>, event: Event) {
         let who: String = who.chars().take(LONGEST).collect();
         let (code, detail) = (event.code(), event.detail());
@@ -90,7 +160,11 @@ impl AccessLog {
             false => apart(move || info!(target: "elasticjob::audit", ?user, from = ?address, "{code}")),
         }
         let at = crate::service::now();
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(data) = &self.data {
+            data.storage().add_access(Entry { at, who, from, event, count: 1 });
+            return;
+        }
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         // Who guesses passwords must not push out what others did.
         let is_same = |it: &Entry| event.is_refusal() && it.who == who && it.from == from && it.event == event;
         let before = entries.iter().position(is_same).and_then(|place| entries.remove(place)).map_or(0, |it| it.count);
@@ -98,9 +172,28 @@ impl AccessLog {
         entries.push_front(Entry { at, who, from, event, count: before + 1 });
     }
 
-    /// The events, the last one first.
-    pub(crate) fn entries(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect();
+    /// The events before a place, the last one first, with the place to go on from. In memory there are so few that all of
+    /// them come.
+    pub(crate) async fn page(
+        &self,
+        before: Option<AccessCursor>,
+        limit: u32,
+    ) -> Result<(Vec<Entry>, Option<AccessCursor>), StoreError> {
+        match &self.data {
+            Some(data) => data.storage().access(before, limit).await,
+            None => Ok((self.entries(), None)),
+        }
+    }
+
+    /// Whether the events outlive the console.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.data.is_some()
+    }
+
+    /// The events in memory, the last one first.
+    fn entries(&self) -> Vec<Entry> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries: Vec<Entry> = entries.iter().cloned().collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
         entries
     }

@@ -18,10 +18,10 @@ pub use user::{FirstPassword, User};
 
 pub(crate) use grant::Permission;
 pub(crate) use guard::{authenticate, guard, shown_session};
-pub(crate) use identity::Identity;
-pub(crate) use log::{AccessLog, Entry, Event, address};
+pub(crate) use identity::{Identity, Kind};
+pub(crate) use log::{AccessLog, Change, Entry, Event, address};
 pub(crate) use password::Passwords;
-pub(crate) use session::{COOKIE, Sessions};
+pub(crate) use session::{COOKIE, SessionView, Sessions, random_password};
 pub(crate) use throttle::Throttle;
-pub(crate) use token::{Invalid, Tokens};
-pub(crate) use user::Users;
+pub(crate) use token::{Invalid, KeptToken, TokenView, Tokens, USUAL_DAYS};
+pub(crate) use user::{KeptUser, NotChanged, UserView, Users};

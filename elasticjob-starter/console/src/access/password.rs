@@ -70,6 +70,12 @@ impl FromStr for PasswordHash {
     }
 }
 
+impl From<getrandom::Error> for PasswordProblem {
+    fn from(error: getrandom::Error) -> Self {
+        Self::NotMade(error.to_string())
+    }
+}
+
 impl fmt::Debug for PasswordHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PasswordHash(..)")
@@ -89,6 +95,14 @@ impl Passwords {
     pub(crate) fn new() -> Result<Self, PasswordProblem> {
         let nobody = PasswordHash::of("no user has this password")?;
         Ok(Self { places: Semaphore::new(AT_A_TIME), nobody })
+    }
+
+    /// The hash of a new password.
+    pub(crate) async fn hash(&self, password: String) -> Result<PasswordHash, PasswordProblem> {
+        // The semaphore is never closed.
+        let _place = self.places.acquire().await.ok();
+        let made = tokio::task::spawn_blocking(move || PasswordHash::of(&password)).await;
+        made.unwrap_or_else(|panicked| Err(PasswordProblem::NotMade(panicked.to_string())))
     }
 
     /// Whether the password belongs to the hash. Without a hash it never does.

@@ -54,8 +54,13 @@ pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], getrandom::Error
 #[derive(Debug)]
 struct Session {
     user: String,
+    /// The address that the login came from.
+    from: Option<String>,
     began: Instant,
     used: Instant,
+    /// The times of the clock on the wall, in milliseconds since 1970.
+    began_at: i64,
+    used_at: i64,
     /// Ends what the session streams.
     ended: CancellationToken,
 }
@@ -66,6 +71,21 @@ impl Session {
     }
 }
 
+/// A session, as administrators see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SessionView {
+    /// A part of the hash of its cookie: it tells sessions apart, and nobody can log in with it.
+    pub(crate) id: String,
+    pub(crate) user: String,
+    pub(crate) from: Option<String>,
+    pub(crate) began_at: i64,
+    pub(crate) used_at: i64,
+}
+
+fn id_of(key: &[u8; 32]) -> String {
+    key.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// The sessions that go on.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
@@ -74,7 +94,12 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// A new session of this user. Each login makes one, so that nobody can fix the session of somebody else before.
-    pub(crate) fn begin(&self, user: &str, now: Instant) -> Result<SessionToken, getrandom::Error> {
+    pub(crate) fn begin(
+        &self,
+        user: &str,
+        from: Option<String>,
+        now: Instant,
+    ) -> Result<SessionToken, getrandom::Error> {
         let token = SessionToken::random()?;
         let mut sessions = self.lock();
         if sessions.len() >= MOST {
@@ -86,13 +111,14 @@ impl Sessions {
         {
             session.ended.cancel();
         }
-        let session = Session { user: user.to_owned(), began: now, used: now, ended: CancellationToken::new() };
+        let (ended, at) = (CancellationToken::new(), crate::service::now());
+        let session = Session { user: user.to_owned(), from, began: now, used: now, began_at: at, used_at: at, ended };
         sessions.insert(token.key(), session);
         Ok(token)
     }
 
-    /// The user of a session that goes on.
-    pub(crate) fn user(&self, token: &SessionToken, now: Instant) -> Option<String> {
+    /// The user of a session that goes on, and what is cancelled when it ends.
+    pub(crate) fn user(&self, token: &SessionToken, now: Instant) -> Option<(String, CancellationToken)> {
         let mut sessions = self.lock();
         let key = token.key();
         let session = sessions.get_mut(&key)?;
@@ -101,8 +127,8 @@ impl Sessions {
             sessions.remove(&key);
             return None;
         }
-        session.used = now;
-        Some(session.user.clone())
+        (session.used, session.used_at) = (now, crate::service::now());
+        Some((session.user.clone(), session.ended.clone()))
     }
 
     /// Ends a session, with all that it streams.
@@ -112,6 +138,41 @@ impl Sessions {
         }
     }
 
+    /// The sessions that go on, the one that began last first.
+    pub(crate) fn list(&self, now: Instant) -> Vec<SessionView> {
+        let sessions = self.lock();
+        let going = sessions.iter().filter(|(_, session)| !session.is_over(now));
+        let view = |(key, session): (&[u8; 32], &Session)| SessionView {
+            id: id_of(key),
+            user: session.user.clone(),
+            from: session.from.clone(),
+            began_at: session.began_at,
+            used_at: session.used_at,
+        };
+        let mut views: Vec<SessionView> = going.map(view).collect();
+        views.sort_by(|one, other| (other.began_at, &one.id).cmp(&(one.began_at, &other.id)));
+        views
+    }
+
+    /// Ends the session with this id; returns whose it was.
+    pub(crate) fn end_by_id(&self, id: &str) -> Option<String> {
+        let mut sessions = self.lock();
+        let key = sessions.keys().find(|key| id_of(key) == id).copied()?;
+        let session = sessions.remove(&key)?;
+        session.ended.cancel();
+        Some(session.user)
+    }
+
+    /// Ends all sessions of a user.
+    pub(crate) fn end_of(&self, user: &str) {
+        self.lock().retain(|_, session| {
+            if session.user == user {
+                session.ended.cancel();
+            }
+            session.user != user
+        });
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<[u8; 32], Session>> {
         // A thread that panicked left the map whole: each change is one call.
         self.sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -119,7 +180,7 @@ impl Sessions {
 }
 
 /// A password of 20 characters, without those that look alike.
-pub(super) fn random_password() -> Result<String, getrandom::Error> {
+pub(crate) fn random_password() -> Result<String, getrandom::Error> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut password = String::new();
     for (index, byte) in random_bytes::<20>()?.into_iter().enumerate() {
@@ -134,30 +195,51 @@ pub(super) fn random_password() -> Result<String, getrandom::Error> {
 mod tests {
     use super::*;
 
+    fn user(sessions: &Sessions, token: &SessionToken, now: Instant) -> Option<String> {
+        sessions.user(token, now).map(|(user, _)| user)
+    }
+
+    #[test]
+    fn sessions_are_ended_by_their_id_and_by_their_user_with_what_they_stream() {
+        let (sessions, now) = (Sessions::default(), Instant::now());
+        let begin = |name| sessions.begin(name, Some("192.0.2.7".to_owned()), now).expect("random");
+        let (one, other, li) = (begin("zhang"), begin("zhang"), begin("li"));
+        let streams = [&one, &other, &li].map(|token| sessions.user(token, now).expect("it goes on").1);
+        let list = sessions.list(now);
+        assert_eq!(list.len(), 3);
+        assert!(list.iter().all(|view| view.from.as_deref() == Some("192.0.2.7") && !one.as_str().contains(&view.id)));
+        let of_li = list.iter().find(|view| view.user == "li").expect("it is listed");
+        assert_eq!(sessions.end_by_id(&of_li.id).as_deref(), Some("li"));
+        assert_eq!(sessions.end_by_id(&of_li.id), None);
+        assert_eq!(streams.each_ref().map(CancellationToken::is_cancelled), [false, false, true]);
+        sessions.end_of("zhang");
+        assert!(streams.iter().all(CancellationToken::is_cancelled) && sessions.list(now).is_empty());
+    }
+
     #[test]
     fn a_session_ends_when_it_is_not_used_and_after_a_week() {
         let (sessions, start) = (Sessions::default(), Instant::now());
-        let token = sessions.begin("zhang", start).expect("random");
+        let token = sessions.begin("zhang", None, start).expect("random");
         let mut now = start;
         while now < start + AT_MOST - IDLE {
             now += IDLE / 2;
-            assert_eq!(sessions.user(&token, now).as_deref(), Some("zhang"));
+            assert_eq!(user(&sessions, &token, now).as_deref(), Some("zhang"));
         }
-        assert_eq!(sessions.user(&token, start + AT_MOST), None);
-        let idle = sessions.begin("li", start).expect("random");
-        assert_eq!(sessions.user(&idle, start + IDLE), None);
-        assert_eq!(sessions.user(&idle, start), None, "it does not come back");
+        assert_eq!(user(&sessions, &token, start + AT_MOST), None);
+        let idle = sessions.begin("li", None, start).expect("random");
+        assert_eq!(user(&sessions, &idle, start + IDLE), None);
+        assert_eq!(user(&sessions, &idle, start), None, "it does not come back");
     }
 
     #[test]
     fn a_session_that_was_ended_is_not_known_and_no_other_is() {
         let (sessions, now) = (Sessions::default(), Instant::now());
         let (one, other) =
-            (sessions.begin("zhang", now).expect("random"), sessions.begin("zhang", now).expect("random"));
+            (sessions.begin("zhang", None, now).expect("random"), sessions.begin("zhang", None, now).expect("random"));
         sessions.end(&one);
-        assert_eq!(sessions.user(&one, now), None);
-        assert_eq!(sessions.user(&other, now).as_deref(), Some("zhang"));
-        assert_eq!(sessions.user(&SessionToken::from_cookie(""), now), None);
+        assert_eq!(user(&sessions, &one, now), None);
+        assert_eq!(user(&sessions, &other, now).as_deref(), Some("zhang"));
+        assert_eq!(user(&sessions, &SessionToken::from_cookie(""), now), None);
     }
 
     #[test]

@@ -3,15 +3,20 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::{PoisonError, RwLock};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use sha2::{Digest, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use super::grant::Grant;
-use super::identity::Identity;
+use super::identity::{Identity, Kind};
+use super::password::PasswordProblem;
 use super::session::random_bytes;
+use super::user::{NotChanged, Users, checked_grants, checked_name};
+use crate::store::DataFile;
 
 /// What every token begins with, so that scanners of source code find one that was committed.
 const PREFIX: &str = "ejt_";
@@ -112,6 +117,32 @@ impl Token {
     }
 }
 
+/// A token of the data file, which an administrator made on a page or by the API.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptToken {
+    pub(crate) name: String,
+    pub(crate) hash: TokenHash,
+    /// The user who made it. It counts as long as this user may do what it may do.
+    pub(crate) owner: String,
+    pub(crate) grants: Vec<Grant>,
+    pub(crate) made_at: i64,
+    pub(crate) expires_at: i64,
+    /// When a program showed it last.
+    pub(crate) used_at: Option<i64>,
+}
+
+/// A token as administrators see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TokenView {
+    pub(crate) name: String,
+    pub(crate) grants: Vec<Grant>,
+    /// `None` for a token of the settings, which no page changes.
+    pub(crate) owner: Option<String>,
+    /// In milliseconds since 1970; `None` where it never expires.
+    pub(crate) expires_at: Option<i64>,
+    pub(crate) used_at: Option<i64>,
+}
+
 /// Why a token does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Invalid {
@@ -119,25 +150,177 @@ pub(crate) enum Invalid {
     Unknown,
     /// It counted until then.
     Expired(DateTime<Utc>),
+    /// Its owner may not do any more what it may do.
+    OwnerMayNot,
 }
+
+/// So many days a token counts that is made on a page, unless it is said, and at the most.
+pub(crate) const USUAL_DAYS: u32 = 90;
+pub(crate) const MOST_DAYS: u32 = 366;
+
+const DAY: i64 = 24 * 3600 * 1000;
+
+/// How often it is written that a token was shown, in milliseconds.
+const USES: i64 = 60_000;
 
 /// The tokens, by hash.
 #[derive(Debug)]
-pub(crate) struct Tokens(BTreeMap<TokenHash, Token>);
+pub(crate) struct Tokens {
+    given: BTreeMap<TokenHash, Token>,
+    kept: RwLock<BTreeMap<TokenHash, Kept>>,
+    data: Option<DataFile>,
+    changing: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    token: KeptToken,
+    /// Ends what the program streams.
+    ended: CancellationToken,
+}
 
 impl Tokens {
-    pub(crate) fn new(tokens: Vec<Token>) -> Self {
-        Self(tokens.into_iter().map(|token| (token.hash.clone(), token)).collect())
+    pub(crate) fn new(tokens: Vec<Token>, data: Option<DataFile>) -> Self {
+        let given = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
+        let kept = data.as_ref().map(|data| data.storage().tokens()).unwrap_or_default();
+        let kept = kept.into_iter().map(|token| {
+            let kept = Kept { token, ended: CancellationToken::new() };
+            (kept.token.hash.clone(), kept)
+        });
+        Self { given, kept: RwLock::new(kept.collect()), data, changing: tokio::sync::Mutex::default() }
     }
 
     /// The caller that shows this token.
-    pub(crate) fn identity(&self, shown: &str, now: DateTime<Utc>) -> Result<Identity, Invalid> {
-        let token = self.0.get(&TokenHash::of(shown)).ok_or(Invalid::Unknown)?;
-        match token.expires {
-            Some(end) if end <= now => Err(Invalid::Expired(end)),
-            _ => Ok(Identity::program(&token.name, token.grants.clone())),
+    pub(crate) fn identity(&self, shown: &str, users: &Users, now: DateTime<Utc>) -> Result<Identity, Invalid> {
+        let hash = TokenHash::of(shown);
+        if let Some(token) = self.given.get(&hash) {
+            return match token.expires {
+                Some(end) if end <= now => Err(Invalid::Expired(end)),
+                _ => Ok(Identity::program(&token.name, token.grants.clone())),
+            };
+        }
+        let now = now.timestamp_millis();
+        let (identity, is_use_old) = {
+            let kept = self.kept();
+            let Kept { token, ended } = kept.get(&hash).ok_or(Invalid::Unknown)?;
+            if token.expires_at <= now {
+                return Err(Invalid::Expired(DateTime::from_timestamp_millis(token.expires_at).unwrap_or_default()));
+            }
+            if !is_covered(&token.grants, users.identity(&token.owner).as_ref()) {
+                return Err(Invalid::OwnerMayNot);
+            }
+            let identity = Identity::program(&token.name, token.grants.clone()).until(ended.clone());
+            (identity, token.used_at.is_none_or(|used| used + USES <= now))
+        };
+        if is_use_old {
+            self.used(&hash, now);
+        }
+        Ok(identity)
+    }
+
+    fn used(&self, hash: &TokenHash, now: i64) {
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(kept), Some(data)) = (kept.get_mut(hash), &self.data) {
+            kept.token.used_at = Some(now);
+            data.storage().note_token_use(&kept.token.name, now);
         }
     }
+
+    /// All tokens, by name.
+    pub(crate) fn list(&self) -> Vec<TokenView> {
+        let of_file = self
+            .kept()
+            .values()
+            .map(|Kept { token, .. }| TokenView {
+                name: token.name.clone(),
+                grants: token.grants.clone(),
+                owner: Some(token.owner.clone()),
+                expires_at: Some(token.expires_at),
+                used_at: token.used_at,
+            })
+            .collect::<Vec<_>>();
+        let of_settings = self.given.values().map(|token| TokenView {
+            name: token.name.clone(),
+            grants: token.grants.clone(),
+            owner: None,
+            expires_at: token.expires.map(|end| end.timestamp_millis()),
+            used_at: None,
+        });
+        let mut tokens: Vec<TokenView> = of_file.into_iter().chain(of_settings).collect();
+        tokens.sort_by(|one, other| one.name.cmp(&other.name));
+        tokens
+    }
+
+    /// Makes a token of the data file. It is returned, and not kept.
+    pub(crate) async fn add(
+        &self,
+        name: &str,
+        owner: &Identity,
+        grants: Vec<Grant>,
+        days: u32,
+        users: &Users,
+    ) -> Result<String, NotChanged> {
+        checked_name(name)?;
+        checked_grants(&grants)?;
+        if !(1..=MOST_DAYS).contains(&days) {
+            return Err(NotChanged::Days(MOST_DAYS));
+        }
+        let owner = users.identity(owner.name()).filter(|_| owner.kind() == Kind::User);
+        let owner = owner.ok_or_else(|| NotChanged::NoUser(name.to_owned()))?;
+        if !is_covered(&grants, Some(&owner)) {
+            return Err(NotChanged::MoreThanOwner(owner.name().to_owned()));
+        }
+        let _turn = self.changing.lock().await;
+        if self.list().iter().any(|token| token.name == name) {
+            return Err(NotChanged::Exists(name.to_owned()));
+        }
+        let data = self.data.as_ref().ok_or(NotChanged::NotKept)?;
+        let (shown, hash) = TokenHash::new_token().map_err(|error| PasswordProblem::NotMade(error.to_string()))?;
+        let made_at = crate::service::now();
+        let (name, owner) = (name.to_owned(), owner.name().to_owned());
+        let expires_at = made_at + i64::from(days) * DAY;
+        let token = KeptToken { name, hash, owner, grants, made_at, expires_at, used_at: None };
+        data.storage().save_token(token.clone()).await?;
+        let kept = Kept { token, ended: CancellationToken::new() };
+        self.kept.write().unwrap_or_else(PoisonError::into_inner).insert(kept.token.hash.clone(), kept);
+        Ok(shown)
+    }
+
+    /// Removes a token from the data file. What the program streams ends.
+    pub(crate) async fn remove(&self, name: &str) -> Result<(), NotChanged> {
+        let _turn = self.changing.lock().await;
+        if self.given.values().any(|token| token.name == name) {
+            return Err(NotChanged::OfSettings(name.to_owned()));
+        }
+        let unknown = || NotChanged::Unknown(name.to_owned());
+        let data = self.data.as_ref().ok_or(NotChanged::NotKept)?;
+        let hash = self.kept().values().find(|kept| kept.token.name == name).map(|kept| kept.token.hash.clone());
+        let hash = hash.ok_or_else(unknown)?;
+        data.storage().remove_token(name).await?;
+        if let Some(kept) = self.kept.write().unwrap_or_else(PoisonError::into_inner).remove(&hash) {
+            kept.ended.cancel();
+        }
+        Ok(())
+    }
+
+    /// Ends what programs stream with the tokens of a user, who was changed.
+    pub(crate) fn end_streams_of(&self, owner: &str) {
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        for kept in kept.values_mut().filter(|kept| kept.token.owner == owner) {
+            std::mem::take(&mut kept.ended).cancel();
+        }
+    }
+
+    fn kept(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<TokenHash, Kept>> {
+        // A thread that panicked left the map whole: each change is one call.
+        self.kept.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a user may do all that these roles allow.
+fn is_covered(grants: &[Grant], owner: Option<&Identity>) -> bool {
+    let of_owner = owner.map(Identity::grants).unwrap_or_default();
+    grants.iter().all(|grant| of_owner.iter().any(|own| own.covers(grant)))
 }
 
 #[cfg(test)]
@@ -156,12 +339,13 @@ mod tests {
         assert_eq!(hash.to_string().parse(), Ok(hash.clone()));
         let token =
             Token::new("scraper", hash, [Grant::everywhere(Role::Viewer)]).expires("2027-06-30").expect("a date");
-        let tokens = Tokens::new(vec![token]);
-        let who = tokens.identity(&shown, at("2027-06-30T23:59:59Z")).expect("it counts");
+        let tokens = Tokens::new(vec![token], None);
+        let (users, _) = Users::new(Vec::new(), None).expect("it is made");
+        let who = tokens.identity(&shown, &users, at("2027-06-30T23:59:59Z")).expect("it counts");
         assert_eq!((who.name(), who.is_anonymous()), ("token:scraper", false));
         let end = at("2027-07-01T00:00:00Z");
-        assert_eq!(tokens.identity(&shown, end).unwrap_err(), Invalid::Expired(end));
-        assert_eq!(tokens.identity("ejt_other", at("2027-06-30T00:00:00Z")).unwrap_err(), Invalid::Unknown);
+        assert_eq!(tokens.identity(&shown, &users, end).unwrap_err(), Invalid::Expired(end));
+        assert_eq!(tokens.identity("ejt_other", &users, at("2027-06-30T00:00:00Z")).unwrap_err(), Invalid::Unknown);
     }
 
     #[test]

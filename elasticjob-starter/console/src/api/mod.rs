@@ -1,6 +1,7 @@
 //! The REST API below `/api/v1`. Times are RFC 3339 in UTC with milliseconds, durations are milliseconds.
 
-mod access;
+pub(crate) mod access;
+mod accounts;
 mod actions;
 pub(crate) mod body;
 mod configuration;
@@ -40,6 +41,9 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/openapi.json", Permission::Public, openapi::show)
         .get("/api/v1/me", Permission::Known, registries::me)
         .get("/api/v1/registries", Permission::Known, registries::list)
+        .post("/api/v1/registries/{registry}/checks", admin, registries::check)
+        .get("/api/v1/data-sources", Permission::Known, registries::data_sources)
+        .post("/api/v1/data-sources/{registry}/checks", admin, registries::check_traces)
         .post("/api/v1/schedules/previews", Permission::Known, schedules::preview)
         .get("/api/v1/registries/{registry}/events", viewer, live::events)
         .get("/api/v1/registries/{registry}/overview", viewer, overview::show)
@@ -80,4 +84,14 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/decisions", viewer, history::decisions)
         .get("/api/v1/registries/{registry}/audit", viewer, history::audit)
         .get("/api/v1/access", admin, access::show)
+        .get("/api/v1/users", admin, accounts::users)
+        .post("/api/v1/users", admin, accounts::add_user)
+        .put("/api/v1/users/{name}", admin, accounts::change_user)
+        .delete("/api/v1/users/{name}", admin, accounts::remove_user)
+        .post("/api/v1/users/{name}/password", admin, accounts::set_password)
+        .get("/api/v1/tokens", admin, accounts::tokens)
+        .post("/api/v1/tokens", admin, accounts::add_token)
+        .delete("/api/v1/tokens/{name}", admin, accounts::remove_token)
+        .get("/api/v1/sessions", admin, accounts::sessions)
+        .delete("/api/v1/sessions/{name}", admin, accounts::end_session)
 }

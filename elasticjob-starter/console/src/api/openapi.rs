@@ -11,7 +11,8 @@ use utoipa::OpenApi;
 
 use self::problems::problems_of;
 use super::{
-    access, actions, configuration, fires, history, jobs, overview, past, registries, schedules, servers, timeline,
+    access, accounts, actions, configuration, fires, history, jobs, overview, past, registries, schedules, servers,
+    timeline,
 };
 use crate::access::Permission;
 use crate::app::App;
@@ -30,6 +31,9 @@ use crate::routes::{Declared, declared};
     paths(
         registries::list,
         registries::me,
+        registries::check,
+        registries::data_sources,
+        registries::check_traces,
         live::events,
         overview::show,
         jobs::list,
@@ -61,6 +65,16 @@ use crate::routes::{Declared, declared};
         history::decisions,
         history::audit,
         access::show,
+        accounts::users,
+        accounts::add_user,
+        accounts::change_user,
+        accounts::remove_user,
+        accounts::set_password,
+        accounts::tokens,
+        accounts::add_token,
+        accounts::remove_token,
+        accounts::sessions,
+        accounts::end_session,
         past::show,
         fires::fires,
         fires::fire,

@@ -14,7 +14,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::access::{Invalid, Permission};
+use crate::access::{Invalid, NotChanged, Permission};
+use crate::store::StoreError;
 
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -66,6 +67,10 @@ impl Problem {
             Invalid::Expired(end) => {
                 let end = end.to_rfc3339_opts(SecondsFormat::Secs, true);
                 ("expired-token", format!("the token counted until {end}: ask for another one"))
+            }
+            Invalid::OwnerMayNot => {
+                let detail = "the user who made the token may not do any more what it allows: ask for another one";
+                ("token-without-owner", detail.to_owned())
             }
         };
         Self::new(StatusCode::UNAUTHORIZED, code, "The token does not count", detail)
@@ -227,6 +232,32 @@ impl From<OperationError> for Problem {
             }
             _ => problem(StatusCode::BAD_GATEWAY, "registry-refused", "The registry center refused"),
         }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let title = "The data file cannot be used";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "data-unusable", title, error.to_string())
+    }
+}
+
+impl From<NotChanged> for Problem {
+    fn from(error: NotChanged) -> Self {
+        use NotChanged as N;
+        let title = "It is not changed";
+        let (status, code) = match &error {
+            N::NotKept => (StatusCode::CONFLICT, "not-kept"),
+            N::Unknown(_) => (StatusCode::NOT_FOUND, "unknown-name"),
+            N::Exists(_) => (StatusCode::CONFLICT, "name-taken"),
+            N::OfSettings(_) => (StatusCode::CONFLICT, "of-settings"),
+            N::LastAdministrator(_) => (StatusCode::CONFLICT, "last-administrator"),
+            N::Name(_) | N::Grants | N::Password(_) | N::NoUser(_) | N::MoreThanOwner(_) | N::Days(_) => {
+                (StatusCode::UNPROCESSABLE_ENTITY, "invalid-account")
+            }
+            N::Store(error) => return error.clone().into(),
+        };
+        Self::new(status, code, title, error.to_string())
     }
 }
 

@@ -1,12 +1,15 @@
 //! The registry centers, and the caller.
 
 use axum::Json;
-use elasticjob::registry::SessionState;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
-use crate::here::Who;
+use super::accounts::{GrantView, views};
+use crate::access::Kind;
+use crate::here::{Here, Who};
+use crate::service::connections::Check;
+use crate::service::time::Time;
 
 /// A registry center.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -15,6 +18,9 @@ pub(crate) struct RegistryView {
     name: String,
     /// CONNECTED, CONNECTING, SUSPENDED or CLOSED.
     session: &'static str,
+    /// Since when; at the earliest the start of the console.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    since: Option<Time>,
     /// Whether runs and decisions can be read.
     traced: bool,
 }
@@ -26,12 +32,8 @@ pub(crate) async fn list(who: Who) -> Json<Vec<RegistryView>> {
     let seen = who.app.registries.values().filter(|registry| who.identity.sees_registry(registry.name()));
     let view = |registry: &crate::Registry| RegistryView {
         name: registry.name().to_owned(),
-        session: match *registry.center().session().borrow() {
-            SessionState::Connected { .. } => "CONNECTED",
-            SessionState::Connecting => "CONNECTING",
-            SessionState::Suspended { .. } => "SUSPENDED",
-            SessionState::Closed => "CLOSED",
-        },
+        session: registry.session_state(),
+        since: registry.session_since().map(Time),
         traced: registry.trace_reader().is_some(),
     };
     Json(seen.map(|registry| view(registry)).collect())
@@ -43,6 +45,9 @@ pub(crate) async fn list(who: Who) -> Json<Vec<RegistryView>> {
 pub(crate) struct Caller {
     name: String,
     anonymous: bool,
+    /// user, program or anonymous.
+    kind: &'static str,
+    grants: Vec<GrantView>,
     read_only: bool,
 }
 
@@ -53,6 +58,69 @@ pub(crate) async fn me(who: Who) -> Json<Caller> {
     Json(Caller {
         name: who.identity.name().to_owned(),
         anonymous: who.identity.is_anonymous(),
+        kind: match who.identity.kind() {
+            Kind::User => "user",
+            Kind::Program => "program",
+            Kind::Anonymous => "anonymous",
+        },
+        grants: views(who.identity.grants()),
         read_only: who.app.options.read_only,
     })
+}
+
+/// A database of traces.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DataSource {
+    /// The registry center whose jobs are traced there.
+    registry: String,
+    /// The database, without a password, where the settings name it.
+    database: Option<String>,
+}
+
+/// The databases of traces of the registry centers that the caller may see
+#[utoipa::path(get, path = "/api/v1/data-sources", tag = "registries",
+    responses((status = 200, body = Vec<DataSource>), (status = "default", body = Problem)))]
+pub(crate) async fn data_sources(who: Who) -> Json<Vec<DataSource>> {
+    let is_administrator = who.identity.is_administrator();
+    let seen = who.app.registries.values().filter(|registry| who.identity.sees_registry(registry.name()));
+    let view = |registry: &crate::Registry| DataSource {
+        registry: registry.name().to_owned(),
+        database: registry.traces_shown().filter(|_| is_administrator).map(str::to_owned),
+    };
+    Json(seen.filter(|registry| registry.trace_reader().is_some()).map(|registry| view(registry)).collect())
+}
+
+/// What a test of a connection found.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CheckView {
+    answers: bool,
+    took_ms: i64,
+    /// What is wrong.
+    problem: Option<String>,
+}
+
+impl From<Check> for CheckView {
+    fn from(it: Check) -> Self {
+        Self { answers: it.problem.is_none(), took_ms: it.took_ms, problem: it.problem }
+    }
+}
+
+/// Ask a registry center whether it answers
+///
+/// Over the connection that the console has: no address comes from the request.
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/checks", tag = "registries",
+    responses((status = 200, body = CheckView), (status = "default", body = Problem)))]
+pub(crate) async fn check(here: Here) -> Json<CheckView> {
+    Json(here.registry.check().await.into())
+}
+
+/// Ask a database of traces whether it answers
+///
+/// Over the connection that the console has: no address comes from the request.
+#[utoipa::path(post, path = "/api/v1/data-sources/{registry}/checks", tag = "registries",
+    responses((status = 200, body = CheckView), (status = "default", body = Problem)))]
+pub(crate) async fn check_traces(here: Here) -> Result<Json<CheckView>, Problem> {
+    here.registry.check_traces().await.map(|check| Json(check.into())).ok_or_else(Problem::not_traced)
 }

@@ -1,12 +1,14 @@
 //! Who came in, and who was kept out.
 
 use askama::Template;
+use axum::extract::Query;
 use axum::response::Response;
 use i18n_embed_fl::fl;
 
 use super::time::Clock;
-use super::{Layout, page};
-use crate::access::{Entry, Event};
+use super::{Layout, error, page};
+use crate::access::{Change, Entry, Event};
+use crate::api::access::Which;
 use crate::here::Who;
 use crate::text::t;
 
@@ -16,7 +18,16 @@ struct AccessPage {
     layout: Layout,
     clock: Clock,
     entries: Vec<Entry>,
+    /// The query of the page with older events.
+    next: Option<String>,
+    /// Whether this is not the first page.
+    is_later: bool,
+    /// Whether the events outlive the console.
+    is_kept: bool,
 }
+
+/// So many events are on a page.
+const OF_A_PAGE: u32 = 200;
 
 impl AccessPage {
     fn event(&self, event: &Event) -> String {
@@ -28,13 +39,35 @@ impl AccessPage {
             Event::LoggedOut => fl!(loader, "access-logged-out"),
             Event::TokenRefused(_) => fl!(loader, "access-token-refused"),
             Event::Forbidden(_) => fl!(loader, "access-forbidden"),
+            Event::Changed(change, _) => match change {
+                Change::UserAdded => fl!(loader, "access-user-added"),
+                Change::UserChanged => fl!(loader, "access-user-changed"),
+                Change::UserRemoved => fl!(loader, "access-user-removed"),
+                Change::PasswordSet => fl!(loader, "access-password-set"),
+                Change::TokenMade => fl!(loader, "access-token-made"),
+                Change::TokenRemoved => fl!(loader, "access-token-removed"),
+                Change::SessionEnded => fl!(loader, "access-session-ended"),
+            },
+            Event::Other(code, _) => code.clone(),
         }
     }
 }
 
-pub(crate) async fn show(who: Who) -> Response {
-    let entries = who.app.access.entries();
-    page(&AccessPage { layout: Layout::of_console(&who), clock: Clock::in_zone(None), entries })
+pub(crate) async fn show(who: Who, Query(Which { cursor, .. }): Query<Which>) -> Response {
+    // A cursor that is none leads to the first page.
+    let before = cursor.parse().ok();
+    let layout = Layout::of_console(&who);
+    match who.app.access.page(before, OF_A_PAGE).await {
+        Ok((entries, next)) => page(&AccessPage {
+            layout,
+            clock: Clock::in_zone(None),
+            entries,
+            next: next.map(|next| format!("cursor={next}")),
+            is_later: before.is_some(),
+            is_kept: who.app.access.is_kept(),
+        }),
+        Err(failed) => error::problem_of_console(&who, &failed.into()),
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{Layout, with_status};
 use crate::access::{Identity, Permission};
 use crate::api::Problem;
 use crate::app::App;
-use crate::here::Here;
+use crate::here::{Here, Who};
 use crate::text::{Language, t};
 use crate::theme::Theme;
 
@@ -36,6 +36,14 @@ pub(crate) fn forbidden(app: &App, identity: &Identity, headers: &HeaderMap, nee
     let mut page = ErrorPage { layout: layout(app, identity, headers), title: String::new(), detail };
     page.title = t!(page, "error-forbidden");
     with_status(StatusCode::FORBIDDEN, &page)
+}
+
+/// The page for a problem that is about no registry center.
+pub(crate) fn problem_of_console(who: &Who, problem: &Problem) -> Response {
+    let detail = problem.detail().to_owned();
+    let mut page = ErrorPage { layout: Layout::of_console(who), title: String::new(), detail };
+    page.title = t!(page, "error-problem");
+    with_status(problem.status(), &page)
 }
 
 /// The page for a problem: what the API would answer, in a frame.

@@ -29,6 +29,8 @@ pub(crate) struct Layout {
     /// The name of the reader; `None` for somebody who did not log in.
     pub(crate) user: Option<String>,
     pub(crate) read_only: bool,
+    /// The reader administers the console itself.
+    pub(crate) is_administrator: bool,
     /// Since when the registry center of the page is lost.
     pub(crate) lost_since: Option<String>,
     /// The number of the last change that the page knows of, for a page that is kept up to date.
@@ -56,6 +58,12 @@ impl Layout {
         Self { live: Some(*here.registry.catalogue().changes().borrow()), ..self }
     }
 
+    /// The same frame of a page at this path, which also answers forms of other paths.
+    #[must_use]
+    pub(crate) fn at(self, path: &str) -> Self {
+        Self { place: path.to_owned(), ..self }
+    }
+
     /// The frame of a page of the whole console.
     pub(crate) fn of_console(who: &Who) -> Self {
         Self::new(&who.app, &who.identity, who.text.clone(), who.theme, &who.place)
@@ -73,6 +81,7 @@ impl Layout {
             registries,
             user: (!identity.is_anonymous()).then(|| identity.name().to_owned()),
             read_only: app.options.read_only,
+            is_administrator: identity.is_administrator(),
             lost_since: None,
             live: None,
             same,

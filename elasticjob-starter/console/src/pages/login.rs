@@ -92,15 +92,18 @@ pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<L
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         return response;
     }
-    if !app.passwords.check(app.users.password_of(&page.name), login.password).await {
+    let hash = app.users.password_of(&page.name);
+    let is_right = app.passwords.check(hash.as_ref(), login.password).await;
+    // An administrator may have changed the user meanwhile: then no session begins that the change would have ended.
+    if !is_right || app.users.password_of(&page.name) != hash {
         app.throttle.failed(&keys, Instant::now());
         app.access.add(&page.name, address, Event::LoginRefused);
         page.problem = Some(t!(page, "login-wrong"));
         return with_status(StatusCode::UNAUTHORIZED, &page);
     }
     app.throttle.succeeded(&keys);
-    app.access.add(&page.name, address, Event::LoggedIn);
-    match app.sessions.begin(&page.name, Instant::now()) {
+    app.access.add(&page.name, address.clone(), Event::LoggedIn);
+    match app.sessions.begin(&page.name, address, Instant::now()) {
         Ok(token) => {
             let secure = if app.options.secure_cookies { "; Secure" } else { "" };
             let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };

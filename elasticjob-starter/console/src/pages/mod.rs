@@ -27,6 +27,7 @@ mod runs_tests;
 mod said;
 pub(crate) mod schedule;
 pub(crate) mod servers;
+pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod timeline;
@@ -76,6 +77,16 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/history/decisions", viewer, history::decisions)
         .get("/r/{registry}/history/audit", viewer, history::audit)
         .get("/access", admin, access::show)
+        .get("/settings", admin, settings::registries::show)
+        .post("/settings/checks", admin, settings::registries::check)
+        .get("/settings/users", admin, settings::users::show)
+        .post("/settings/users", admin, settings::users::add)
+        .post("/settings/users/change", admin, settings::users::change)
+        .get("/settings/tokens", admin, settings::tokens::show)
+        .post("/settings/tokens", admin, settings::tokens::add)
+        .post("/settings/tokens/removal", admin, settings::tokens::remove)
+        .get("/settings/sessions", admin, settings::sessions::show)
+        .post("/settings/sessions/end", admin, settings::sessions::end)
         .get("/r/{registry}/servers", viewer, servers::list)
         .get("/r/{registry}/servers/{server}", viewer, servers::show)
         .post("/r/{registry}/servers/{server}", operator, servers::act)

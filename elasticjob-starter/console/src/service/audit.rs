@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::history::{HistoryQuery, Jobs, Range, Traced};
 use super::history_file::{Row, written};
 use crate::api::Problem;
+use crate::registries::Registry;
 
 /// An action of an operator.
 #[derive(Debug, Clone)]
@@ -72,6 +73,10 @@ impl Traced for ActionRecord {
         page: &PageRequest,
     ) -> Result<Page<Self>, ReadError> {
         Ok(reader.decisions(filter, page).await?.map(Self))
+    }
+
+    fn reader(registry: &Registry) -> Option<&AnyTraceReader> {
+        registry.action_reader()
     }
 
     fn job(&self) -> &str {

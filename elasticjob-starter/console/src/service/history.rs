@@ -15,6 +15,7 @@ use super::local::instant_of;
 use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::here::Here;
+use crate::registries::Registry;
 
 /// The longest time range of one request.
 pub(crate) const LONGEST: TimeDelta = TimeDelta::days(31);
@@ -86,6 +87,11 @@ pub(crate) trait Traced: Sized + Send {
         filter: &Self::Filter,
         page: &PageRequest,
     ) -> impl Future<Output = Result<Page<Self>, ReadError>> + Send;
+
+    /// What has the records of a registry center.
+    fn reader(registry: &Registry) -> Option<&AnyTraceReader> {
+        registry.trace_reader()
+    }
 
     fn job(&self) -> &str;
 
@@ -164,7 +170,7 @@ impl HistoryQuery {
 }
 
 /// The value of a field, `None` where it is empty.
-pub(super) fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
+pub(crate) fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     name: &str,
     text: &str,
 ) -> Result<Option<T>, Problem> {
@@ -208,7 +214,7 @@ pub(crate) async fn find<T: Traced>(here: &Here, query: &HistoryQuery, range: Ra
     }
     // The filter leaves them out already, on a database that tells capitals apart.
     let sees = |record: &T| here.identity.sees_job(here.registry.name(), record.job());
-    let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
+    let reader = T::reader(&here.registry).ok_or_else(Problem::not_traced)?;
     let seen = here.identity.seen_jobs(here.registry.name());
     let filter = T::filter(query, Jobs { one: job, seen }, range)?;
     let wanted = query.limit.unwrap_or(USUALLY).clamp(1, MOST);

@@ -1,7 +1,9 @@
 //! What can be seen and done. Pages and the API call the same functions.
 
+pub(crate) mod accounts;
 pub(crate) mod audit;
 pub(crate) mod configuration;
+pub(crate) mod connections;
 mod csv;
 pub(crate) mod fires;
 pub(crate) mod history;

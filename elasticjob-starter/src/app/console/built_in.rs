@@ -9,7 +9,7 @@ use elasticjob::__private::log::{apart, error, info};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use elasticjob_console::{
-    Console, ConsoleError, ConsoleOptions, Grant, PasswordHash, Registry, Role, Token, TokenHash, User,
+    Console, ConsoleError, ConsoleOptions, DataFile, Grant, PasswordHash, Registry, Role, Token, TokenHash, User,
 };
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -142,13 +142,23 @@ pub(in super::super) async fn open<'r>(
     let Some(port) = console.port else { return Ok(None) };
     let wrong = |reason: String| AppError::Console { origin: console.origin.clone(), reason };
     let options = console.options(SocketAddr::new(console.address, port));
-    let options = options.map_err(|problems| AppError::Invalid(problems.into_iter().map(Into::into).collect()))?;
+    let mut options = options.map_err(|problems| AppError::Invalid(problems.into_iter().map(Into::into).collect()))?;
+    if let Some(path) = &console.data {
+        options.data = Some(DataFile::open(path).await.map_err(|problem| AppError::Console {
+            origin: console.place("data").clone(),
+            reason: problem.to_string(),
+        })?);
+    }
     let mut registries = Vec::new();
     for (name, center) in centers {
+        let of_center = if name == DEFAULT { Some(&settings.reg_center) } else { settings.reg_centers.get(name) };
         let mut registry = Registry::new(name, Arc::clone(center));
+        if let Some(of_center) = of_center {
+            registry = registry.settings(of_center.shown());
+        }
         if name == DEFAULT {
-            if let Some(reader) = reader(settings).await {
-                registry = registry.traces(reader);
+            if let Some((reader, at)) = reader(settings).await {
+                registry = registry.traces(reader).traces_at(at);
             }
             if let Some(tracing) = tracings.get(DEFAULT) {
                 registry = registry.record(tracing.clone());
@@ -181,14 +191,17 @@ pub(in super::super) async fn open<'r>(
 
 /// A reader of the database that the jobs trace to. Without it the console shows everything but history.
 #[cfg(feature = "tracing-rdb")]
-async fn reader(settings: &Settings) -> Option<AnyTraceReader> {
+async fn reader(settings: &Settings) -> Option<(AnyTraceReader, String)> {
     use elasticjob::__private::log::warn;
     use elasticjob::trace::rdb::RdbTraceReader;
 
     let tracing = settings.tracing.as_ref().filter(|tracing| tracing.is_rdb() && tracing.data_source.is_some())?;
     let source = tracing.source().ok()?;
     match RdbTraceReader::connect(&source, tracing.time_zone).await {
-        Ok(reader) => Some(AnyTraceReader::new(reader)),
+        Ok(reader) => {
+            let at = reader.at().to_owned();
+            Some((AnyTraceReader::new(reader), at))
+        }
         Err(problem) => {
             apart(move || warn!("the console shows no history: {problem}"));
             None
@@ -197,6 +210,6 @@ async fn reader(settings: &Settings) -> Option<AnyTraceReader> {
 }
 
 #[cfg(not(feature = "tracing-rdb"))]
-async fn reader(_: &Settings) -> Option<AnyTraceReader> {
+async fn reader(_: &Settings) -> Option<(AnyTraceReader, String)> {
     None
 }

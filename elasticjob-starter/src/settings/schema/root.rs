@@ -229,6 +229,14 @@ const CONSOLE: &[Setting] = &[
     )
     .otherwise("they have to log in")
     .example("viewer"),
+    Setting::value(
+        "data",
+        Kind::Text,
+        "The SQLite file that keeps what has to outlive the console. It is made for its owner alone, and one console at a time \
+         uses it. In the program of the jobs it needs the cargo feature `console-data`; `elasticjob console` has it.",
+    )
+    .otherwise("that is kept in memory")
+    .example("/var/lib/settle/console.db"),
 ];
 
 const CONSOLE_TOKEN: &[Setting] = &[

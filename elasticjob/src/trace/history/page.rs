@@ -90,6 +90,16 @@ impl Cursor {
     pub fn after(time: i64, id: impl Into<String>) -> Self {
         Self { time, id: id.into() }
     }
+
+    /// The time of the record before it, in the unit of its table.
+    pub fn time(&self) -> i64 {
+        self.time
+    }
+
+    /// The id of the record before it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
 }
 
 impl fmt::Display for Cursor {

@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::ident::ShardingItem;
+use crate::trace::JobDecisionEvent;
 
 /// The run of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,4 +144,23 @@ pub struct DecisionRecord {
     pub reason: String,
     /// The values that a text in another language needs.
     pub detail: Map<String, Value>,
+}
+
+/// The record of an event, for readers of own storages.
+impl From<JobDecisionEvent> for DecisionRecord {
+    fn from(event: JobDecisionEvent) -> Self {
+        Self {
+            id: event.id,
+            job_name: event.job_name.to_string(),
+            at: event.at,
+            kind: event.kind.as_str().to_owned(),
+            scheduled_at: event.scheduled_at,
+            scheduled_until: event.scheduled_until,
+            sharding_items: event.sharding_items,
+            instance: event.instance.map(|id| id.to_string()),
+            related_instance: event.related_instance.map(|id| id.to_string()),
+            reason: event.reason,
+            detail: event.detail,
+        }
+    }
 }

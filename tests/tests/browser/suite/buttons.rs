@@ -44,10 +44,11 @@ const FIND: &str = "const [method, path, value, about, done] = arguments;
     }
     done(null)";
 
-/// Finds a field of the form of a button. One for a time is filled in: how it is typed depends on the locale of the browser.
+/// Finds a field of the form of a button. One for a time is filled in: how it is typed depends on the locale of the browser. So is a
+/// choice, in which nothing can be typed.
 const FIELD: &str = "const [button, name, text, done] = arguments;
     const field = button.form.querySelector(`[name='${name}']`);
-    if (field?.type != 'datetime-local') return done(field);
+    if (field?.type != 'datetime-local' && field?.tagName != 'SELECT') return done(field);
     field.value = text;
     done(field.value == text)";
 

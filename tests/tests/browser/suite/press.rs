@@ -32,6 +32,7 @@ pub async fn every_button() {
     questions(&mut buttons).await;
     one_server(&mut buttons, &server).await;
     only_what_the_role_allows(&stage.address, &pages, forms).await;
+    console_settings(&mut buttons).await;
     leave_and_remove(&mut buttons, &server).await;
     buttons.press(Button::post("/logout", ""), &[]).await;
     assert_eq!(chrome.path_of(&chrome.session.url().await).as_deref(), Some("/login"));
@@ -177,6 +178,38 @@ async fn only_what_the_role_allows(address: &str, pages: &[&str], forms: &str) {
         assert_eq!(chrome.eval("return document.querySelectorAll('main form').length").await, json!(0), "{user}");
         chrome.quit().await;
     }
+}
+
+/// Connections, users, tokens and sessions.
+async fn console_settings(buttons: &mut Buttons<'_>) {
+    for what in ["registry", "traces"] {
+        buttons.open("/settings").await;
+        buttons.act(Button::post("/settings/checks", what).about("registry"), &[]).await;
+    }
+    let users = "/settings/users";
+    buttons.open(users).await;
+    buttons.press(Button::post(users, "add"), &[("name", "li"), ("role", "viewer")]).await;
+    assert!(buttons.chrome.text().await.contains("The password of li. It is shown this once"));
+    let change = "/settings/users/change";
+    buttons.open(users).await;
+    buttons.act(Button::post(change, "change").about("name"), &[("role", "operator")]).await;
+    buttons.press(Button::post(change, "password").about("name"), &[]).await;
+    assert!(buttons.chrome.text().await.contains("The password of li. It is shown this once"));
+    buttons.act(Button::post(change, "remove").about("name"), &[]).await;
+    buttons.wait_says(users, "no user li", |text| !text.contains("li\n")).await;
+    let tokens = "/settings/tokens";
+    buttons.open(tokens).await;
+    buttons.press(Button::post(tokens, "make"), &[("name", "deploy"), ("role", "viewer")]).await;
+    assert!(buttons.chrome.text().await.contains("ejt_"));
+    buttons.open(tokens).await;
+    buttons.act(Button::post("/settings/tokens/removal", "").about("name"), &[]).await;
+    // The session that began last is that of an operator who left without a logout.
+    let sessions = "/settings/sessions";
+    buttons.open(sessions).await;
+    buttons.act(Button::post("/settings/sessions/end", "").about("id"), &[]).await;
+    buttons.open("/access").await;
+    let text = buttons.chrome.text().await;
+    assert!(text.contains("added a user") && text.contains("ended a session"), "{text}");
 }
 
 /// What cannot be undone: a job, then all.

@@ -60,10 +60,11 @@ impl Stage {
         let settings = format!(
             "elasticjob:\n  reg-center:\n    server-lists: {}\n    namespace: {NAMESPACE}\n    \
              session-timeout-milliseconds: {}\n  tracing:\n    type: RDB\n    data-source: {{url: '{}'}}\n  console:\n    \
-             port: {port}\n  console-users:\n{}{}{}",
+             port: {port}\n    data: {}\n  console-users:\n{}{}{}",
             zookeeper.connect_string(),
             SESSION.as_millis(),
             database.url(),
+            folder.path().join("console.db").display(),
             user("admin"),
             user("operator"),
             user("viewer"),

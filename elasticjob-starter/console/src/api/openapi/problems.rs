@@ -13,6 +13,11 @@ const TRIGGER: [Code; 3] = [(409, "no-enabled-instance"), (409, "key-in-use"), (
 const STORED: [Code; 2] = [(404, "no-configuration"), (409, "unreadable-configuration")];
 const EDIT: [Code; 3] = [(412, "changed-meanwhile"), (422, "invalid-configuration"), (428, "no-version")];
 
+/// Routes about what the data file keeps.
+const KEPT: [&str; 1] = ["/api/v1/access"];
+
+const ACCOUNT: [Code; 4] = [(400, "bad-request"), (409, "not-kept"), (422, "invalid-account"), (503, "data-unusable")];
+
 /// The problems of a route, in ascending order of their status.
 pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
     let has = |part: &str| route.path.contains(part);
@@ -30,8 +35,24 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
     if has("{item}") {
         codes.push((404, "no-such-item"));
     }
-    if has("{") || ends("/previews") {
+    if has("{") || ends("/previews") || ends("/access") {
         codes.push((400, "bad-request"));
+    }
+    if route.path.contains("/api/v1/users") || route.path.contains("/api/v1/tokens") {
+        match (route.method, has("{name}")) {
+            ("GET", _) => {}
+            (_, false) => codes.extend(ACCOUNT.iter().chain(&[(409, "name-taken")])),
+            (_, true) => codes.extend(ACCOUNT.iter().chain(&[(404, "unknown-name"), (409, "of-settings")])),
+        }
+    }
+    if has("/users/{name}") && matches!(route.method, "PUT" | "DELETE") {
+        codes.push((409, "last-administrator"));
+    }
+    if has("/sessions/{name}") {
+        codes.push((404, "unknown-name"));
+    }
+    if KEPT.iter().any(|path| route.path.starts_with(path)) {
+        codes.push((503, "data-unusable"));
     }
     if matches!(route.method, "POST" | "PUT" | "PATCH") {
         codes.push((413, "too-large"));
@@ -43,6 +64,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         ("GET", Some("executions" | "states" | "decisions" | "audit" | "past" | "fires" | "{fire}" | "timeline")) => {
             codes.extend([(404, "not-traced"), (502, "traces-unreadable")]);
         }
+        ("POST", Some("checks")) if has("data-sources") => codes.push((404, "not-traced")),
         ("GET", Some("events")) => codes.push((503, "too-many-streams")),
         ("GET", Some("{server}")) => codes.push((404, "no-such-server")),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
@@ -60,5 +82,6 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         _ => {}
     }
     codes.sort_unstable();
+    codes.dedup();
     codes
 }

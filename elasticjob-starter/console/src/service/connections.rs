@@ -1,0 +1,55 @@
+//! What the console is connected to: the registry centers and databases of its settings, and whether they answer. Addresses come
+//! from the settings alone, so nobody can make the console connect elsewhere.
+
+use std::time::{Duration, Instant};
+
+use elasticjob::registry::SessionState;
+use elasticjob::trace::{ExecutionFilter, PageRequest, TraceReader};
+
+use crate::registries::Registry;
+
+/// So long an answer may take.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// What a test of a connection found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Check {
+    pub(crate) took_ms: i64,
+    /// What is wrong; `None` where it answered.
+    pub(crate) problem: Option<String>,
+}
+
+impl Check {
+    async fn of<T, E: std::fmt::Display>(answer: impl Future<Output = Result<T, E>>) -> Self {
+        let began = Instant::now();
+        let problem = match tokio::time::timeout(LIMIT, answer).await {
+            Ok(Ok(_)) => None,
+            Ok(Err(problem)) => Some(problem.to_string()),
+            Err(_) => Some(format!("no answer within {} s", LIMIT.as_secs())),
+        };
+        Self { took_ms: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX), problem }
+    }
+}
+
+impl Registry {
+    /// The state of the session with the registry center.
+    pub(crate) fn session_state(&self) -> &'static str {
+        match *self.center().session().borrow() {
+            SessionState::Connected { .. } => "CONNECTED",
+            SessionState::Connecting => "CONNECTING",
+            SessionState::Suspended { .. } => "SUSPENDED",
+            SessionState::Closed => "CLOSED",
+        }
+    }
+
+    /// Asks the registry center itself, and not what was read before.
+    pub(crate) async fn check(&self) -> Check {
+        Check::of(self.center().children("/")).await
+    }
+
+    /// Asks the database of traces; `None` where there is none.
+    pub(crate) async fn check_traces(&self) -> Option<Check> {
+        let (filter, one) = (ExecutionFilter::default(), PageRequest::default().limit(1));
+        Some(Check::of(self.trace_reader()?.executions(&filter, &one)).await)
+    }
+}

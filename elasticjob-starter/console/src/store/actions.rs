@@ -1,0 +1,143 @@
+//! What operators did, for registry centers whose traces no database keeps.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::trace::{
+    AnyTraceReader, Cursor, DecisionFilter, DecisionKind, DecisionRecord, ExecutionFilter, ExecutionRecord,
+    JobDecisionEvent, JobEvent, Page, PageRequest, ReadError, StateFilter, StateRecord, TraceReader, Tracing,
+    TracingConfiguration, TracingStorage, WriteError,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite, SqlitePool};
+
+use super::sqlite::SqliteFile;
+
+/// The actions in one registry center.
+#[derive(Clone)]
+struct Actions {
+    pool: SqlitePool,
+    registry: String,
+}
+
+impl SqliteFile {
+    pub(super) fn actions_of(&self, registry: &str) -> AnyTraceReader {
+        AnyTraceReader::new(Actions { pool: self.pool.clone(), registry: registry.to_owned() })
+    }
+
+    pub(super) fn recording_of(&self, registry: &str) -> Tracing {
+        let actions = Actions { pool: self.pool.clone(), registry: registry.to_owned() };
+        Tracing::start(TracingConfiguration::new(actions), &tokio::runtime::Handle::current())
+    }
+}
+
+/// Removes what was done before a time.
+pub(super) async fn remove_old(pool: &SqlitePool, oldest: i64) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM action WHERE at < ?").bind(oldest).execute(pool).await.map(drop)
+}
+
+impl TracingStorage for Actions {
+    fn type_name(&self) -> &str {
+        "CONSOLE"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        for event in events {
+            let JobEvent::Decision(action) = event else { continue };
+            self.insert(action).await.map_err(|error| WriteError::Unavailable(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// The file does it for all registry centers.
+    async fn clean(&self) -> Result<Option<Duration>, WriteError> {
+        Ok(None)
+    }
+}
+
+impl Actions {
+    async fn insert(&self, action: &JobDecisionEvent) -> Result<(), sqlx::Error> {
+        let items: Vec<String> = action.sharding_items.iter().map(ToString::to_string).collect();
+        let insert = "INSERT INTO action (id, registry, job, at, items, reason, detail) VALUES (?, ?, ?, ?, ?, ?, ?) \
+            ON CONFLICT (id) DO NOTHING";
+        let detail = serde_json::Value::Object(action.detail.clone()).to_string();
+        let query = sqlx::query(insert).bind(&action.id).bind(&self.registry).bind(action.job_name.as_str());
+        let query = query.bind(action.at.timestamp_millis()).bind(items.join(","));
+        query.bind(&action.reason).bind(detail).execute(&self.pool).await.map(drop)
+    }
+
+    async fn read(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Vec<SqliteRow>, sqlx::Error> {
+        let mut query: QueryBuilder<Sqlite> =
+            QueryBuilder::new("SELECT id, job, at, items, reason, detail FROM action");
+        query.push(" WHERE registry = ").push_bind(&self.registry);
+        if let Some(job) = &filter.job {
+            query.push(" AND job = ").push_bind(job.as_str());
+        }
+        if !filter.jobs.is_empty() {
+            let mut any = query.push(" AND (").separated(" OR ");
+            for pattern in &filter.jobs {
+                // GLOB has `*`, and more that names may have.
+                let glob = pattern.replace('[', "[[]").replace('?', "[?]");
+                any.push("job GLOB ").push_bind_unseparated(glob);
+            }
+            query.push(")");
+        }
+        if let Some(from) = filter.from {
+            query.push(" AND at >= ").push_bind(from.timestamp_millis());
+        }
+        if let Some(until) = filter.until {
+            query.push(" AND at < ").push_bind(until.timestamp_millis());
+        }
+        if let Some(item) = &filter.item {
+            query.push(" AND ',' || items || ',' LIKE ").push_bind(format!("%,{item},%"));
+        }
+        if let Some(cursor) = page.cursor() {
+            let (time, id) = (cursor.time(), cursor.id().to_owned());
+            query.push(" AND (at, id) < (").push_bind(time).push(", ").push_bind(id).push(")");
+        }
+        query.push(" ORDER BY at DESC, id DESC LIMIT ").push_bind(i64::from(page.size()) + 1);
+        query.build().fetch_all(&self.pool).await
+    }
+}
+
+/// The record of a row; `None` for one that this release cannot read.
+fn record(row: &SqliteRow) -> Option<DecisionRecord> {
+    let items: String = row.get("items");
+    let items = items.split(',').filter(|item| !item.is_empty()).map(str::parse::<ShardingItem>);
+    Some(DecisionRecord::from(JobDecisionEvent {
+        id: row.get("id"),
+        job_name: JobName::new(row.get::<String, _>("job")).ok()?,
+        at: DateTime::<Utc>::from_timestamp_millis(row.get("at"))?,
+        kind: DecisionKind::Operator,
+        scheduled_at: None,
+        scheduled_until: None,
+        sharding_items: items.collect::<Result<_, _>>().ok()?,
+        instance: None,
+        related_instance: None,
+        reason: row.get("reason"),
+        detail: serde_json::from_str(row.get("detail")).ok()?,
+    }))
+}
+
+impl TraceReader for Actions {
+    /// The file has no runs.
+    async fn executions(&self, _: &ExecutionFilter, page: &PageRequest) -> Result<Page<ExecutionRecord>, ReadError> {
+        Ok(Page::of(Vec::new(), page, |_| Cursor::after(0, "")))
+    }
+
+    async fn states(&self, _: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
+        Ok(Page::of(Vec::new(), page, |_| Cursor::after(0, "")))
+    }
+
+    async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
+        let at = || "the data file of the console".to_owned();
+        if !filter.kinds.is_empty() && !filter.kinds.contains(&DecisionKind::Operator) {
+            return Ok(Page::of(Vec::new(), page, |_| Cursor::after(0, "")));
+        }
+        let rows = self.read(filter, page).await;
+        let rows = rows.map_err(|error| ReadError::Unavailable { at: at(), why: error.to_string() })?;
+        let records = rows.iter().filter_map(record).collect();
+        Ok(Page::of(records, page, |record| Cursor::after(record.at.timestamp_millis(), &record.id)))
+    }
+}

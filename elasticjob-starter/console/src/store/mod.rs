@@ -1,0 +1,63 @@
+//! What the console keeps beside the registry centers: in the file that `elasticjob.console.data` names, or in memory.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | `storage` | the seam: what can be kept |
+//! | `sqlite` | opens the file; its schema, version by version |
+//! | `access`, `actions` | the log of logins; what operators did, where no database of traces records it |
+//! | `callers` | users and tokens |
+
+#[cfg(feature = "data")]
+mod access;
+#[cfg(feature = "data")]
+mod actions;
+#[cfg(feature = "data")]
+mod callers;
+mod error;
+#[cfg(feature = "data")]
+mod sqlite;
+mod storage;
+#[cfg(all(test, feature = "data"))]
+pub(crate) mod tests;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use error::DataError;
+pub(crate) use storage::{AccessCursor, Storage, StoreError};
+
+/// The file in which a console keeps what has to outlive it. Clones are the same file.
+#[derive(Clone)]
+pub struct DataFile {
+    storage: Arc<dyn Storage>,
+    at: Arc<str>,
+}
+
+impl DataFile {
+    /// Opens the file, or makes it: SQLite, for its owner alone. One console at a time uses it.
+    ///
+    /// Call it within a Tokio runtime. What is older than 400 days is removed from the file by itself.
+    ///
+    /// # Errors
+    /// [`DataError`], each with the file and what to do. [`DataError::NotBuiltIn`] without the cargo feature `data`.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, DataError> {
+        let path = path.as_ref();
+        let at: Arc<str> = path.display().to_string().into();
+        #[cfg(feature = "data")]
+        let opened = sqlite::SqliteFile::open(path).await.map(|file| Self { storage: Arc::new(file), at });
+        #[cfg(not(feature = "data"))]
+        let opened = Err(DataError::NotBuiltIn { file: at.to_string() });
+        opened
+    }
+
+    pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
+        &self.storage
+    }
+}
+
+impl fmt::Debug for DataFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("DataFile").field(&self.at).finish()
+    }
+}

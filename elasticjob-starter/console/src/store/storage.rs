@@ -1,0 +1,81 @@
+//! The seam between the console and the file that keeps its data.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::str::FromStr;
+
+use elasticjob::trace::{AnyTraceReader, Tracing};
+
+use crate::access::{Entry, KeptToken, KeptUser};
+
+/// The file did not do what was asked. The cause is in the log, not in the text: it may name what only administrators know.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the data file of the console cannot be used now; its log says why")]
+pub(crate) struct StoreError;
+
+/// An answer that is under way.
+pub(crate) type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// A place in the log of logins, which is read from the last event on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AccessCursor {
+    pub(crate) at: i64,
+    pub(crate) id: i64,
+}
+
+impl fmt::Display for AccessCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.at, self.id)
+    }
+}
+
+impl FromStr for AccessCursor {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numbers = text.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.parse().ok()?)));
+        let (at, id) = numbers.ok_or("it is no cursor: take the text that came with the page before as it is")?;
+        Ok(Self { at, id })
+    }
+}
+
+/// Keeps what has to outlive the console.
+pub(crate) trait Storage: Send + Sync {
+    /// Keeps an event of the log of logins, soon. It never waits: an event that does not fit into the queue is lost, and the
+    /// log of the process has it.
+    fn add_access(&self, entry: Entry);
+
+    /// At most so many events before a place in the log, the last one first, with the place to go on from.
+    fn access(&self, before: Option<AccessCursor>, limit: u32) -> Pending<'_, (Vec<Entry>, Option<AccessCursor>)>;
+
+    /// The users as they were when the file was opened.
+    fn users(&self) -> Vec<KeptUser>;
+
+    /// Adds the first user, soon: it is made before anything waits for the file.
+    fn add_first_user(&self, user: KeptUser);
+
+    /// Adds a user, or replaces the one with this name.
+    fn save_user(&self, user: KeptUser) -> Pending<'_, ()>;
+
+    fn remove_user(&self, name: &str) -> Pending<'_, ()>;
+
+    /// The tokens as they were when the file was opened.
+    fn tokens(&self) -> Vec<KeptToken>;
+
+    fn save_token(&self, token: KeptToken) -> Pending<'_, ()>;
+
+    fn remove_token(&self, name: &str) -> Pending<'_, ()>;
+
+    /// Keeps when a token was shown last, soon. It never waits.
+    fn note_token_use(&self, name: &str, at: i64);
+
+    /// Records what operators do in a registry center, where no database of traces does.
+    fn record_actions(&self, registry: &str) -> Tracing;
+
+    /// Reads what was recorded so.
+    fn actions(&self, registry: &str) -> AnyTraceReader;
+
+    /// Writes what waits, and ends.
+    fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}

@@ -1,0 +1,199 @@
+//! The file, opened and opened again.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use elasticjob::registry::memory::MemoryRegistry;
+
+use super::*;
+use crate::access::{Entry, Event};
+use crate::testing::{call, cookie_of, json, login, request, start_job, with_users};
+use crate::{Console, ConsoleOptions, Registry};
+
+/// A folder that is removed with the test.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("elasticjob-console-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        Self(folder)
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.0.join("console.db")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A console of a registry with users for each role and this file.
+pub(crate) fn console_with(memory: &MemoryRegistry, data: &DataFile) -> Console {
+    let options = ConsoleOptions { data: Some(data.clone()), ..with_users() };
+    Console::new(options, [Registry::new("default", Arc::new(memory.connect()))]).expect("the options are right")
+}
+
+fn refusal(who: &str, at: i64) -> Entry {
+    Entry { at, who: who.to_owned(), from: None, event: Event::LoginRefused, count: 1 }
+}
+
+async fn closed(data: DataFile) {
+    data.storage().close().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_file_is_for_its_owner_and_one_console_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("owner");
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    for entry in std::fs::read_dir(&folder.0).expect("the folder") {
+        let entry = entry.expect("a file");
+        let mode = entry.metadata().expect("it is there").permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{:?}", entry.path());
+    }
+    let other = DataFile::open(folder.file()).await.expect_err("it is in use");
+    assert!(matches!(other, DataError::InUse { .. }), "{other}");
+    closed(data.clone()).await;
+    drop(data);
+    std::fs::set_permissions(folder.file(), PermissionsExt::from_mode(0o644)).expect("a mode");
+    let open = DataFile::open(folder.file()).await.expect_err("others may read it");
+    assert!(open.to_string().contains("chmod 600"), "{open}");
+}
+
+#[tokio::test]
+async fn a_file_of_a_later_release_or_of_another_program_is_refused() {
+    let folder = Folder::new("foreign");
+    let run = async |statement: &'static str| {
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.file());
+        let pool = sqlx::SqlitePool::connect_with(options).await.expect("it opens");
+        sqlx::raw_sql(statement).execute(&pool).await.expect("it is done");
+        pool.close().await;
+    };
+    closed(DataFile::open(folder.file()).await.expect("it is made")).await;
+    run("PRAGMA user_version = 99").await;
+    let newer = DataFile::open(folder.file()).await.expect_err("it is of a later release");
+    assert!(matches!(newer, DataError::Newer { found: 99, .. }), "{newer}");
+    run("PRAGMA application_id = 7").await;
+    let foreign = DataFile::open(folder.file()).await.expect_err("it is of another program");
+    assert!(matches!(foreign, DataError::Foreign { .. }), "{foreign}");
+}
+
+#[tokio::test]
+async fn the_log_of_logins_outlives_the_console_and_comes_in_pages() {
+    let folder = Folder::new("access");
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    let now = crate::service::now();
+    for at in 0..3 {
+        data.storage().add_access(refusal("root", now + at));
+        data.storage().add_access(Entry { event: Event::LoggedIn, ..refusal("zhang", now + 10 + at) });
+    }
+    closed(data.clone()).await;
+    drop(data);
+    let data = DataFile::open(folder.file()).await.expect("it is there");
+    let (first, next) = data.storage().access(None, 3).await.expect("it is read");
+    assert!(first.iter().all(|one| one.who == "zhang" && one.event == Event::LoggedIn && one.count == 1));
+    let (second, end) = data.storage().access(next, 3).await.expect("it is read");
+    // The refusals of the day are one row, unless midnight came between.
+    assert_eq!(second.iter().map(|one| one.count).sum::<usize>(), 3);
+    assert!(second.iter().all(|one| one.who == "root" && one.event == Event::LoginRefused));
+    assert_eq!(end, None);
+    closed(data).await;
+}
+
+#[tokio::test]
+async fn what_is_older_than_400_days_is_removed_when_the_file_is_opened() {
+    let folder = Folder::new("old");
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    let now = crate::service::now();
+    let day = 24 * 3600 * 1000;
+    data.storage().add_access(refusal("old", now - 401 * day));
+    data.storage().add_access(refusal("young", now - 399 * day));
+    closed(data.clone()).await;
+    drop(data);
+    let data = DataFile::open(folder.file()).await.expect("it is there");
+    let names = async || {
+        let (entries, _) = data.storage().access(None, 10).await.expect("it is read");
+        entries.into_iter().map(|entry| entry.who).collect::<Vec<_>>()
+    };
+    // It is removed beside, soon after the file was opened.
+    tokio::time::timeout(std::time::Duration::from_secs(30), async {
+        while names().await != ["young"] {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("the old row is removed");
+    closed(data).await;
+}
+
+#[tokio::test]
+async fn what_operators_do_is_kept_where_no_database_of_traces_has_it() {
+    let (folder, memory) = (Folder::new("actions"), MemoryRegistry::new());
+    let _job = start_job(&memory, "settle", &Default::default()).await;
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    let console = console_with(&memory, &data);
+    let admin = cookie_of(&console, "admin").await;
+    let body = serde_json::json!({ "enabled": false, "reason": "kernel update" });
+    let path = "/api/v1/registries/default/jobs/settle/state";
+    assert_eq!(call(&console, json("PUT", path, &admin, &body)).await.status, StatusCode::OK);
+    console.app().registries["default"].close_kept(std::time::Duration::from_secs(10)).await;
+    let audit = async |console: &Console, query: &str| {
+        let path = format!("/api/v1/registries/default/audit{query}");
+        let answer = call(console, request("GET", &path, Some(&cookie_of(console, "admin").await))).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+        let records: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+        records["records"].as_array().expect("a list").clone()
+    };
+    let kept = audit(&console, "").await;
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let text = kept[0].to_string();
+    assert!(text.contains("admin") && text.contains("kernel update") && text.contains("settle"), "{text}");
+    assert_eq!(audit(&console, "?job=other").await.len(), 0);
+    drop(console);
+    closed(data.clone()).await;
+    drop(data);
+    let data = DataFile::open(folder.file()).await.expect("it is there");
+    let console = console_with(&memory, &data);
+    assert_eq!(audit(&console, "?job=settle").await, kept, "it outlives the console");
+    closed(data).await;
+}
+
+#[tokio::test]
+async fn the_page_of_logins_says_what_the_file_has_page_by_page() {
+    let (folder, memory) = (Folder::new("page"), MemoryRegistry::new());
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    let now = crate::service::now();
+    for at in 0..250 {
+        data.storage().add_access(Entry { event: Event::LoggedIn, ..refusal(&format!("user-{at}"), now - 1_000 + at) });
+    }
+    let console = console_with(&memory, &data);
+    call(&console, login("<b>root", "wrong", "/")).await;
+    let admin = cookie_of(&console, "admin").await;
+    // What was added is written soon.
+    let page = tokio::time::timeout(std::time::Duration::from_secs(30), async {
+        loop {
+            let page = call(&console, request("GET", "/access", Some(&admin))).await;
+            if page.body.contains("&#60;b&#62;root") {
+                return page;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    let page = page.await.expect("it is written");
+    let next = page.body.split("rel=\"next\" href=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let older = call(&console, request("GET", &format!("/access{}", next.expect("a link")), Some(&admin))).await;
+    assert!(older.body.contains("user-0<") && !page.body.contains("user-0<"), "{}", older.body);
+    let api = call(&console, request("GET", "/api/v1/access?limit=10", Some(&admin))).await;
+    let link = api.headers["link"].to_str().expect("a text").to_owned();
+    let path = link.trim_start_matches('<').split('>').next().expect("an address").to_owned();
+    assert_eq!(call(&console, request("GET", &path, Some(&admin))).await.status, StatusCode::OK, "{path}");
+    let wrong = call(&console, request("GET", "/api/v1/access?cursor=x", Some(&admin))).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    closed(data).await;
+}
