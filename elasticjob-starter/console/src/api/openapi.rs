@@ -11,12 +11,13 @@ use utoipa::OpenApi;
 
 use self::problems::problems_of;
 use super::{
-    access, actions, configuration, fires, history, jobs, overview, past, registries, schedules, servers, timeline,
+    access, actions, configuration, fires, history, jobs, overview, past, registries, run_log, schedules, servers,
+    timeline,
 };
 use crate::access::Permission;
 use crate::app::App;
-use crate::live;
 use crate::routes::{Declared, declared};
+use crate::{live, live_log};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -31,6 +32,8 @@ use crate::routes::{Declared, declared};
         registries::list,
         registries::me,
         live::events,
+        live_log::events,
+        run_log::log,
         overview::show,
         jobs::list,
         jobs::one,

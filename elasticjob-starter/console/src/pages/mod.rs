@@ -19,6 +19,7 @@ pub(crate) mod jobs;
 mod layout;
 pub(crate) mod login;
 pub(crate) mod overview;
+pub(crate) mod run_log;
 pub(crate) mod runs;
 #[cfg(test)]
 mod runs_tests;
@@ -35,8 +36,8 @@ use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 
 use crate::access::{Permission, Role};
-use crate::live;
 use crate::routes::Routes;
+use crate::{live, live_log};
 
 pub(crate) use layout::Layout;
 
@@ -63,6 +64,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/why", viewer, why::show)
         .get("/r/{registry}/jobs/{job}/runs", viewer, runs::show)
         .get("/r/{registry}/jobs/{job}/runs/{fire}", viewer, fire::show)
+        .get("/r/{registry}/jobs/{job}/log/{run}", viewer, run_log::show)
+        .get("/r/{registry}/jobs/{job}/log/{run}/events", viewer, live_log::events)
         .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
