@@ -35,5 +35,5 @@ pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 
 pub use app::{ElasticJobApp, ElasticJobAppBuilder};
 pub use error::{AppError, Problem};
-pub use logging::init_logging;
+pub use logging::{RunLogLayer, init_logging};
 pub use plan::PlanError;

@@ -1,12 +1,16 @@
 //! Logging for programs that set up no logging of their own.
 
 mod lossy;
+mod run_log;
 
 use std::io::IsTerminal;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{EnvFilter, FilterExt, LevelFilter};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::util::SubscriberInitExt;
 
 use self::lossy::Lossy;
+pub use self::run_log::RunLogLayer;
 use crate::AppError;
 
 /// Filters of the log; the first one that is set counts.
@@ -22,21 +26,25 @@ const DEFAULT: &str = "info,zookeeper_client=error";
 /// A line that cannot be written, because the pipe is closed, the disk is full, or the reader of the pipe reads no more,
 /// is lost; jobs go on. The number of lost lines is written before the next line that can be written.
 ///
-/// A program that has set up `tracing` itself keeps its subscriber. No other function of this library calls this one.
+/// What jobs log within their runs is kept as well, where `elasticjob.tracing.run-log` asks for it: lines of INFO or above,
+/// and those that the filter lets through.
+///
+/// A program that has set up `tracing` itself keeps its subscriber; it adds [`RunLogLayer`] for the logs of runs. No other function of this library calls this one.
 ///
 /// # Errors
 /// [`AppError::LogFilter`] when the variable is not a filter.
 pub fn init_logging() -> Result<(), AppError> {
-    let filter = filter(|variable| std::env::var(variable).ok())?;
+    let filter = || filter(|variable| std::env::var(variable).ok());
     let is_terminal = std::io::stderr().is_terminal();
-    // An error means that the program has a subscriber already.
-    let _ = tracing_subscriber::fmt()
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(Lossy::new(std::io::stderr()))
         // The subscriber would report such errors on the standard error, which may be the broken output, and panic.
         .log_internal_errors(false)
         .with_ansi(is_terminal)
-        .with_env_filter(filter)
-        .try_init();
+        .with_filter(filter()?);
+    let of_runs = RunLogLayer::new().with_filter(LevelFilter::INFO.or(filter()?));
+    // An error means that the program has a subscriber already.
+    let _ = tracing_subscriber::registry().with(lines).with(of_runs).try_init();
     Ok(())
 }
 

@@ -10,10 +10,12 @@
 //! thread of its own, see `apart`.
 
 mod apart;
+mod run_span;
 
 #[cfg(test)]
 pub(crate) use self::apart::drain;
 pub use self::apart::{apart, is_off, written};
+pub(crate) use self::run_span::RunSpan;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -34,6 +34,7 @@ impl TracingStorage for Sends {
                 JobEvent::Execution(run) => format!("{} {}", run.job_name, run.success),
                 JobEvent::Status(state) => format!("{} {}", state.job_name, state.state),
                 JobEvent::Decision(decision) => format!("{} {}", decision.job_name, decision.kind),
+                JobEvent::Log(line) => format!("{} {}", line.job_name, line.message),
             };
             self.0.send(text).map_err(|error| WriteError::Refused(error.to_string()))?;
         }

@@ -5,7 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, ShardingItem};
-use elasticjob::trace::Cursor;
+use elasticjob::trace::{Cursor, LogLevel};
 
 /// Looks at the jobs of a registry center and operates them.
 #[derive(Debug, Parser)]
@@ -66,6 +66,8 @@ pub(crate) enum Command {
     Next(Next),
     /// The runs of a job, from the database that elasticjob.tracing names; needs no registry center
     History(History),
+    /// What a job logged in a run, from the database that elasticjob.tracing names; needs no registry center
+    Log(Log),
     #[command(flatten)]
     OnRegistry(RegistryCommand),
     /// All nodes of a job, with secrets masked
@@ -221,6 +223,27 @@ pub(crate) struct History {
     /// The page after this cursor, which the page before told
     #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<Cursor>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// The job
+    pub(crate) job: JobName,
+    /// The run of this item alone
+    #[arg(long)]
+    pub(crate) item: Option<ShardingItem>,
+    /// The fire at this time, or within a minute after it, for example 2026-11-21T03:00+08:00; default: the last one that ran
+    #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
+    pub(crate) at: Option<DateTime<Utc>>,
+    /// Lines of this level and those that matter more: error, warn, info, debug, trace
+    #[arg(long)]
+    pub(crate) level: Option<LogLevel>,
+    /// Lines with this text alone
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) contains: Option<String>,
+    /// Write further lines as they come, until the run is over; with --json one object a line
+    #[arg(long)]
+    pub(crate) follow: bool,
 }
 
 /// Why items run.

@@ -36,6 +36,14 @@ pub(crate) enum Failure {
         /// The items that exist.
         why: String,
     },
+    /// No run is recorded.
+    #[error("no run of job '{job}'{} is recorded", .at.as_ref().map(|at| format!(" at {at}, or within a minute after it,")).unwrap_or_default())]
+    NoRun {
+        /// The job.
+        job: String,
+        /// The time that was asked for.
+        at: Option<String>,
+    },
     /// The database of the traces was not opened.
     #[error(transparent)]
     #[cfg(feature = "tracing-rdb")]
@@ -76,7 +84,7 @@ impl Failure {
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
-            Self::Read(_) | Self::Output(_) => 1,
+            Self::Read(_) | Self::Output(_) | Self::NoRun { .. } => 1,
             #[cfg(feature = "console")]
             Self::Console(_) => 1,
             #[cfg(feature = "tracing-rdb")]

@@ -11,6 +11,7 @@ mod connect;
 mod console;
 mod failure;
 mod history;
+mod log;
 mod next;
 mod operate;
 mod past;
@@ -107,6 +108,7 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
         #[cfg(feature = "console")]
         Command::Console(wanted) => console::run(wanted, &arguments.registry, sources, console).await,
         Command::History(wanted) => history::history(&wanted, &arguments.registry, sources, json, console).await,
+        Command::Log(wanted) => log::log(&wanted, &arguments.registry, sources, json, console).await,
         Command::Dump(Dump { job, from: Some(address), .. }) => {
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
         }

@@ -2,6 +2,8 @@
 
 mod embedded;
 #[cfg(feature = "tracing-sqlite")]
+mod log;
+#[cfg(feature = "tracing-sqlite")]
 mod past;
 
 use super::*;

@@ -43,6 +43,7 @@ mod headers;
 mod health;
 mod here;
 mod live;
+mod live_log;
 mod metrics;
 mod options;
 mod pages;

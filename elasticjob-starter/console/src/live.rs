@@ -33,7 +33,7 @@ const BETWEEN: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_secs(30);
 
 /// A stream ends after this time. Who listens comes again, and has to be logged in then.
-const LONGEST: Duration = Duration::from_secs(600);
+pub(crate) const LONGEST: Duration = Duration::from_secs(600);
 
 /// Where a stream begins.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]

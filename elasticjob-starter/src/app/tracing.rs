@@ -6,7 +6,7 @@ use std::sync::Arc;
 use elasticjob::__private::log::{apart, info, warn};
 use elasticjob::api::Beans;
 use elasticjob::spi::Catalog;
-use elasticjob::trace::{AnyTracingStorage, JobSelection, TracingConfiguration};
+use elasticjob::trace::{AnyTracingStorage, JobSelection, RunLogOptions, TracingConfiguration};
 
 use crate::AppError;
 use crate::settings::{SettingError, Settings, TracingSettings};
@@ -45,12 +45,17 @@ pub(super) async fn open(found: Found, settings: &TracingSettings) -> Result<Tra
         Found::Own(storage) => {
             let at = storage.type_name().to_owned();
             apart(move || info!("tracing to {at}"));
-            TracingConfiguration::of(storage)
+            TracingConfiguration::of(storage).run_log(kept_lines(settings))
         }
         #[cfg(feature = "tracing-rdb")]
         Found::Rdb(place) => rdb::open(place, settings).await?,
     };
     Ok(configuration.jobs(settings.jobs.clone()).queue(settings.queue_size))
+}
+
+/// Which logs of runs a tracing keeps.
+fn kept_lines(settings: &TracingSettings) -> Option<RunLogOptions> {
+    settings.run_log.enabled.then_some(settings.run_log.options)
 }
 
 /// Warns of names in the settings that no job has: without a warning a mistyped name would not be noticed.

@@ -146,7 +146,7 @@ impl Series {
         page.gauges("elasticjob_trace_queue_capacity_events", "Events that the queue takes.", capacities)?;
         let posted = counts.iter().flat_map(|(name, counts)| {
             let to = counts.posted_to;
-            [("execution", to.executions), ("status", to.states), ("decision", to.decisions)]
+            [("execution", to.executions), ("status", to.states), ("decision", to.decisions), ("log", to.lines)]
                 .map(|(table, count)| (vec![("data_source", *name), ("table", table)], count))
         });
         page.counters("elasticjob_trace_events", "Events that the jobs posted.", posted)?;

@@ -10,6 +10,7 @@ use super::error::SettingError;
 use super::load::filled;
 use super::node::Origin;
 use super::read::Reader;
+use super::run_log::{self, RunLogSettings};
 use super::schema::Key;
 
 /// Settings that only the built-in storage has.
@@ -36,6 +37,8 @@ pub struct TracingSettings {
     pub retention_days: Option<u32>,
     /// `retention.rows`: the most rows that a table keeps.
     pub retention_rows: Option<u64>,
+    /// `run-log`: the logs of runs.
+    pub run_log: RunLogSettings,
 }
 
 /// `elasticjob.tracing.data-source`: the database.
@@ -85,13 +88,14 @@ pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> Option<TracingSett
         queue_size: reader.whole_or_default(&section.child("queue-size")),
         retention_days: reader.whole(&section.child("retention").child("days")),
         retention_rows: reader.whole(&section.child("retention").child("rows")),
+        run_log: run_log::read(reader, &section.child("run-log")),
     };
     if type_known && !settings.is_rdb() {
-        for name in ONLY_RDB {
-            if let Some(origin) = reader.origin(&section.child(name)) {
+        let of_run_log = run_log::ONLY_RDB.map(|name| section.child("run-log").child(name));
+        for key in ONLY_RDB.map(|name| section.child(name)).into_iter().chain(of_run_log) {
+            if let Some(origin) = reader.origin(&key) {
                 let reason = format!("only the type RDB has it; the type is '{}'", settings.storage_type);
-                let key = section.child(name).to_string();
-                reader.errors.push(SettingError::Misplaced { origin, key, reason });
+                reader.errors.push(SettingError::Misplaced { origin, key: key.to_string(), reason });
             }
         }
     }

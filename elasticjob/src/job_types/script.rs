@@ -16,6 +16,7 @@ use crate::api::{JobError, JobResult, JobType, ShardingContext};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::escaped::Escaped;
 use crate::log::{info, warn};
+use crate::trace::{LogLevel, RunLog};
 
 /// The name of the type.
 pub const SCRIPT: &str = "SCRIPT";
@@ -130,11 +131,19 @@ impl Running {
         let (job, item) = (context.job_name(), context.sharding_item());
         if let Some(stdout) = child.stdout.take() {
             let job = job.clone();
-            output.spawn(forward(stdout, move |line| info!(%job, item, "{}", Escaped(line))));
+            let log = RunLog::current();
+            output.spawn(forward(stdout, move |line| {
+                kept(log.as_ref(), LogLevel::Info, "stdout", line);
+                info!(%job, item, "{}", Escaped(line));
+            }));
         }
         if let Some(stderr) = child.stderr.take() {
             let job = job.clone();
-            output.spawn(forward(stderr, move |line| warn!(%job, item, "{}", Escaped(line))));
+            let log = RunLog::current();
+            output.spawn(forward(stderr, move |line| {
+                kept(log.as_ref(), LogLevel::Warn, "stderr", line);
+                warn!(%job, item, "{}", Escaped(line));
+            }));
         }
         Ok(Self {
             #[cfg(unix)]
@@ -175,6 +184,14 @@ impl Running {
 
 /// How long reading the last lines of a program that ended may take.
 const LAST_LINES: Duration = Duration::from_millis(500);
+
+/// Keeps a line in the log of the run. The tasks that read the output are not within the run: what they log is not kept
+/// a second time.
+fn kept(log: Option<&RunLog>, level: LogLevel, stream: &str, line: &str) {
+    if let Some(log) = log {
+        log.line(level, stream, line);
+    }
+}
 
 /// Passes a stream on line by line, whatever its encoding.
 async fn forward(stream: impl AsyncRead + Unpin, tell: impl Fn(&str)) {

@@ -12,7 +12,10 @@ use crate::api::{ItemHandler, ItemWork};
 use crate::engine::Notice;
 use crate::fire::{Attempt, ExecutionSource, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
-use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, Tracing, cut};
+use crate::log::RunSpan;
+use crate::trace::{
+    JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, RunLog, TaskState, Tracing, cut,
+};
 
 /// The cause of a run that neither finished nor failed.
 const CUT_OFF: &str = "it was cut off before its end";
@@ -60,6 +63,8 @@ pub(super) struct ItemRecord {
     item: ShardingItem,
     id: Arc<str>,
     started: OnceLock<DateTime<Utc>>,
+    /// What the job logs meanwhile, where that is kept.
+    log: Option<RunLog>,
 }
 
 impl Recorder {
@@ -135,8 +140,10 @@ impl Recorder {
     /// The record of an item that is about to start.
     pub(super) fn item(&self, item: ShardingItem) -> Option<Arc<ItemRecord>> {
         let run = self.run_of(item)?.clone();
-        let (trace, id) = (self.trace.clone(), Uuid::new_v4().to_string().into());
-        Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new() }))
+        let (trace, id): (_, Arc<str>) = (self.trace.clone(), Uuid::new_v4().to_string().into());
+        let log = |options| RunLog::new(trace.tracing.clone(), options, id.clone(), self.job.clone());
+        let log = trace.tracing.run_log().map(log);
+        Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new(), log }))
     }
 
     /// Records the end of an item.
@@ -226,7 +233,7 @@ impl ItemRecord {
         let (record, handler) = (self.clone(), handler.clone());
         ItemHandler::new(move |context| {
             let record = record.clone();
-            match handler.work(context) {
+            match record.logged(|| handler.work(context)) {
                 ItemWork::Async(run) => ItemWork::Async(Box::pin(async move {
                     record.start();
                     run.await
@@ -239,6 +246,16 @@ impl ItemRecord {
         })
     }
 
+    /// Work whose lines go to the log of the run.
+    fn logged(&self, make: impl FnOnce() -> ItemWork) -> ItemWork {
+        let Some(log) = self.log.clone() else { return make() };
+        let span = log.clone().sync_scope(|| RunSpan::new(self.run.job.as_str(), self.item));
+        match log.clone().sync_scope(make) {
+            ItemWork::Async(run) => ItemWork::Async(Box::pin(log.scope(span.around(run)))),
+            ItemWork::Blocking(run) => ItemWork::Blocking(Box::new(move || log.sync_scope(|| span.within(run)))),
+        }
+    }
+
     fn start(&self) {
         let at = *self.started.get_or_init(|| self.trace.now());
         self.post(at, None, None);
@@ -246,6 +263,8 @@ impl ItemRecord {
 
     /// Records the end of the item, which may not have started.
     pub(super) fn ended(&self, end: &ItemEnd) {
+        // Its last lines come before its end: a reader that sees the end has seen all lines.
+        self.log.iter().for_each(RunLog::end);
         let now = self.trace.now();
         self.post(*self.started.get_or_init(|| now), Some(now), failure(end));
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::run_log::RunLogOptions;
 use super::storage::{AnyTracingStorage, TracingStorage};
 use crate::ident::JobName;
 
@@ -15,6 +16,7 @@ pub struct TracingConfiguration {
     pub(super) storage: Arc<AnyTracingStorage>,
     pub(super) jobs: JobSelection,
     pub(super) queue: usize,
+    pub(super) run_log: Option<RunLogOptions>,
 }
 
 /// The jobs that are traced.
@@ -48,7 +50,7 @@ impl TracingConfiguration {
 
     /// Traces all jobs to a storage of the [catalog](crate::spi::Catalog::tracing_storages).
     pub fn of(storage: Arc<AnyTracingStorage>) -> Self {
-        Self { storage, jobs: JobSelection::All, queue: QUEUE }
+        Self { storage, jobs: JobSelection::All, queue: QUEUE, run_log: None }
     }
 
     /// The jobs that are traced; default: all.
@@ -64,6 +66,13 @@ impl TracingConfiguration {
     #[must_use]
     pub fn queue(mut self, events: usize) -> Self {
         self.queue = events.max(1);
+        self
+    }
+
+    /// Keeps what jobs log within their runs. Default: it is not kept. Numbers out of their range become the nearest of it.
+    #[must_use]
+    pub fn run_log(mut self, options: impl Into<Option<RunLogOptions>>) -> Self {
+        self.run_log = options.into().map(RunLogOptions::within_range);
         self
     }
 }

@@ -42,6 +42,8 @@ pub struct PostedEvents {
     pub states: u64,
     /// Decisions.
     pub decisions: u64,
+    /// Lines of the logs of runs.
+    pub lines: u64,
 }
 
 impl TracingCounts {
@@ -56,6 +58,7 @@ pub(super) struct Counters {
     executions: AtomicU64,
     states: AtomicU64,
     decisions: AtomicU64,
+    lines: AtomicU64,
     written: AtomicU64,
     lost: [AtomicU64; 3],
 }
@@ -74,6 +77,7 @@ impl Counters {
             JobEvent::Execution(_) => &self.executions,
             JobEvent::Status(_) => &self.states,
             JobEvent::Decision(_) => &self.decisions,
+            JobEvent::Log(_) => &self.lines,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }
@@ -96,8 +100,9 @@ impl Counters {
             executions: read(&self.executions),
             states: read(&self.states),
             decisions: read(&self.decisions),
+            lines: read(&self.lines),
         };
-        let posted = posted_to.executions + posted_to.states + posted_to.decisions;
+        let posted = posted_to.executions + posted_to.states + posted_to.decisions + posted_to.lines;
         TracingCounts { posted, written, lost: queue_full + refused + not_in_time, lost_by, posted_to }
     }
 }

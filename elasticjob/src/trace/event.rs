@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::decision::JobDecisionEvent;
+use super::run_log::JobLogEvent;
 use crate::fire::{Attempt, ExecutionSource};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
@@ -21,6 +22,8 @@ pub enum JobEvent {
     Status(JobStatusTraceEvent),
     /// Something was decided that is no normal run.
     Decision(JobDecisionEvent),
+    /// A job logged a line within the run of an item. Only where the logs of runs are kept.
+    Log(JobLogEvent),
 }
 
 /// The run of one item. It is posted at the start and, with the same id, at the end.
@@ -115,6 +118,7 @@ impl JobEvent {
             Self::Execution(event) => &event.job_name,
             Self::Status(event) => &event.job_name,
             Self::Decision(event) => &event.job_name,
+            Self::Log(event) => &event.job_name,
         }
     }
 }

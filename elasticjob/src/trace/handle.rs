@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::configuration::{JobSelection, TracingConfiguration};
 use super::counts::{Counters, Loss, TracingCounts};
 use super::event::JobEvent;
+use super::run_log::RunLogOptions;
 use super::writer::Writer;
 use crate::ident::JobName;
 
@@ -22,6 +23,7 @@ struct Shared {
     queue: Sender<JobEvent>,
     counters: Arc<Counters>,
     jobs: JobSelection,
+    run_log: Option<RunLogOptions>,
     /// Cancelled when no more events will come.
     closing: CancellationToken,
     /// Cancelled when the writer has ended.
@@ -33,12 +35,13 @@ struct Shared {
 impl Tracing {
     /// Starts the writer on `runtime`.
     pub fn start(configuration: TracingConfiguration, runtime: &Handle) -> Self {
-        let TracingConfiguration { storage, jobs, queue } = configuration;
+        let TracingConfiguration { storage, jobs, queue, run_log } = configuration;
         let (queue, events) = mpsc::channel(queue);
         let shared = Shared {
             queue,
             counters: Arc::default(),
             jobs,
+            run_log,
             closing: CancellationToken::new(),
             closed: CancellationToken::new(),
             given_up: CancellationToken::new(),
@@ -58,6 +61,22 @@ impl Tracing {
         if self.0.queue.try_send(event).is_err() {
             self.0.counters.count_lost(1, Loss::QueueFull);
         }
+    }
+
+    /// The same for a line of the log of a run. Returns whether it was taken: half of the queue is left to other events.
+    pub(super) fn post_line(&self, line: JobEvent) -> bool {
+        self.0.counters.count_posted(&line);
+        let queue = &self.0.queue;
+        let is_taken = queue.capacity() > queue.max_capacity() / 2 && queue.try_send(line).is_ok();
+        if !is_taken {
+            self.0.counters.count_lost(1, Loss::QueueFull);
+        }
+        is_taken
+    }
+
+    /// Which lines of the logs of runs are kept, where they are.
+    pub fn run_log(&self) -> Option<RunLogOptions> {
+        self.0.run_log
     }
 
     /// Whether a job is traced.

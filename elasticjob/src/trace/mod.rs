@@ -2,7 +2,7 @@
 //!
 //! [`JobEvent`]s are the events of ElasticJob. In addition each run has an id of its own: the task id is the same for
 //! all runs of the same items on the same instance. A [`TracingStorage`] keeps the events. The built-in one is `RDB`,
-//! three tables of a database, in the module `rdb`; a program adds its own ones by type name.
+//! tables of a database, in the module `rdb`; a program adds its own ones by type name.
 //!
 //! No job waits for a storage: events go into a bounded queue, and one task writes them in batches. While the storage
 //! is away the task tries again; events that do not fit into the queue are dropped, counted and reported in the log.
@@ -27,6 +27,7 @@ mod history;
 mod loss;
 #[cfg(feature = "tracing-rdb")]
 pub mod rdb;
+mod run_log;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -48,7 +49,8 @@ pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent,
 pub use handle::Tracing;
 pub use history::{
     AnyTraceReader, Cursor, CursorError, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome,
-    ExecutionRecord, FireCount, NewestRuns, Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord,
-    TraceReader,
+    ExecutionRecord, FireCount, LogFilter, LogRecord, NewestRuns, Page, PageRequest, ReadError, RunCount, StateFilter,
+    StateRecord, TraceReader,
 };
+pub use run_log::{JobLogEvent, LogLevel, RunLog, RunLogOptions, UnknownLogLevel};
 pub use storage::{AnyTracingStorage, TracingStorage, WriteError};

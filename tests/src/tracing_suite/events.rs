@@ -5,7 +5,8 @@ use elasticjob::fire::{Attempt, ExecutionSource};
 use elasticjob::ident::{InstanceId, JobName, TaskId};
 use elasticjob::registry::SessionId;
 use elasticjob::trace::{
-    DecisionKind, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState,
+    DecisionKind, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobLogEvent, JobStatusTraceEvent,
+    LogLevel, TaskState,
 };
 
 /// A time with milliseconds, in winter.
@@ -94,6 +95,24 @@ pub(super) fn decision(id: &str, kind: DecisionKind) -> JobDecisionEvent {
         reason: "zero \0, 😀".to_owned(),
         detail: serde_json::Map::from_iter([("seconds".to_owned(), 7.into()), ("zero".to_owned(), "\0".into())]),
     }
+}
+
+/// A line of the log of a run.
+pub(super) fn line(execution_id: &str, line: u32) -> JobLogEvent {
+    JobLogEvent {
+        execution_id: execution_id.into(),
+        job_name: job().0,
+        line,
+        at: moment() + TimeDelta::milliseconds(line.into()),
+        level: LogLevel::Info,
+        target: "billing::settle".to_owned(),
+        message: format!("line {line}, zero \0, 😀\nin two lines"),
+        left_out: 0,
+    }
+}
+
+pub(super) fn logged(event: JobLogEvent) -> JobEvent {
+    JobEvent::Log(event)
 }
 
 pub(super) fn decided(event: JobDecisionEvent) -> JobEvent {

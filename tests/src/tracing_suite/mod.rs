@@ -8,6 +8,7 @@ mod history;
 mod many;
 mod outage;
 mod retention;
+mod run_log;
 mod tables;
 mod through;
 mod values;
@@ -83,6 +84,13 @@ cases! {
         an_account_that_may_not_write_decisions_traces_all_but_them on_servers true,
         a_table_of_decisions_that_is_dropped_stops_nothing_else,
         decisions_alone_that_cannot_be_written_count_as_lost,
+    }
+    run_log {
+        lines_are_kept_once_and_read_in_their_order_by_run_job_level_and_text,
+        there_is_no_table_of_logs_unless_they_are_kept,
+        an_account_that_may_not_create_the_table_of_logs_traces_all_but_them on_servers true,
+        a_table_of_logs_that_is_dropped_stops_nothing_else,
+        lines_that_are_too_old_or_too_many_are_removed_by_rules_of_their_own,
     }
     retention {
         rows_that_are_too_old_or_too_many_are_removed_in_steps,

@@ -155,7 +155,7 @@ fn effective(arguments: &[String]) -> String {
         job.overwrite(),
     ];
     let types = (job.sharding_strategy_type(), job.thread_pool_type(), job.error_handler_type());
-    let tracing = settings.tracing.map(|tracing| tracing.queue_size);
+    let tracing = settings.tracing.map(|tracing| (tracing.queue_size, tracing.run_log));
     let dump = settings.dump.map(|dump| dump.address);
     let metrics = (settings.metrics.address, settings.metrics.max_jobs);
     let console = settings.console;

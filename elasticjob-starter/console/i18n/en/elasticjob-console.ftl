@@ -507,3 +507,21 @@ access-password-set = set a password
 access-token-made = made a token
 access-token-removed = removed a token
 access-session-ended = ended a session
+
+# The log of a run
+log = Log
+log-of-item = Log of item { $item }
+log-level = Level, at least
+log-contains = Contains
+log-file = As a file
+log-about = What the job logged while this item ran; times of { $zone }.
+log-left-out = { $count ->
+    [one] one line left out
+   *[other] { $count } lines left out
+}
+log-more = Further lines
+log-goes-on = The run goes on: further lines come by themselves.
+log-end = The end of the log.
+log-none = The job logged nothing in this run that is kept. Lines of tasks that it spawns count only with the span of the run.
+log-none-match = No line matches.
+log-off = The logs of runs are not kept: switch it on in the program of the job.

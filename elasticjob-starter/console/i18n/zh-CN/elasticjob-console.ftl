@@ -558,3 +558,18 @@ access-password-set = 设置了密码
 access-token-made = 生成了令牌
 access-token-removed = 删除了令牌
 access-session-ended = 结束了会话
+
+# 执行日志
+log = 日志
+log-of-item = 分片 { $item } 的日志
+log-level = 最低级别
+log-contains = 包含
+log-file = 下载文件
+log-about = 作业在执行该分片期间输出的日志；时间为 { $zone } 时区。
+log-left-out = 省略了 { $count } 行
+log-more = 后续日志
+log-goes-on = 仍在执行：新的日志会自动显示。
+log-end = 日志到此结束。
+log-none = 本次执行没有留下日志。作业自行创建的任务，只有带上执行的 span 才会计入。
+log-none-match = 没有匹配的日志。
+log-off = 未保存执行日志：请在作业所在的程序中开启。

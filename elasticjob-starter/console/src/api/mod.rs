@@ -9,12 +9,13 @@ mod fires;
 mod history;
 mod idempotent;
 pub(crate) mod jobs;
-mod named;
+pub(crate) mod named;
 mod openapi;
 mod overview;
 mod past;
 mod problem;
 mod registries;
+mod run_log;
 mod schedules;
 mod servers;
 mod tagged;
@@ -23,8 +24,8 @@ mod tests;
 mod timeline;
 
 use crate::access::{Permission, Role};
-use crate::live;
 use crate::routes::Routes;
+use crate::{live, live_log};
 
 pub(crate) use idempotent::Answers;
 pub(crate) use problem::Problem;
@@ -55,6 +56,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/jobs/{job}/past", viewer, past::show)
         .get("/api/v1/registries/{registry}/jobs/{job}/fires", viewer, fires::fires)
         .get("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}", viewer, fires::fire)
+        .get("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", viewer, run_log::log)
+        .get("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log/events", viewer, live_log::events)
         .get("/api/v1/registries/{registry}/jobs/{job}/configuration", viewer, configuration::get)
         .put("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::put)
         .patch("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::patch)

@@ -11,13 +11,13 @@ use utoipa::OpenApi;
 
 use self::problems::problems_of;
 use super::{
-    access, accounts, actions, configuration, fires, history, jobs, overview, past, registries, schedules, servers,
-    timeline,
+    access, accounts, actions, configuration, fires, history, jobs, overview, past, registries, run_log, schedules,
+    servers, timeline,
 };
 use crate::access::Permission;
 use crate::app::App;
-use crate::live;
 use crate::routes::{Declared, declared};
+use crate::{live, live_log};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -35,6 +35,8 @@ use crate::routes::{Declared, declared};
         registries::data_sources,
         registries::check_traces,
         live::events,
+        live_log::events,
+        run_log::log,
         overview::show,
         jobs::list,
         jobs::one,

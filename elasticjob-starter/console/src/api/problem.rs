@@ -101,6 +101,13 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "no-such-item", "No such item", detail)
     }
 
+    /// No record of a run of an item of that job has this id.
+    pub(crate) fn no_such_run(id: &str) -> Self {
+        let id: String = id.chars().take(40).collect();
+        let detail = format!("the traces have no run '{id}' of this job: it was removed, or never there");
+        Self::new(StatusCode::NOT_FOUND, "no-such-run", "No such run", detail)
+    }
+
     pub(crate) fn no_such_server(server: &str) -> Self {
         let detail = format!("no job that the caller may see knows the server '{server}'");
         Self::new(StatusCode::NOT_FOUND, "no-such-server", "No such server", detail)

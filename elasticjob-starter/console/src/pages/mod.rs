@@ -21,6 +21,7 @@ mod jobs_tests;
 mod layout;
 pub(crate) mod login;
 pub(crate) mod overview;
+pub(crate) mod run_log;
 pub(crate) mod runs;
 #[cfg(test)]
 mod runs_tests;
@@ -39,8 +40,8 @@ use axum::response::{Html, IntoResponse, Response};
 use elasticjob::__private::log::{apart, error};
 
 use crate::access::{Permission, Role};
-use crate::live;
 use crate::routes::Routes;
+use crate::{live, live_log};
 
 pub(crate) use layout::Layout;
 
@@ -67,6 +68,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/why", viewer, why::show)
         .get("/r/{registry}/jobs/{job}/runs", viewer, runs::show)
         .get("/r/{registry}/jobs/{job}/runs/{fire}", viewer, fire::show)
+        .get("/r/{registry}/jobs/{job}/log/{run}", viewer, run_log::show)
+        .get("/r/{registry}/jobs/{job}/log/{run}/events", viewer, live_log::events)
         .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)

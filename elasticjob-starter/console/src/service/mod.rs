@@ -14,6 +14,7 @@ pub(crate) mod jobs;
 mod local;
 pub(crate) mod overview;
 pub(crate) mod past;
+pub(crate) mod run_log;
 pub(crate) mod strip;
 pub(crate) mod time;
 pub(crate) mod timeline;

@@ -8,9 +8,10 @@ use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, ShardingItem, TaskId};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::schedule::TimeZone;
-use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage, Retention};
 use elasticjob::trace::{
-    AnyTraceReader, DecisionKind, JobDecisionEvent, JobEvent, JobExecutionEvent, Tracing, TracingConfiguration,
+    AnyTraceReader, DecisionKind, JobDecisionEvent, JobEvent, JobExecutionEvent, JobLogEvent, LogLevel, Tracing,
+    TracingConfiguration,
 };
 
 use crate::access::{Grant, Identity, PasswordHash, Role, User};
@@ -36,7 +37,16 @@ impl Folder {
 
     /// Writes records.
     pub(crate) async fn write(&self, events: impl IntoIterator<Item = JobEvent>) {
-        let options = RdbOptions { time_zone: Some(TimeZone::UTC), ..RdbOptions::default() };
+        self.write_with(Some(Retention::default()), events).await;
+    }
+
+    /// Writes records to a database that keeps no logs of runs.
+    pub(crate) async fn write_without_logs(&self, events: impl IntoIterator<Item = JobEvent>) {
+        self.write_with(None, events).await;
+    }
+
+    async fn write_with(&self, run_log: Option<Retention>, events: impl IntoIterator<Item = JobEvent>) {
+        let options = RdbOptions { time_zone: Some(TimeZone::UTC), run_log, ..RdbOptions::default() };
         let storage = RdbTracingStorage::connect(&self.source(), options).await.expect("the database is made");
         let tracing = Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current());
         for event in events {
@@ -113,6 +123,20 @@ pub(crate) fn run(
 /// The same run, that failed.
 pub(crate) fn failed(run: JobExecutionEvent, cause: &str) -> JobExecutionEvent {
     JobExecutionEvent { success: false, failure_cause: Some(cause.to_owned()), ..run }
+}
+
+/// A line of the log of a run, one second after the other.
+pub(crate) fn line(of: &JobExecutionEvent, line: u32, message: &str) -> JobEvent {
+    JobEvent::Log(JobLogEvent {
+        execution_id: of.id.clone(),
+        job_name: of.job_name.clone(),
+        line,
+        at: of.start_time + chrono::TimeDelta::seconds(i64::from(line)),
+        level: LogLevel::Info,
+        target: "billing::settle".to_owned(),
+        message: message.to_owned(),
+        left_out: 0,
+    })
 }
 
 /// A decision about a fire.

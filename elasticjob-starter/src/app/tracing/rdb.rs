@@ -7,7 +7,7 @@ use elasticjob::trace::TracingConfiguration;
 use elasticjob::trace::rdb::sqlx;
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbPool, RdbTracingStorage, Retention};
 
-use super::Found;
+use super::{Found, kept_lines};
 use crate::AppError;
 use crate::settings::{DataSourceSettings, SettingError, TracingSettings};
 
@@ -61,7 +61,9 @@ fn pool(settings: &TracingSettings, beans: &Beans) -> Result<RdbPool, SettingErr
 
 pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<TracingConfiguration, AppError> {
     let retention = Retention { days: settings.retention_days, rows: settings.retention_rows };
-    let options = RdbOptions { time_zone: settings.time_zone, retention };
+    let of_logs = Retention { days: Some(settings.run_log.days), rows: settings.run_log.rows };
+    let run_log = settings.run_log.enabled.then_some(of_logs);
+    let options = RdbOptions { time_zone: settings.time_zone, retention, run_log };
     let storage = match &place {
         Place::Source(source) => {
             say_ignored(source, settings);
@@ -78,7 +80,9 @@ pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<Tra
     })?;
     let at = storage.at().to_string();
     apart(move || info!("tracing to {at}"));
-    Ok(TracingConfiguration::new(storage))
+    // An account that may not create their table loses them, and nothing else.
+    let lines = kept_lines(settings).filter(|_| storage.keeps_run_logs());
+    Ok(TracingConfiguration::new(storage).run_log(lines))
 }
 
 impl TracingSettings {

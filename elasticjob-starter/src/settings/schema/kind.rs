@@ -21,6 +21,8 @@ pub(in super::super) enum Kind {
     Duration,
     /// An address to listen on.
     Ip,
+    /// How much a line of a log matters.
+    Level,
 }
 
 impl Kind {
@@ -48,6 +50,7 @@ impl fmt::Display for Kind {
             Kind::Whole { from, to, unit } => write!(f, "a whole number from {from} to {to} ({unit})"),
             Kind::List => f.write_str("a list, or one text with commas"),
             Kind::Duration => f.write_str("a time with its unit, for example 25s, 1500ms or 2m"),
+            Kind::Level => f.write_str("ERROR, WARN, INFO, DEBUG or TRACE"),
             Kind::Ip => f.write_str("an IP address of this host, for example 127.0.0.1, or 0.0.0.0 or :: for all"),
         }
     }

@@ -15,10 +15,11 @@ pub(super) const TRACING: &[Setting] = &[
     TIME_ZONE,
     QUEUE_SIZE,
     REMOVED,
+    RUN_LOG,
 ];
 
 /// A tracing with a name. It is used by the jobs that refer to it, so it has no list of jobs.
-pub(super) const NAMED_TRACING: &[Setting] = &[TYPE, DATABASE, TIME_ZONE, QUEUE_SIZE, REMOVED];
+pub(super) const NAMED_TRACING: &[Setting] = &[TYPE, DATABASE, TIME_ZONE, QUEUE_SIZE, REMOVED, RUN_LOG];
 
 const TYPE: Setting = Setting::value("type", Kind::Text, "`RDB`: a database; or the type name of an own storage.")
     .otherwise("nothing is traced; required where the section has anything else")
@@ -47,6 +48,52 @@ const QUEUE_SIZE: Setting = Setting::value(
 .example("100000");
 
 const REMOVED: Setting = Setting::section("retention", "What is removed from the tables.", Schema::Section(RETENTION));
+
+const RUN_LOG: Setting =
+    Setting::section("run-log", "The logs of runs: what jobs log while their items run.", Schema::Section(RUN_LOGS));
+
+const RUN_LOGS: &[Setting] = &[
+    Setting::value("enabled", Kind::Flag, "Keeps them: see [the log of a run](guide/tracing.md#the-log-of-a-run).").default("false").example("true"),
+    Setting::value(
+        "level",
+        Kind::Level,
+        "Lines that matter less are not kept. `DEBUG` and `TRACE` come only as far as `ELASTICJOB_LOG` lets them into the log \
+         of the program.",
+    )
+    .default("INFO")
+    .example("WARN"),
+    Setting::value(
+        "max-lines",
+        Kind::Whole { from: 10, to: 100_000, unit: "lines" },
+        "The most lines of the run of an item: its first ones, and a tenth for its last ones.",
+    )
+    .default("1000")
+    .example("5000"),
+    Setting::value(
+        "max-line-bytes",
+        Kind::Whole { from: 100, to: 32_768, unit: "bytes" },
+        "The most bytes of a line; the rest of it is cut off.",
+    )
+    .default("4096")
+    .example("1000"),
+    Setting::value(
+        "max-bytes",
+        Kind::Whole { from: 1_024, to: 64 << 20, unit: "bytes" },
+        "The most bytes of the run of an item.",
+    )
+    .default("262144")
+    .example("1048576"),
+    Setting::value("days", Kind::Whole { from: 1, to: 36_500, unit: "days" }, "Lines that are older are removed.")
+        .otherwise("those older than 7 days are")
+        .example("30"),
+    Setting::value(
+        "rows",
+        Kind::Whole { from: 1, to: i64::MAX, unit: "rows" },
+        "How many lines of all runs are kept; the oldest are removed.",
+    )
+    .otherwise("any number is kept")
+    .example("10000000"),
+];
 
 const DATA_SOURCE: &[Setting] = &[
     // The URL may contain a password.

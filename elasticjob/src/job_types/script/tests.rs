@@ -2,6 +2,8 @@ use std::time::Instant;
 
 use super::*;
 use crate::api::fixture::context;
+use crate::ident::JobName;
+use crate::trace::{JobEvent, RunLogOptions, Tracing, TracingConfiguration, TracingStorage, WriteError};
 
 const LONG: Duration = Duration::from_secs(20);
 
@@ -195,4 +197,35 @@ async fn what_a_script_writes_does_not_paint_the_terminal() {
     Script.process(script(r"printf 'fine\033[2K\rforged\n'")).await.unwrap();
     let lines = logged.lines();
     assert!(lines.iter().any(|line| line.contains(r"fine\u{1b}[2K\rforged")), "{lines:?}");
+}
+
+#[tokio::test]
+async fn what_a_script_writes_is_in_the_log_of_its_run() {
+    let storage = Kept::default();
+    let tracing = Tracing::start(TracingConfiguration::new(storage.clone()), &tokio::runtime::Handle::current());
+    let log = RunLog::new(tracing.clone(), RunLogOptions::default(), "run".into(), JobName::new("job").unwrap());
+    log.scope(async { Script.process(script("sh -c 'echo out; echo err >&2'")).await.unwrap() }).await;
+    tracing.close(Duration::from_secs(10)).await;
+    let mut lines = storage.0.lock().unwrap().clone();
+    lines.sort();
+    assert_eq!(lines, ["INFO stdout: out", "WARN stderr: err"]);
+}
+
+/// The lines of logs of runs.
+#[derive(Clone, Default)]
+struct Kept(std::sync::Arc<std::sync::Mutex<Vec<String>>>);
+
+impl TracingStorage for Kept {
+    fn type_name(&self) -> &str {
+        "KEPT"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        let line = |event: &JobEvent| match event {
+            JobEvent::Log(line) => Some(format!("{} {}: {}", line.level, line.target, line.message)),
+            _ => None,
+        };
+        self.0.lock().unwrap().extend(events.iter().filter_map(line));
+        Ok(())
+    }
 }

@@ -8,14 +8,14 @@ use tokio::sync::Semaphore;
 use super::super::ShutdownMode;
 use super::super::recorder::Recorder;
 use super::*;
-use crate::api::{JobError, JobListener, JobResult, ListenerContext};
+use crate::api::{JobError, JobListener, JobResult, ListenerContext, blocking_item_handler};
 use crate::engine::Notice;
 use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd, RunKey};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
 use crate::trace::{
-    ExecutionType, JobEvent, JobExecutionEvent, JobSelection, JobStatusTraceEvent, TaskState, TracingConfiguration,
-    TracingStorage, WriteError,
+    ExecutionType, JobEvent, JobExecutionEvent, JobSelection, JobStatusTraceEvent, LogLevel, RunLog, RunLogOptions,
+    TaskState, TracingConfiguration, TracingStorage, WriteError,
 };
 
 #[derive(Clone, Default)]
@@ -54,8 +54,12 @@ fn executions(events: &[JobEvent]) -> Vec<&JobExecutionEvent> {
 
 /// Runs a job once, with a handler for its items, and returns the events.
 async fn once(items: u32, handler: ItemHandler) -> Vec<JobEvent> {
+    once_with(None, items, handler).await
+}
+
+async fn once_with(log: Option<RunLogOptions>, items: u32, handler: ItemHandler) -> Vec<JobEvent> {
     let told = Told::default();
-    let environment = told.traced(JobSelection::All);
+    let environment = environment().with_tracing(TracingConfiguration::new(told.clone()).run_log(log));
     let registry = environment.embedded_registry();
     let job = JobConfiguration::builder("job", items).build().unwrap();
     let mut job = super::super::OneOffJobBootstrap::new(&environment, registry, job, handler).unwrap();
@@ -117,6 +121,41 @@ async fn errors_and_panics_are_told_with_their_items() {
     let failed = |item| ends.iter().find(|end| end.sharding_item == item).unwrap().failure_cause.as_deref();
     assert_eq!((failed(0), failed(1)), (Some("no disk"), None));
     assert_eq!(ends.iter().filter(|end| end.success).count(), 1);
+}
+
+/// Logs by hand what a layer of the subscriber would.
+fn logs(text: &str) {
+    RunLog::current().iter().for_each(|log| log.line(LogLevel::Info, "test", text));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_job_logs_is_kept_for_its_run_before_the_end_of_the_run() {
+    let handler = item_handler(|context: ShardingContext| {
+        logs("made");
+        async move {
+            tokio::task::yield_now().await;
+            logs(&format!("item {}", context.sharding_item()));
+        }
+    });
+    let blocking = blocking_item_handler(|_: ShardingContext| logs("blocks"));
+    for (handler, expected) in [(handler, ["made", "item 0"].as_slice()), (blocking, ["blocks"].as_slice())] {
+        let events = once_with(Some(RunLogOptions::default()), 1, handler).await;
+        let line = |event: &JobEvent| if let JobEvent::Log(line) = event { Some(line.clone()) } else { None };
+        let lines: Vec<_> = events.iter().filter_map(line).collect();
+        assert_eq!(lines.iter().map(|line| line.message.as_str()).collect::<Vec<_>>(), expected);
+        let end = *executions(&events).last().unwrap();
+        assert!(lines.iter().all(|line| line.execution_id == end.id && line.job_name == end.job_name));
+        let place = |is: &dyn Fn(&JobEvent) -> bool| events.iter().rposition(is).unwrap();
+        let last_line = place(&|event| matches!(event, JobEvent::Log(_)));
+        assert!(last_line < place(&|event| matches!(event, JobEvent::Execution(run) if run.complete_time.is_some())));
+    }
+}
+
+#[tokio::test]
+async fn without_logs_of_runs_a_job_finds_none() {
+    let handler = item_handler(|_: ShardingContext| async { assert!(RunLog::current().is_none()) });
+    let events = once(1, handler).await;
+    assert!(executions(&events).last().unwrap().success);
 }
 
 #[tokio::test]

@@ -4,12 +4,14 @@ use chrono::{DateTime, Utc};
 
 use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::trace::{DecisionKind, ExecutionOutcome, ExecutionType, TaskState};
+use crate::trace::{DecisionKind, ExecutionOutcome, ExecutionType, LogLevel, TaskState};
 
 /// Which runs of items are read. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutionFilter {
+    /// The run whose record has this id.
+    pub id: Option<String>,
     /// Runs of this job.
     pub job: Option<JobName>,
     /// Runs of jobs whose name matches one of these patterns; empty for all jobs. `*` stands for any number of characters.
@@ -85,6 +87,22 @@ pub struct DecisionFilter {
     pub kinds: Vec<DecisionKind>,
 }
 
+/// Which lines of the log of a run are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogFilter {
+    /// The job. Lines of another one are not read, whatever the run.
+    pub job: JobName,
+    /// The id of the record of the run of an item: [`ExecutionRecord::id`](crate::trace::ExecutionRecord::id).
+    pub execution_id: String,
+    /// Lines after the one with this number. 0 for all.
+    pub after: u32,
+    /// Lines of this level, and those that matter more.
+    pub level: Option<LogLevel>,
+    /// Lines that contain this text. Where a database does not tell capitals apart, neither does this.
+    pub contains: Option<String>,
+}
+
 impl ExecutionFilter {
     /// All runs of a job.
     pub fn of_job(job: JobName) -> Self {
@@ -96,6 +114,13 @@ impl DecisionFilter {
     /// All decisions about a job.
     pub fn of_job(job: JobName) -> Self {
         Self { job: Some(job), ..Self::default() }
+    }
+}
+
+impl LogFilter {
+    /// All lines of the run of an item.
+    pub fn of_run(job: JobName, execution_id: impl Into<String>) -> Self {
+        Self { job, execution_id: execution_id.into(), after: 0, level: None, contains: None }
     }
 }
 

@@ -7,8 +7,8 @@ mod page;
 mod reader;
 mod record;
 
-pub use filter::{DecisionFilter, ExecutionFilter, StateFilter};
+pub use filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
 pub use fires::{FireCount, NewestRuns};
 pub use page::{Cursor, CursorError, Page, PageRequest};
 pub use reader::{AnyTraceReader, ReadError, TraceReader};
-pub use record::{DecisionRecord, ExecutionOutcome, ExecutionRecord, RunCount, StateRecord};
+pub use record::{DecisionRecord, ExecutionOutcome, ExecutionRecord, LogRecord, RunCount, StateRecord};

@@ -4,10 +4,10 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::filter::{DecisionFilter, ExecutionFilter, StateFilter};
+use super::filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
 use super::fires::{FireCount, NewestRuns, of_records};
 use super::page::{Page, PageRequest};
-use super::record::{DecisionRecord, ExecutionRecord, RunCount, StateRecord};
+use super::record::{DecisionRecord, ExecutionRecord, LogRecord, RunCount, StateRecord};
 
 /// Reads what a [`TracingStorage`](crate::trace::TracingStorage) keeps. It changes nothing, and needs no right to.
 pub trait TraceReader: Send + Sync + 'static {
@@ -58,6 +58,16 @@ pub trait TraceReader: Send + Sync + 'static {
         filter: &DecisionFilter,
         page: &PageRequest,
     ) -> impl Future<Output = Result<Page<DecisionRecord>, ReadError>> + Send;
+
+    /// The lines of the log of a run in their order, at most `limit`. The default finds none; a reader whose storage keeps
+    /// the logs of runs does better.
+    ///
+    /// # Errors
+    /// [`ReadError`]; [`ReadError::NoTable`] where no log of a run was ever kept.
+    fn log(&self, filter: &LogFilter, limit: u32) -> impl Future<Output = Result<Vec<LogRecord>, ReadError>> + Send {
+        let _ = (filter, limit);
+        std::future::ready(Ok(Vec::new()))
+    }
 }
 
 /// Counts records of pages.
@@ -153,6 +163,10 @@ impl TraceReader for AnyTraceReader {
     async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
         self.0.decisions(filter, page).await
     }
+
+    async fn log(&self, filter: &LogFilter, limit: u32) -> Result<Vec<LogRecord>, ReadError> {
+        self.0.log(filter, limit).await
+    }
 }
 
 impl fmt::Debug for AnyTraceReader {
@@ -172,6 +186,7 @@ trait Calls: Send + Sync {
     fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
     fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
+    fn log<'a>(&'a self, filter: &'a LogFilter, limit: u32) -> Pending<'a, Vec<LogRecord>>;
 }
 
 impl<R: TraceReader> Calls for R {
@@ -197,5 +212,9 @@ impl<R: TraceReader> Calls for R {
 
     fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>> {
         Box::pin(TraceReader::decisions(self, filter, page))
+    }
+
+    fn log<'a>(&'a self, filter: &'a LogFilter, limit: u32) -> Pending<'a, Vec<LogRecord>> {
+        Box::pin(TraceReader::log(self, filter, limit))
     }
 }

@@ -164,3 +164,28 @@ impl From<JobDecisionEvent> for DecisionRecord {
         }
     }
 }
+
+/// A line of the log of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogRecord {
+    /// The number of the line in its run, from 1.
+    pub line: u32,
+    /// The time at which it was logged.
+    pub at: DateTime<Utc>,
+    /// The name of a [`LogLevel`](crate::trace::LogLevel).
+    pub level: String,
+    /// Where it comes from: usually the path of a module.
+    pub target: String,
+    /// What it says; it may have several lines.
+    pub message: String,
+    /// How many lines between the one before and this one were left out.
+    pub left_out: u32,
+}
+
+impl LogRecord {
+    /// Whether it says only that the last lines of the run were left out.
+    pub fn is_gap(&self) -> bool {
+        self.left_out > 0 && self.target.is_empty() && self.message.is_empty()
+    }
+}

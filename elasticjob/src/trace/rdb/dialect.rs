@@ -158,6 +158,38 @@ macro_rules! create_decision_log {
 #[cfg(feature = "tracing-mysql")]
 pub(super) use create_decision_log;
 
+/// The table of the logs of runs, which only this implementation has, and only where they are kept.
+pub(super) const RUN_LOG: Table = Table {
+    name: "JOB_RUN_LOG",
+    columns: &["execution_id", "line_number", "job_name", "logged_at", "log_level", "target", "message", "left_out"],
+    own: &[],
+    time: "logged_at",
+    in_milliseconds: true,
+};
+
+/// The statement that creates [`RUN_LOG`]: with the type of long texts, and what follows the primary key.
+macro_rules! create_run_log {
+    ($text:literal, $rest:literal) => {
+        concat!(
+            "CREATE TABLE IF NOT EXISTS JOB_RUN_LOG (
+        execution_id VARCHAR(40) NOT NULL,
+        line_number INT NOT NULL,
+        job_name VARCHAR(100) NOT NULL,
+        logged_at BIGINT NOT NULL,
+        log_level VARCHAR(5) NOT NULL,
+        target VARCHAR(200) NOT NULL,
+        message ",
+            $text,
+            " NOT NULL,
+        left_out INT NOT NULL,
+        PRIMARY KEY (execution_id, line_number)",
+            $rest
+        )
+    };
+}
+#[cfg(feature = "tracing-mysql")]
+pub(super) use create_run_log;
+
 /// A time as the database shows it.
 pub(super) struct Shown(pub(super) NaiveDateTime);
 
@@ -191,6 +223,11 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     ];
     /// Follows the values of decisions: a row that exists stays.
     const KEEP_DECISION: &'static str = " ON CONFLICT (id) DO NOTHING";
+    /// Creates [`RUN_LOG`].
+    const CREATE_RUN_LOG: &'static [&'static str] =
+        &[create_run_log!("TEXT", ")"), "CREATE INDEX IF NOT EXISTS LOGGED_AT_INDEX ON JOB_RUN_LOG (logged_at)"];
+    /// Follows the values of lines: a row that exists stays.
+    const KEEP_LINE: &'static str = " ON CONFLICT (execution_id, line_number) DO NOTHING";
     /// Follows the values of executions: an end completes the row of its start, and no later event undoes an end.
     const COMPLETE_EXECUTION: &'static str;
     /// Follows the values of states: a row that exists stays. Empty where the database could not find such a row.

@@ -4,8 +4,8 @@ use chrono::NaiveDateTime;
 use sqlx::query_builder::Separated;
 use sqlx::{Encode, QueryBuilder, Type};
 
-use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
-use super::rows::{Decision, Execution, Own, State};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, RUN_LOG, SOURCE, STATUS_TRACE_LOG, Table};
+use super::rows::{Decision, Execution, Line, Own, State};
 
 /// Writes executions: new ones, and the ends of known ones.
 pub(super) fn insert_executions<DB>(executions: Vec<Execution>, own: &[OwnColumn]) -> QueryBuilder<DB>
@@ -96,6 +96,29 @@ where
             .push_bind(decision.detail);
     });
     query.push(DB::KEEP_DECISION);
+    query
+}
+
+/// Writes lines of the logs of runs.
+pub(super) fn insert_lines<DB>(lines: Vec<Line>) -> QueryBuilder<DB>
+where
+    DB: Dialect,
+    for<'e> String: Encode<'e, DB> + Type<DB>,
+    for<'e> i32: Encode<'e, DB> + Type<DB>,
+    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
+{
+    let mut query = QueryBuilder::new(head(RUN_LOG, &[], None));
+    query.push_values(lines, |mut row, line| {
+        row.push_bind(line.execution_id)
+            .push_bind(line.line_number)
+            .push_bind(line.job_name)
+            .push_bind(Some(line.logged_at))
+            .push_bind(line.log_level)
+            .push_bind(line.target)
+            .push_bind(line.message)
+            .push_bind(line.left_out);
+    });
+    query.push(DB::KEEP_LINE);
     query
 }
 

@@ -1,6 +1,6 @@
 //! The storage `RDB`: the tables `JOB_EXECUTION_LOG` and `JOB_STATUS_TRACE_LOG` of ElasticJob in a database, so that
 //! programs which read them for Java jobs can read them for Rust jobs, and the table `JOB_DECISION_LOG`, which Java does
-//! not have.
+//! not have. Where the logs of runs are kept, they are in the table `JOB_RUN_LOG`.
 //!
 //! The storage creates the tables when they are missing. They have four columns more than the tables of ElasticJob,
 //! `run_id`, `scheduled_at`, `instance_id` and `attempt`, as the last ones. The storage adds them to tables that lack them, and Java
@@ -12,6 +12,7 @@
 mod connect;
 mod dialect;
 mod error;
+mod extras;
 mod insert;
 #[cfg(feature = "tracing-mysql")]
 mod mysql;
@@ -42,6 +43,7 @@ use super::RDB;
 use super::event::JobEvent;
 use super::storage::{TracingStorage, WriteError};
 use crate::schedule::TimeZone;
+use extras::Extra;
 use source::Use;
 use store::Store;
 
@@ -52,6 +54,9 @@ pub struct RdbOptions {
     pub time_zone: Option<TimeZone>,
     /// How long rows are kept; default: for ever.
     pub retention: Retention,
+    /// Keeps the logs of runs, and for how long; default: there is no table for them. What is logged is chosen by
+    /// [`TracingConfiguration::run_log`](super::TracingConfiguration::run_log).
+    pub run_log: Option<Retention>,
 }
 
 /// How long rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time.
@@ -108,11 +113,11 @@ impl RdbTracingStorage {
         let zone = options.time_zone.map_or_else(TimeZone::local, Ok)?;
         let store: Box<dyn Calls> = match pool {
             #[cfg(feature = "tracing-sqlite")]
-            RdbPool::Sqlite(pool) => Box::new(Store::prepare(pool, &at, zone, options.retention).await?),
+            RdbPool::Sqlite(pool) => Box::new(Store::prepare(pool, &at, zone, options).await?),
             #[cfg(feature = "tracing-postgres")]
-            RdbPool::Postgres(pool) => Box::new(Store::prepare(pool, &at, zone, options.retention).await?),
+            RdbPool::Postgres(pool) => Box::new(Store::prepare(pool, &at, zone, options).await?),
             #[cfg(feature = "tracing-mysql")]
-            RdbPool::MySql(pool) => Box::new(Store::prepare(pool, &at, zone, options.retention).await?),
+            RdbPool::MySql(pool) => Box::new(Store::prepare(pool, &at, zone, options).await?),
         };
         Ok(Self { store, at })
     }
@@ -120,7 +125,13 @@ impl RdbTracingStorage {
     /// Whether decisions are written. They are not where the account may not create their table, or write to it: the log says
     /// what an administrator has to do.
     pub fn keeps_decisions(&self) -> bool {
-        self.store.keeps_decisions()
+        self.store.keeps(Extra::Decisions)
+    }
+
+    /// Whether the logs of runs are written: [`RdbOptions::run_log`] asks for it, and the account may create their table
+    /// and write to it.
+    pub fn keeps_run_logs(&self) -> bool {
+        self.store.keeps(Extra::Lines)
     }
 
     /// The name of the database, without a password.
@@ -193,5 +204,5 @@ type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, WriteError>> + Send 
 trait Calls: Send + Sync {
     fn write<'a>(&'a self, events: &'a [JobEvent]) -> Pending<'a, ()>;
     fn clean(&self) -> Pending<'_, Option<Duration>>;
-    fn keeps_decisions(&self) -> bool;
+    fn keeps(&self, extra: Extra) -> bool;
 }

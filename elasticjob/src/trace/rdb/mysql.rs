@@ -5,7 +5,7 @@ use sqlx::MySql;
 use sqlx::error::{DatabaseError, ErrorKind};
 use sqlx::mysql::MySqlDatabaseError;
 
-use super::dialect::{Dialect, Table, create_decision_log};
+use super::dialect::{Dialect, Table, create_decision_log, create_run_log};
 
 /// "Incorrect string value": a character that the character set of a table does not have.
 const INCORRECT_STRING: u16 = 1366;
@@ -72,6 +72,14 @@ impl Dialect for MySql {
     )];
 
     const KEEP_DECISION: &'static str = " ON DUPLICATE KEY UPDATE id = VALUES(id)";
+
+    const CREATE_RUN_LOG: &'static [&'static str] = &[create_run_log!(
+        "MEDIUMTEXT",
+        ",
+        INDEX LOGGED_AT_INDEX (logged_at)) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4"
+    )];
+
+    const KEEP_LINE: &'static str = " ON DUPLICATE KEY UPDATE line_number = VALUES(line_number)";
 
     // MySQL evaluates from left to right: columns that other assignments read come last.
     const COMPLETE_EXECUTION: &'static str = " ON DUPLICATE KEY UPDATE \

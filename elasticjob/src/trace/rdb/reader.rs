@@ -9,7 +9,7 @@ use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuil
 use tokio::sync::OnceCell;
 
 use super::RdbPool;
-use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, STATUS_TRACE_LOG, Table};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, RUN_LOG, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
 use super::select::{Columns, Placed, Select};
 use super::source::{DataSource, Use};
@@ -17,8 +17,8 @@ use super::store::{check_session_zone, columns};
 use super::wall_time::WallClock;
 use crate::schedule::TimeZone;
 use crate::trace::{
-    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, NewestRuns, Page, PageRequest,
-    ReadError, RunCount, StateFilter, StateRecord, TraceReader,
+    DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, LogFilter, LogRecord, NewestRuns,
+    Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord, TraceReader,
 };
 
 /// A statement of SQLite has at most 500 parts.
@@ -100,6 +100,10 @@ impl TraceReader for RdbTraceReader {
     async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
         self.reader.decisions(filter, page).await
     }
+
+    async fn log(&self, filter: &LogFilter, limit: u32) -> Result<Vec<LogRecord>, ReadError> {
+        self.reader.log(filter, limit).await
+    }
 }
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, ReadError>> + Send + 'a>>;
@@ -115,6 +119,7 @@ trait Calls: Send + Sync {
     fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
     fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
+    fn log<'a>(&'a self, filter: &'a LogFilter, limit: u32) -> Pending<'a, Vec<LogRecord>>;
 }
 
 struct Reader<DB: Dialect> {
@@ -252,6 +257,14 @@ where
             let rows = self.rows(DECISION_LOG, query).await?;
             let records = rows.iter().map(|row| Columns::of(row, &[], self.clock).decision()).collect();
             self.page(DECISION_LOG, page, records)
+        })
+    }
+
+    fn log<'a>(&'a self, filter: &'a LogFilter, limit: u32) -> Pending<'a, Vec<LogRecord>> {
+        Box::pin(async move {
+            let rows = self.rows(RUN_LOG, Ok(Select::log(self.clock, filter, limit))).await?;
+            let lines = rows.iter().map(|row| Columns::of(row, &[], self.clock).line()).collect::<Result<_, _>>();
+            lines.map_err(|error| self.error(RUN_LOG, &error))
         })
     }
 }

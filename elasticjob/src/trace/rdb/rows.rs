@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::wall_time::WallClock;
 use crate::fire::Attempt;
 use crate::ident::InstanceId;
-use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent};
+use crate::trace::{JobDecisionEvent, JobEvent, JobExecutionEvent, JobLogEvent, JobStatusTraceEvent};
 
 /// The sizes of columns, in characters.
 const JOB_NAME: usize = 100;
@@ -20,12 +20,15 @@ const INSTANCE_ID: usize = 255;
 const ATTEMPT: usize = 50;
 const SHARDING_ITEMS: usize = 100;
 const TEXT: usize = 4_000;
+const TARGET: usize = 200;
+const MESSAGE: usize = 40_000;
 
 /// The rows of some events.
 pub(super) struct Rows {
     pub(super) executions: Vec<Execution>,
     pub(super) states: Vec<State>,
     pub(super) decisions: Vec<Decision>,
+    pub(super) lines: Vec<Line>,
 }
 
 pub(super) struct Execution {
@@ -70,6 +73,18 @@ pub(super) struct Decision {
     pub(super) detail: String,
 }
 
+/// A line of the log of a run.
+pub(super) struct Line {
+    pub(super) execution_id: String,
+    pub(super) line_number: i32,
+    pub(super) job_name: String,
+    pub(super) logged_at: i64,
+    pub(super) log_level: String,
+    pub(super) target: String,
+    pub(super) message: String,
+    pub(super) left_out: i32,
+}
+
 /// The values of the columns that only this implementation has.
 pub(super) struct Own {
     pub(super) run_id: String,
@@ -94,7 +109,7 @@ impl Rows {
     /// the times.
     pub(super) fn of(events: &[JobEvent], clock: WallClock) -> Self {
         let mut executions: BTreeMap<&str, &JobExecutionEvent> = BTreeMap::new();
-        let (mut states, mut decisions) = (Vec::new(), Vec::new());
+        let (mut states, mut decisions, mut lines) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
             match event {
                 JobEvent::Execution(event) => {
@@ -105,10 +120,11 @@ impl Rows {
                 }
                 JobEvent::Status(event) => states.push(State::of(event, clock)),
                 JobEvent::Decision(event) => decisions.push(Decision::of(event)),
+                JobEvent::Log(event) => lines.push(Line::of(event)),
             }
         }
         let executions = executions.into_values().map(|event| Execution::of(event, clock)).collect();
-        Self { executions, states, decisions }
+        Self { executions, states, decisions, lines }
     }
 }
 
@@ -164,6 +180,21 @@ impl Decision {
             reason: fit(&event.reason, TEXT),
             // JSON writes a zero character with an escape, so that every database takes it.
             detail: Value::Object(event.detail.clone()).to_string(),
+        }
+    }
+}
+
+impl Line {
+    fn of(event: &JobLogEvent) -> Self {
+        Self {
+            execution_id: event.execution_id.to_string(),
+            line_number: i32::try_from(event.line).unwrap_or(i32::MAX),
+            job_name: fit(event.job_name.as_str(), JOB_NAME),
+            logged_at: event.at.timestamp_millis(),
+            log_level: event.level.to_string(),
+            target: fit(&event.target, TARGET),
+            message: fit(&event.message, MESSAGE),
+            left_out: i32::try_from(event.left_out).unwrap_or(i32::MAX),
         }
     }
 }

@@ -5,12 +5,12 @@ mod fires;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::{ColumnIndex, Decode, Encode, QueryBuilder, Row, Type};
 
-use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, Shown, Table};
+use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, RUN_LOG, Shown, Table};
 use super::wall_time::{Bound, WallClock};
 use crate::ident::{InstanceId, JobName};
 use crate::trace::{
-    Cursor, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord, PageRequest,
-    StateFilter, StateRecord,
+    Cursor, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord, LogFilter, LogLevel,
+    LogRecord, PageRequest, StateFilter, StateRecord,
 };
 
 /// A statement that reads rows of a table, under construction.
@@ -57,9 +57,10 @@ where
     }
 
     fn of_executions(self, filter: &ExecutionFilter) -> Self {
-        let ExecutionFilter { job, jobs, item, from, until, instance, ip, scheduled_at, outcome, source, run_id } =
+        let ExecutionFilter { id, job, jobs, item, from, until, instance, ip, scheduled_at, outcome, source, run_id } =
             filter;
         let (own, mut select) = (self.own, self);
+        select.text("id", id.clone());
         select.job(job.as_ref());
         select.jobs(jobs);
         select.times(*from, *until);
@@ -128,6 +129,28 @@ where
             select.query.push(")");
         }
         select
+    }
+
+    /// The whole statement for the first `limit` lines of the log of a run.
+    pub(super) fn log(clock: WallClock, filter: &LogFilter, limit: u32) -> QueryBuilder<DB> {
+        let LogFilter { job, execution_id, after, level, contains } = filter;
+        let mut select = Self::new(RUN_LOG, &[], clock);
+        select.text("execution_id", Some(execution_id.clone()));
+        select.query.push(" AND line_number > ").push_bind(i32::try_from(*after).unwrap_or(i32::MAX));
+        select.job(Some(job));
+        if let Some(least) = level {
+            select.query.push(" AND log_level IN (");
+            let mut list = select.query.separated(", ");
+            LogLevel::ALL.into_iter().filter(|level| level >= least).for_each(|level| {
+                list.push_bind(level.to_string());
+            });
+            select.query.push(")");
+        }
+        if let Some(text) = contains {
+            select.like("message", [format!("%{}%", escaped(text))]);
+        }
+        select.query.push(format!(" ORDER BY line_number LIMIT {limit}"));
+        select.query
     }
 
     fn text(&mut self, column: &str, value: Option<String>) {
@@ -380,5 +403,18 @@ where
             detail: serde_json::from_str(&self.text("detail")?).unwrap_or_default(),
         };
         Ok(Placed { record, cursor: Cursor::after(at.timestamp_millis(), id) })
+    }
+
+    pub(super) fn line(&self) -> Result<LogRecord, sqlx::Error> {
+        let number =
+            |column: &str| self.row.try_get::<i32, _>(column).map(|number| u32::try_from(number).unwrap_or_default());
+        Ok(LogRecord {
+            line: number("line_number")?,
+            at: self.milliseconds("logged_at")?.unwrap_or_default(),
+            level: self.text("log_level")?,
+            target: self.text("target")?,
+            message: self.text("message")?,
+            left_out: number("left_out")?,
+        })
     }
 }

@@ -8,12 +8,13 @@ use sqlx::{
     AssertSqlSafe, Column, Encode, Executor, FromRow, IntoArguments, Pool, QueryBuilder, SqlSafeStr, Statement, Type,
 };
 
-use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
+use super::dialect::{Dialect, EXECUTION_LOG, OwnColumn, SOURCE, STATUS_TRACE_LOG, Table};
 use super::error::RdbError;
-use super::insert::{insert_decisions, insert_executions, insert_states, known_states};
+use super::extras::{Extra, Extras};
+use super::insert::{insert_decisions, insert_executions, insert_lines, insert_states, known_states};
 use super::rows::Rows;
 use super::wall_time::WallClock;
-use super::{Calls, Pending, Retention};
+use super::{Calls, Pending, RdbOptions, Retention};
 use crate::log::warn;
 use crate::schedule::TimeZone;
 use crate::trace::{JobEvent, WriteError, now};
@@ -33,12 +34,13 @@ pub(super) struct Store<DB: Dialect> {
     pool: Pool<DB>,
     clock: WallClock,
     retention: Retention,
+    /// That of the logs of runs.
+    log_retention: Retention,
     /// The columns of this implementation that the tables have.
     own_of_executions: Vec<OwnColumn>,
     own_of_states: Vec<OwnColumn>,
-    /// Whether there is a table of decisions that can be written. The tables of Java may be all that the account may write
-    /// to.
-    has_decisions: AtomicBool,
+    /// The tables beside them that can be written. The tables of Java may be all that the account may write to.
+    extras: Extras,
     /// The database, for the log.
     at: String,
     /// Whether the table of states is one of ElasticJob before 3.0.5, see [`SOURCE`].
@@ -66,16 +68,17 @@ where
         pool: Pool<DB>,
         at: &str,
         zone: TimeZone,
-        retention: Retention,
+        options: RdbOptions,
     ) -> Result<Self, RdbError> {
         let clock = WallClock::of(DB::KEEPS_INSTANTS, zone);
         let mut store = Self {
             pool,
             clock,
-            retention,
+            retention: options.retention,
+            log_retention: options.run_log.unwrap_or_default(),
             own_of_executions: Vec::new(),
             own_of_states: Vec::new(),
-            has_decisions: AtomicBool::new(false),
+            extras: Extras::default(),
             at: at.to_owned(),
             has_source: false,
             in_doubt: AtomicBool::new(false),
@@ -85,7 +88,9 @@ where
         let columns = store.must_have(at, STATUS_TRACE_LOG, DB::CREATE_STATUS_TRACE_LOG).await?;
         store.own_of_states = OwnColumn::among(&columns);
         store.has_source = columns.iter().any(|column| column == SOURCE);
-        store.has_decisions = AtomicBool::new(store.has(at, DECISION_LOG, DB::CREATE_DECISION_LOG).await);
+        let has_decisions = store.has(at, Extra::Decisions, DB::CREATE_DECISION_LOG).await;
+        let has_lines = options.run_log.is_some() && store.has(at, Extra::Lines, DB::CREATE_RUN_LOG).await;
+        store.extras = Extras::new(has_decisions, has_lines);
         if DB::KEEPS_INSTANTS {
             check_session_zone(&store.pool, at).await?;
         }
@@ -102,16 +107,16 @@ where
     }
 
     /// Whether there is a table without which less is traced.
-    async fn has(&self, at: &str, table: Table, create: &[&'static str]) -> bool {
-        let (name, statements) = (table.name, create.join("; "));
-        match self.have(at, table, create).await {
+    async fn has(&self, at: &str, extra: Extra, create: &[&'static str]) -> bool {
+        let (name, what, statements) = (extra.table().name, extra.what(), create.join("; "));
+        match self.have(at, extra.table(), create).await {
             Ok(Ok(_)) => return true,
             Ok(Err(error)) => warn!(
-                "tracing: {at} has no table {name} and this account may not create it, so decisions are not recorded; let an \
+                "tracing: {at} has no table {name} and this account may not create it, so {what} are not recorded; let an \
                  administrator run: {statements}; and GRANT this account SELECT, INSERT and DELETE on it (the database says: \
                  {error})"
             ),
-            Err(error) => warn!("tracing: table {name} cannot be used, so decisions are not recorded: {error}"),
+            Err(error) => warn!("tracing: table {name} cannot be used, so {what} are not recorded: {error}"),
         }
         false
     }
@@ -176,33 +181,42 @@ where
         Ok(())
     }
 
-    /// Writes all events or none. Where the database does not take decisions, from then on all but those: a batch of nothing
-    /// else is refused once.
+    /// Writes all events or none. Where the database does not take rows of an extra table, from then on all but those: a
+    /// batch of nothing else is refused once.
     async fn insert(&self, events: &[JobEvent]) -> Result<(), WriteError> {
-        let has_decisions = self.has_decisions.load(Ordering::Relaxed);
-        let error = match self.insert_with(events, has_decisions).await {
-            Err(sqlx::Error::Database(error))
-                if has_decisions && (DB::is_not_permitted(&*error) || DB::is_missing_table(&*error)) =>
-            {
-                error
-            }
+        let extras = self.extras.of(events);
+        let error = match self.insert_with(events, &extras).await {
+            Err(error) if !extras.is_empty() && Self::lacks_table(&error) => error,
             inserted => return inserted.map_err(|error| Self::write_error(&error)),
         };
-        let only_decisions = events.iter().all(|event| matches!(event, JobEvent::Decision(_)));
-        if !only_decisions {
-            self.insert_with(events, false).await.map_err(|error| Self::write_error(&error))?;
+        // Which of the tables it is depends on the database and its language: what can be written is.
+        let mut kept: Vec<Extra> = Vec::new();
+        for extra in &extras {
+            let with: Vec<Extra> = kept.iter().copied().chain([*extra]).collect();
+            let only: Vec<JobEvent> = events.iter().filter(|event| Extra::of(event) == Some(*extra)).cloned().collect();
+            match self.insert_with(&only, &with).await {
+                Ok(()) => kept = with,
+                Err(error) if Self::lacks_table(&error) => {}
+                Err(error) => return Err(Self::write_error(&error)),
+            }
         }
-        self.has_decisions.store(false, Ordering::Relaxed);
-        let (at, name) = (&self.at, DECISION_LOG.name);
-        warn!(
-            "tracing: decisions are not recorded from now on, as {at} does not take rows of {name}: {error}; let an \
-             administrator GRANT this account SELECT, INSERT and DELETE on it, and start the program again"
-        );
-        if only_decisions { Err(WriteError::Refused(error.to_string())) } else { Ok(()) }
+        let rest = events.iter().any(|event| Extra::of(event).is_none_or(|extra| kept.contains(&extra)));
+        if rest {
+            self.insert_with(events, &kept).await.map_err(|error| Self::write_error(&error))?;
+        }
+        for extra in extras.into_iter().filter(|extra| !kept.contains(extra)) {
+            self.extras.give_up(extra);
+            let (at, name, what) = (&self.at, extra.table().name, extra.what());
+            warn!(
+                "tracing: {what} are not recorded from now on, as {at} does not take rows of {name}: {error}; let an \
+                 administrator GRANT this account SELECT, INSERT and DELETE on it, and start the program again"
+            );
+        }
+        if rest { Ok(()) } else { Err(WriteError::Refused(error.to_string())) }
     }
 
-    async fn insert_with(&self, events: &[JobEvent], has_decisions: bool) -> Result<(), sqlx::Error> {
-        let Rows { executions, mut states, decisions } = Rows::of(events, self.clock);
+    async fn insert_with(&self, events: &[JobEvent], extras: &[Extra]) -> Result<(), sqlx::Error> {
+        let Rows { executions, mut states, decisions, lines } = Rows::of(events, self.clock);
         let mut transaction = self.pool.begin().await?;
         if self.in_doubt.swap(true, Ordering::Relaxed) && DB::KEEP_STATUS.is_empty() && !states.is_empty() {
             let mut query = known_states(&states);
@@ -223,8 +237,11 @@ where
                 .execute(&mut *transaction)
                 .await?;
         }
-        if !decisions.is_empty() && has_decisions {
+        if !decisions.is_empty() && extras.contains(&Extra::Decisions) {
             insert_decisions(decisions).build().persistent(false).execute(&mut *transaction).await?;
+        }
+        if !lines.is_empty() && extras.contains(&Extra::Lines) {
+            insert_lines(lines).build().persistent(false).execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
         self.in_doubt.store(false, Ordering::Relaxed);
@@ -232,9 +249,9 @@ where
     }
 
     /// Removes one step of rows that are too old from a table. Returns whether the step was a full one.
-    async fn remove(&self, table: Table) -> Result<bool, sqlx::Error> {
+    async fn remove(&self, table: Table, retention: Retention) -> Result<bool, sqlx::Error> {
         let mut removed = 0;
-        if let Some(days) = self.retention.days {
+        if let Some(days) = retention.days {
             let (head, tail) = DB::delete(table, STEP);
             let mut query = QueryBuilder::new(head);
             let oldest = days_ago(days);
@@ -245,7 +262,7 @@ where
             query.push(tail);
             removed = DB::rows_affected(&query.build().execute(&self.pool).await?);
         }
-        if let Some(rows) = self.retention.rows.filter(|_| removed < STEP) {
+        if let Some(rows) = retention.rows.filter(|_| removed < STEP) {
             let Table { name, time, .. } = table;
             let mut count = QueryBuilder::new(format!("SELECT COUNT(*) FROM {name}"));
             let (count,): (i64,) = count.build_query_as().fetch_one(&self.pool).await?;
@@ -262,6 +279,12 @@ where
             }
         }
         Ok(removed >= STEP)
+    }
+
+    /// Whether a table is not there, or not for this account.
+    fn lacks_table(error: &sqlx::Error) -> bool {
+        let answer = error.as_database_error();
+        answer.is_some_and(|error| DB::is_not_permitted(error) || DB::is_missing_table(error))
     }
 
     fn write_error(error: &sqlx::Error) -> WriteError {
@@ -326,22 +349,27 @@ where
         Box::pin(self.insert(events))
     }
 
-    fn keeps_decisions(&self) -> bool {
-        self.has_decisions.load(Ordering::Relaxed)
+    fn keeps(&self, extra: Extra) -> bool {
+        self.extras.has(extra)
     }
 
     fn clean(&self) -> Pending<'_, Option<Duration>> {
         Box::pin(async {
-            if self.retention == Retention::default() {
-                return Ok(None);
+            let of = |table: Option<Table>, retention: Retention| table.map(|table| (table, retention));
+            let extra = |extra: Extra| self.extras.has(extra).then_some(extra.table());
+            let tables = [
+                of(Some(EXECUTION_LOG), self.retention),
+                of(Some(STATUS_TRACE_LOG), self.retention),
+                of(extra(Extra::Decisions), self.retention),
+                of(extra(Extra::Lines), self.log_retention),
+            ];
+            let is_bounded = |(_, retention): &(Table, Retention)| *retention != Retention::default();
+            let mut more = None;
+            for (table, retention) in tables.into_iter().flatten().filter(is_bounded) {
+                let removed = self.remove(table, retention).await.map_err(|error| Self::write_error(&error))?;
+                more = Some(more.unwrap_or(false) | removed);
             }
-            let mut more = false;
-            let decisions = self.has_decisions.load(Ordering::Relaxed).then_some(DECISION_LOG);
-            let tables = [EXECUTION_LOG, STATUS_TRACE_LOG].into_iter().chain(decisions);
-            for table in tables {
-                more |= self.remove(table).await.map_err(|error| Self::write_error(&error))?;
-            }
-            Ok(Some(if more { NEXT_STEP } else { NEXT_ROUND }))
+            Ok(more.map(|more| if more { NEXT_STEP } else { NEXT_ROUND }))
         })
     }
 }

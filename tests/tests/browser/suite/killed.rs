@@ -19,7 +19,7 @@ pub async fn is_seen() {
 }
 
 /// Waits until the page shows something. It does so by itself: nothing is pressed, and it is not loaded again.
-async fn wait_shown(chrome: &Chrome, is_shown: impl Fn(&str) -> bool) {
+pub async fn wait_shown(chrome: &Chrome, is_shown: impl Fn(&str) -> bool) {
     let deadline = Instant::now() + LIMIT;
     loop {
         let text = chrome.text().await;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, TaskId};
-use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
-use elasticjob::trace::{JobEvent, JobExecutionEvent, Tracing, TracingConfiguration};
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage, Retention};
+use elasticjob::trace::{JobEvent, JobExecutionEvent, JobLogEvent, LogLevel, Tracing, TracingConfiguration};
 use elasticjob_tests::databases::Database;
 
 /// The job whose past this is.
@@ -18,10 +18,14 @@ const ITEMS: u32 = 3;
 /// Writes it, as an instance would have.
 pub async fn write(database: &Database) {
     let source = DataSource::new(database.url()).expect("an address");
-    let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect("the tables are there");
+    let options = RdbOptions { run_log: Some(Retention::default()), ..RdbOptions::default() };
+    let storage = RdbTracingStorage::connect(&source, options).await.expect("the tables are there");
     let tracing = Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current());
     for night in 0..NIGHTS {
-        (0..ITEMS).flat_map(|item| runs(night, item)).for_each(|run| tracing.post(JobEvent::Execution(run)));
+        for run in (0..ITEMS).flat_map(|item| runs(night, item)) {
+            log(&run).for_each(|line| tracing.post(JobEvent::Log(line)));
+            tracing.post(JobEvent::Execution(run));
+        }
     }
     tracing.close(Duration::from_secs(10)).await;
 }
@@ -69,6 +73,29 @@ fn run(item: u32, at: DateTime<Utc>, start: DateTime<Utc>, took: TimeDelta) -> J
         success: true,
         failure_cause: None,
     }
+}
+
+/// What it logged: a line of each level, one of them of several lines, and a gap.
+fn log(run: &JobExecutionEvent) -> impl Iterator<Item = JobLogEvent> {
+    let line = |number: u32, level, message: &str, left_out| JobLogEvent {
+        execution_id: run.id.clone(),
+        job_name: run.job_name.clone(),
+        line: number,
+        at: run.start_time + TimeDelta::milliseconds(i64::from(number) * 1_250),
+        level,
+        target: "books::nightly".to_owned(),
+        message: message.to_owned(),
+        left_out,
+    };
+    let (info, debug) = (LogLevel::Info, LogLevel::Debug);
+    let last = run.failure_cause.as_deref().map(|cause| line(5, LogLevel::Error, cause, 0));
+    let lines = [
+        line(1, info, "5321 accounts to close 待关账 rows=5321", 0),
+        line(2, debug, "statement\n  SELECT account, SUM(amount)\n  FROM books GROUP BY account", 0),
+        line(3, LogLevel::Warn, "account 17 was changed meanwhile, reading it again", 0),
+        line(4, info, "all accounts are read", 37),
+    ];
+    lines.into_iter().chain(last)
 }
 
 fn failed(run: JobExecutionEvent) -> JobExecutionEvent {

@@ -141,6 +141,14 @@ async fn questions(buttons: &mut Buttons<'_>) {
     buttons.open(runs).await;
     let fire = buttons.chrome.eval("return document.querySelector('main tbody th a').getAttribute('href')").await;
     buttons.open(fire.as_str().expect("a fire")).await;
+    let log = buttons
+        .chrome
+        .eval("return document.querySelector('main tbody a[href*=\"/log/\"]').getAttribute('href')")
+        .await;
+    let log = log.as_str().expect("the log of an item");
+    buttons.open(log).await;
+    buttons.press(Button::get(log), &[("q", "nowhere")]).await;
+    assert!(buttons.chrome.text().await.contains("No line matches"));
     let timeline = "/r/default/timeline";
     buttons.open(timeline).await;
     buttons.press(Button::get(timeline).about("span"), &[("q", "night")]).await;

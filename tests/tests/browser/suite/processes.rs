@@ -6,8 +6,11 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use elasticjob_cli::Console;
+use elasticjob_starter::RunLogLayer;
 use elasticjob_starter::prelude::*;
 use elasticjob_starter::settings::Sources;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::prelude::*;
 
 /// What the error of [`failing`] holds: it has to be shown as text.
 pub const ERROR: &str = "the file <b>is not</b> there <script>document.title = 'owned'</script>";
@@ -29,6 +32,18 @@ async fn settle(_: ShardingContext) {
 #[elastic_job(cron = "* * * * * ?", sharding_total_count = 1)]
 async fn failing(_: ShardingContext) -> JobResult {
     Err(JobError::message(ERROR))
+}
+
+/// How many lines a run of [`archive`] logs, one after the other.
+pub const LINES: u32 = 5;
+
+/// It never fires by itself, and takes some seconds.
+#[elastic_job(cron = "0 0 4 1 1 ?", sharding_total_count = 1)]
+async fn archive(_: ShardingContext) {
+    for line in 1..=LINES {
+        tracing::info!(rows = line * 100, "part {line} of {LINES} <b>is</b> archived");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
 }
 
 /// How to start the process with the jobs, with the settings of a folder.
@@ -67,7 +82,8 @@ async fn if_console(is_console: bool, sources: Sources) -> ExitCode {
         let terminal = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
         return ExitCode::from(elasticjob_cli::run(["elasticjob", "console"], sources, terminal).await);
     }
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).init();
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    tracing_subscriber::registry().with(lines).with(RunLogLayer::new()).with(LevelFilter::INFO).init();
     let ended = async { ElasticJobApp::builder().sources(sources).start().await?.until_shutdown().await };
     match ended.await {
         Ok(()) => ExitCode::SUCCESS,

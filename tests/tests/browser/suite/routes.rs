@@ -5,7 +5,8 @@ use std::path::Path;
 
 /// Routes that no page links to: they are for supervisors of processes, for Prometheus, and for the script that keeps a page
 /// up to date.
-const WITHOUT_PAGE: [&str; 4] = ["/healthz", "/readyz", "/metrics", "/r/{registry}/events"];
+const WITHOUT_PAGE: [&str; 5] =
+    ["/healthz", "/readyz", "/metrics", "/r/{registry}/events", "/r/{registry}/jobs/{job}/log/{run}/events"];
 
 /// A route of a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

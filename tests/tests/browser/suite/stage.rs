@@ -59,8 +59,8 @@ impl Stage {
         let user = |role: &str| format!("    {role}:\n      password-hash: {}\n      role: {role}\n", hash.as_str());
         let settings = format!(
             "elasticjob:\n  reg-center:\n    server-lists: {}\n    namespace: {NAMESPACE}\n    \
-             session-timeout-milliseconds: {}\n  tracing:\n    type: RDB\n    data-source: {{url: '{}'}}\n  console:\n    \
-             port: {port}\n    data: {}\n  console-users:\n{}{}{}",
+             session-timeout-milliseconds: {}\n  tracing:\n    type: RDB\n    data-source: {{url: '{}'}}\n    run-log: {{enabled: true}}\n  \
+             console:\n    port: {port}\n    data: {}\n  console-users:\n{}{}{}",
             zookeeper.connect_string(),
             SESSION.as_millis(),
             database.url(),

@@ -35,6 +35,9 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
     if has("{item}") {
         codes.push((404, "no-such-item"));
     }
+    if has("{run}") {
+        codes.extend([(404, "no-such-run"), (404, "not-traced"), (502, "traces-unreadable")]);
+    }
     if has("{") || ends("/previews") || ends("/access") {
         codes.push((400, "bad-request"));
     }
