@@ -8,9 +8,11 @@
 //! |---|---|
 //! | [`model`] | applications and carried jobs, as they are registered |
 //! | [`carrier`] | the seam to what runs processes; with the feature `testing` the suite that every carrier passes |
+//! | [`scheduler`] | makes ordinary jobs of the registered ones |
 //! | `process` | the carrier `PROCESS`: processes of this host, on Unix |
 
 pub mod carrier;
 pub mod model;
 #[cfg(unix)]
 pub mod process;
+pub mod scheduler;

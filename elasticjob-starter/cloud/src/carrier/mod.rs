@@ -44,13 +44,20 @@ pub trait Carrier: Send + Sync + 'static {
     /// Its name: `PROCESS`, `KUBERNETES`, `SLURM`, or one of your own.
     fn type_name(&self) -> &str;
 
+    /// Where its launches are kept: two carriers with the same place know the same launches. Default: the name, for carriers of
+    /// an engine that all schedulers share.
+    fn place(&self) -> String {
+        self.type_name().to_owned()
+    }
+
     /// What it cannot carry of a job, all of it. Asked when a job is registered. Must not block.
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem>;
 
     /// Launches the items. Those that the carrier knows already under this id, running or ended, are *adopted*: nothing is
     /// started for them. A later launch may name other items of the same id.
     ///
-    /// The answer says what was accepted, not that it runs: an item may wait for room.
+    /// The answer says what was accepted, not that it runs: an item may wait for room. Once it is given,
+    /// [`states`](Self::states) of this carrier has the items.
     ///
     /// # Errors
     /// See [`LaunchError`]. After [`LaunchError::Unknown`] the scheduler calls again.
@@ -92,6 +99,12 @@ pub trait Carrier: Send + Sync + 'static {
     /// # Errors
     /// See [`LaunchError`].
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError>;
+
+    /// Stops looking after the processes of a `DAEMON` job, without ending them: another scheduler of the same place does so
+    /// from now on. Default: nothing, for carriers whose engine looks after them.
+    fn release(&self, job: &JobName) {
+        let _ = job;
+    }
 
     /// The processes of a `DAEMON` job. Empty when none are kept.
     ///

@@ -86,6 +86,11 @@ impl Daemons {
         Ok(())
     }
 
+    /// Lets go of the processes of a job.
+    pub(super) fn release(&self, job: &JobName) {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).remove(job);
+    }
+
     pub(super) fn kept(&self, job: &JobName) -> Vec<DaemonProcess> {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kept) = jobs.get(job) else { return Vec::new() };

@@ -19,6 +19,9 @@ use crate::carrier::{ItemState, Launch, LaunchItem, Outcome};
 /// How often a lock is looked at that another process holds. The kernel tells of no lock that is given back.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
+/// How often an item is started that is lost each time.
+const ATTEMPTS: u32 = 3;
+
 /// What the carrier keeps in memory of an item.
 #[derive(Debug)]
 pub(super) struct Tracked {
@@ -47,9 +50,23 @@ impl Item {
 
     /// Tells what the first look showed, so that the state is right when the launch is answered.
     pub(super) fn publish_look(&self, look: Look) {
-        if let Some(state) = self.shared.state(look) {
+        let state = match look {
+            Look::Alive { since: Some(since) } => Some(self.running(since, 1)),
+            look if self.runs_again(&look, 1) => None,
+            look => self.shared.state(look),
+        };
+        if let Some(state) = state {
             self.tell(state);
         }
+    }
+
+    /// Whether it is run again: its processes were lost, and it may run twice.
+    fn runs_again(&self, look: &Look, attempt: u32) -> bool {
+        matches!(look, Look::Ended(Outcome::Lost { .. })) && self.launch.replaces_lost() && attempt < ATTEMPTS
+    }
+
+    fn running(&self, since: i64, attempt: u32) -> ItemState {
+        ItemState::Running { place: self.shared.host.clone(), since, attempt }
     }
 
     fn tell(&self, state: ItemState) {
@@ -60,16 +77,27 @@ impl Item {
     pub(super) async fn follow(self) {
         let mut room = None;
         let mut child: Option<Child> = None;
+        let mut attempt = 1;
         loop {
             let look = self.slot.look();
             match look {
+                Ok(look) if self.runs_again(&look, attempt) => {
+                    attempt += 1;
+                    self.tell(ItemState::waiting("its processes were lost, and it is run again"));
+                    self.slot.clean_up(&self.shared.memory);
+                    if self.slot.clear().is_err() {
+                        attempt = ATTEMPTS;
+                    }
+                }
                 Ok(Look::Ended(outcome)) => {
                     self.slot.clean_up(&self.shared.memory);
                     return self.tell(outcome.into());
                 }
                 Ok(alive @ Look::Alive { .. }) => {
                     room.get_or_insert_with(|| self.shared.budget.occupy(self.needs()));
-                    self.publish_look(alive);
+                    if let Look::Alive { since: Some(since) } = alive {
+                        self.tell(self.running(since, attempt));
+                    }
                     match &mut child {
                         // It is this process's own: the kernel tells of its end. In the moment before it says that it began,
                         // it is looked at again.

@@ -205,11 +205,9 @@ impl Shared {
                 states.insert(item, state);
             }
         }
-        // What waits has no folder that says so.
-        for ((of, item), tracked) in self.lock().iter().filter(|((of, _), _)| of == id) {
-            debug_assert_eq!(of, id);
-            states.entry(*item).or_insert_with(|| tracked.state.clone());
-        }
+        // What is followed here is known better: it may wait, which no folder says, or be run again after it was lost.
+        let tracked = self.lock();
+        states.extend(tracked.iter().filter(|((of, _), _)| of == id).map(|((_, item), it)| (*item, it.state.clone())));
         Ok(Some(states))
     }
 
@@ -249,6 +247,10 @@ impl Shared {
 impl Carrier for ProcessCarrier {
     fn type_name(&self) -> &str {
         PROCESS
+    }
+
+    fn place(&self) -> String {
+        format!("{}:{}", self.shared.host, self.shared.options.folder.display())
     }
 
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
@@ -320,6 +322,10 @@ impl Carrier for ProcessCarrier {
 
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
         Box::pin(async move { self.daemons.keep(daemon).await })
+    }
+
+    fn release(&self, job: &JobName) {
+        self.daemons.release(job);
     }
 
     fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {

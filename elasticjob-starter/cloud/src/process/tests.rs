@@ -2,13 +2,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
+use elasticjob::fire::Fire;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
 use super::scratch::Scratch;
 use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use crate::carrier::suite::{Ground, cases};
-use crate::carrier::{Answer, Carrier};
-use crate::model::App;
+use crate::carrier::{Answer, Carrier, ItemState, Launch, LaunchId, LaunchItem, Outcome};
+use crate::model::{App, CarriedJob};
 
 /// A folder that several carriers share.
 struct Host {
@@ -57,4 +59,44 @@ async fn so_they_do_where_only_the_address_space_can_be_limited() {
     for case in cases {
         (case.play)(Arc::new(Host { scratch: Scratch::new(), memory: MemoryLimit::AddressSpace })).await;
     }
+}
+
+/// Kills a process with its keeper, and returns how it ended, and its log.
+async fn killed(failover: bool) -> (Outcome, String) {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let carrier = host.connect();
+    let app = Arc::new(host.app(
+        "killed",
+        "echo begun; [ -e $ELASTICJOB_FAILURE.again ] && exit 0; touch $ELASTICJOB_FAILURE.again; sleep 600",
+    ));
+    let job = json!({ "jobName": "killed", "appName": "killed", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 1, "failover": failover });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+    let items = vec![LaunchItem { item: 0, fencing_token: None }];
+    let folder = host.scratch.path().join("work/launches").join(id.token("tests")).join("0");
+    carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
+    let waiting = async {
+        while !folder.join("failure.again").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        let keeper = fs::read_to_string(folder.join("pid")).unwrap().parse().ok().and_then(Pid::from_raw).unwrap();
+        kill_process_group(keeper, Signal::KILL).unwrap();
+        loop {
+            match carrier.states(&id).await.unwrap().and_then(|mut states| states.remove(&0)) {
+                Some(ItemState::Ended { outcome }) => return outcome,
+                _ => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+            }
+        }
+    };
+    let outcome = tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+    (outcome, carrier.log(&id, 0, 1_000).await.unwrap().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_whose_keeper_was_killed_is_lost_and_runs_again_only_where_it_may() {
+    let (outcome, log) = killed(false).await;
+    assert!(matches!(outcome, Outcome::Lost { .. }), "{outcome:?}");
+    assert_eq!(log, "begun\n");
+    assert_eq!(killed(true).await, (Outcome::Succeeded, "begun\n".to_owned()));
 }
