@@ -103,6 +103,7 @@ fn context_of(configuration: JobConfiguration, item: u32) -> ShardingContext {
         fencing_token: None,
         stop: Default::default(),
         cancellation: Default::default(),
+        cut: Default::default(),
     })
 }
 

@@ -65,7 +65,7 @@ macro_rules! each_job_setting {
                     }
                 job_sharding_strategy_type = "job-sharding-strategy-type": Name,
                     "How items are spread over the instances: `AVG_ALLOCATION`, `ODEVITY`, `ROUND_ROBIN`, \
-                     `SINGLE_SHARDING_BALANCE`, or the type name of an own strategy (`register_sharding_strategy!`).",
+                     `SINGLE_SHARDING_BALANCE`, `WHOLE`, or the type name of an own strategy (`register_sharding_strategy!`).",
                     value "AVG_ALLOCATION", "ROUND_ROBIN"
                     { see: Some("[Strategies](architecture.md#strategies)"), java: Some("jobShardingStrategyType") }
                 job_executor_thread_pool_size_provider_type = "job-executor-thread-pool-size-provider-type": Name,

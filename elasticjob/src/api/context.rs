@@ -3,14 +3,14 @@
 #[cfg(test)]
 pub(crate) mod fixture;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
 use super::RunInfo;
 use crate::config::JobConfiguration;
-use crate::fire::ExecutionSource;
+use crate::fire::{CancelReason, ExecutionSource, Fire};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Everything that the run of one item receives. Cheap to clone.
@@ -30,6 +30,25 @@ pub struct ItemRun {
     pub stop: CancellationToken,
     /// See [`ShardingContext::cancelled`].
     pub cancellation: CancellationToken,
+    /// See [`ShardingContext::cut_reason`].
+    pub cut: Cut,
+}
+
+/// Why a run is cut off, once it is. Clones share it: the runtime has one, and the context of the run has the other.
+#[derive(Debug, Clone, Default)]
+pub struct Cut(Arc<OnceLock<CancelReason>>);
+
+impl Cut {
+    /// Notes the reason. A run is cut off once: later reasons change nothing.
+    pub fn note(&self, reason: CancelReason) {
+        // An error says that there is a reason already.
+        let _ = self.0.set(reason);
+    }
+
+    /// The reason, `None` as long as there is none.
+    pub fn reason(&self) -> Option<CancelReason> {
+        self.0.get().copied()
+    }
 }
 
 impl ShardingContext {
@@ -81,6 +100,16 @@ impl ShardingContext {
     /// The parameter of the item, `None` when none is configured for it.
     pub fn sharding_parameter(&self) -> Option<&str> {
         self.0.run.configuration.sharding_parameter(self.0.item)
+    }
+
+    /// The fire that the item is run for. Its identity is the same on all instances, also when the item is taken over.
+    pub fn fire(&self) -> Fire {
+        self.0.run.key.fire
+    }
+
+    /// The run that the item belongs to: all items of the fire that began together on this instance.
+    pub fn run(&self) -> &RunInfo {
+        &self.0.run
     }
 
     /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
@@ -135,6 +164,15 @@ impl ShardingContext {
     /// Whether the run should end. For loops and blocking code.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancellation.is_cancelled()
+    }
+
+    /// Why the run is cut off. `None` as long as it is not [`cancelled`](Self::cancelled), and where the coordination of
+    /// the job ended by a bug. When the run hears that it is cancelled, the reason is there.
+    ///
+    /// Code that only watches work elsewhere tells by it whether to end that work, or to let go of it: after a lost
+    /// session another instance takes the item over.
+    pub fn cut_reason(&self) -> Option<CancelReason> {
+        self.0.cut.reason()
     }
 
     /// The token behind [`cancelled`](Self::cancelled), to hand to other code.

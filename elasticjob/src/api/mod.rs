@@ -20,7 +20,7 @@ pub use beans::{Beans, MissingBean};
 pub use classed::{JobClass, classed_item_handler};
 #[cfg(test)]
 pub(crate) use context::fixture;
-pub use context::{ItemRun, ShardingContext};
+pub use context::{Cut, ItemRun, ShardingContext};
 pub use dataflow::{Dataflow, IntoFetched, dataflow_handler};
 pub use descriptor::JobDescriptor;
 pub use error_handler::{AnyJobErrorHandler, Failed, JobErrorHandler, JobFailure};

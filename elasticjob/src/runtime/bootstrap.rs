@@ -165,6 +165,30 @@ fn bound_options(catalog: &Catalog, handler: &ItemHandler) -> Arc<[BoundOptions]
     }
 }
 
+/// Waits until the last job of this name has left, and takes its place. Returns the last job where its code may go on.
+///
+/// It borrows no engine, which may not be used by two threads: so a start can be awaited on any thread.
+async fn enter(
+    name: &JobName,
+    environment: &JobEnvironment,
+    handle: &JobHandle,
+    registry: &Arc<dyn RegistryCenter>,
+) -> Result<Option<JobHandle>, StartError> {
+    let entering = environment.members().enter(registry, name, handle);
+    let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
+        Ok(Ok(last)) => return Ok(last),
+        Ok(Err(AlreadyThere)) => {
+            "a job of this name runs in this process already; shut it down first, or give this one another name"
+                .to_owned()
+        }
+        Err(_) => {
+            let waited = START_TIMEOUT.as_secs();
+            format!("the last job of this name in this process is still leaving, after {waited} s")
+        }
+    };
+    Err(StartError::Refused { job: name.clone(), why })
+}
+
 impl Bootstrap {
     fn new(
         environment: &JobEnvironment,
@@ -221,7 +245,7 @@ impl Bootstrap {
         // When the start is given up halfway, this closes the mailbox, so that the next job of this name does not wait
         // for it.
         let reader = Reader::of(&job);
-        let last = self.enter(&job).await?;
+        let last = enter(&self.name, &self.environment, &self.handle, &job.registry).await?;
         let (started, outcome) = oneshot::channel();
         // From here on the task owns the place of the job. It notices when the bootstrap does not wait for the outcome
         // any more.
@@ -258,24 +282,6 @@ impl Bootstrap {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Waits until the last job of this name has left, and takes its place. Returns the last job where its code may go
-    /// on.
-    async fn enter(&self, job: &Job) -> Result<Option<JobHandle>, StartError> {
-        let entering = self.environment.members().enter(&job.registry, &self.name, &self.handle);
-        let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
-            Ok(Ok(last)) => return Ok(last),
-            Ok(Err(AlreadyThere)) => {
-                "a job of this name runs in this process already; shut it down first, or give this one another name"
-                    .to_owned()
-            }
-            Err(_) => {
-                let waited = START_TIMEOUT.as_secs();
-                format!("the last job of this name in this process is still leaving, after {waited} s")
-            }
-        };
-        Err(StartError::Refused { job: self.name.clone(), why })
     }
 
     async fn shutdown(&mut self, mode: ShutdownMode) {

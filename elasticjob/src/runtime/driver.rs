@@ -26,7 +26,8 @@ use super::pending_replies::Answers;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
 use crate::api::{
-    AnyJobListener, Failed, ItemHandler, ItemRun, JobFailure, ListenerContext, ListenerRound, RunInfo, ShardingContext,
+    AnyJobListener, Cut, Failed, ItemHandler, ItemRun, JobFailure, ListenerContext, ListenerRound, RunInfo,
+    ShardingContext,
 };
 use crate::config::JobConfiguration;
 use crate::engine::{Action, Event, JobEngine, ListenerCall, Notice, RoundId, Start, TriggerAnswer, TriggerId};
@@ -333,7 +334,7 @@ impl Driver {
 
     fn cancel(&mut self, items: &[ShardingItem], reason: CancelReason) {
         for item in items {
-            if let Some(live) = self.running.get_mut(item) {
+            if let Some(live) = self.running.get(item) {
                 live.cut_off(reason);
             }
         }
@@ -362,13 +363,14 @@ impl Driver {
             items.iter().for_each(|(item, _)| observed.started(*item));
         }
         for (item, fencing_token) in items {
-            let cancellation = CancellationToken::new();
+            let (cancellation, cut) = (CancellationToken::new(), Cut::default());
             let context = ShardingContext::new(ItemRun {
                 run: run.clone(),
                 item,
                 fencing_token,
                 stop: cancellation.child_token(),
                 cancellation,
+                cut: cut.clone(),
             });
             let mailbox = self.mailbox.clone();
             let record = self.recorder.as_ref().and_then(|recorder| recorder.item(item));
@@ -383,7 +385,7 @@ impl Driver {
             };
             let handler = handler.as_ref().unwrap_or(&self.handler);
             let running = spawn_item(self.environment.user(), &slots, handler, context, on_end);
-            self.running.insert(item, LiveItem::new(running, run.clone()));
+            self.running.insert(item, LiveItem::new(running, run.clone(), cut));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::api::RunInfo;
+use crate::api::{Cut, RunInfo};
 use crate::executor::Running;
 use crate::fire::{CancelReason, FireState, ItemEnd};
 
@@ -12,13 +12,13 @@ use crate::fire::{CancelReason, FireState, ItemEnd};
 pub(super) struct LiveItem {
     running: Running,
     run: Arc<RunInfo>,
-    cut_off: Option<CancelReason>,
+    cut: Cut,
 }
 
 impl LiveItem {
-    /// A run that goes on. `run` names it in the report of a failure.
-    pub(super) fn new(running: Running, run: Arc<RunInfo>) -> Self {
-        Self { running, run, cut_off: None }
+    /// A run that goes on. `run` names it in the report of a failure; its context has a clone of `cut`.
+    pub(super) fn new(running: Running, run: Arc<RunInfo>, cut: Cut) -> Self {
+        Self { running, run, cut }
     }
 
     /// The means to end the run.
@@ -26,9 +26,9 @@ impl LiveItem {
         &self.running
     }
 
-    /// Asks the run to end, and notes why.
-    pub(super) fn cut_off(&mut self, reason: CancelReason) {
-        self.cut_off = Some(reason);
+    /// Asks the run to end. It can read why as soon as it is asked.
+    pub(super) fn cut_off(&self, reason: CancelReason) {
+        self.cut.note(reason);
         self.running.cancel();
     }
 
@@ -37,8 +37,9 @@ impl LiveItem {
         if end.state == FireState::Succeeded {
             return None;
         }
-        let why = self.cut_off.map_or_else(|| "the program ends".to_owned(), |reason| reason.to_string());
-        let error = match (&end.error, self.cut_off) {
+        let cut_off = self.cut.reason();
+        let why = cut_off.map_or_else(|| "the program ends".to_owned(), |reason| reason.to_string());
+        let error = match (&end.error, cut_off) {
             (Some(error), None) => error.clone(),
             (Some(error), Some(_)) => format!("{error} (it was cut off: {why})"),
             (None, _) => format!("it was cut off before its end: {why}"),

@@ -6,6 +6,7 @@ mod checked;
 mod odevity;
 mod round_robin;
 mod single_balance;
+mod whole;
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ pub use checked::StrategyFault;
 pub(crate) use checked::assign_checked;
 pub use single_balance::SINGLE_SHARDING_BALANCE;
 pub(crate) use single_balance::in_turn;
+pub use whole::WHOLE;
 
 /// The default strategy. It also stands in for a strategy that fails.
 pub const AVG_ALLOCATION: &str = "AVG_ALLOCATION";
@@ -75,11 +77,12 @@ pub type ShardingStrategies = ByType<dyn ShardingStrategy>;
 impl ShardingStrategies {
     /// The strategies of ElasticJob.
     pub fn built_in() -> Self {
-        let all: [Arc<dyn ShardingStrategy>; 4] = [
+        let all: [Arc<dyn ShardingStrategy>; 5] = [
             Arc::new(average::Average),
             Arc::new(odevity::Odevity),
             Arc::new(round_robin::RoundRobin),
             Arc::new(single_balance::SingleBalance),
+            Arc::new(whole::Whole),
         ];
         let mut strategies = Self::new("sharding strategy");
         for strategy in all {

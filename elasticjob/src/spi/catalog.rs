@@ -303,7 +303,7 @@ mod tests {
     fn it_has_what_is_built_in_and_what_was_added() {
         let catalog = Catalog::builder().sharding_strategy(Named("ADDED")).build().unwrap();
         let names: Vec<&str> = catalog.sharding_strategies().names().collect();
-        let all = ["ADDED", "AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", "SINGLE_SHARDING_BALANCE"];
+        let all = ["ADDED", "AVG_ALLOCATION", "ODEVITY", "ROUND_ROBIN", "SINGLE_SHARDING_BALANCE", "WHOLE"];
         assert_eq!(names, all);
     }
 

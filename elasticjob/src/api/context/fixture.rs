@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::DateTime;
 use tokio_util::sync::CancellationToken;
 
-use super::{ItemRun, RunInfo, ShardingContext};
+use super::{Cut, ItemRun, RunInfo, ShardingContext};
 use crate::config::JobConfiguration;
 use crate::fire::{ExecutionSource, Fire, RunKey};
 use crate::ident::InstanceId;
@@ -44,5 +44,6 @@ fn of_source(
         fencing_token: Some(1),
         stop: cancellation.child_token(),
         cancellation,
+        cut: Cut::default(),
     })
 }

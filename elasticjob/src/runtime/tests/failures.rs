@@ -170,12 +170,13 @@ async fn a_run_that_is_cut_off_is_told_once_unless_it_ends_well() {
     assert!(failure.run.is_some());
 
     let gave_up = told_of_cut_off(item_handler(|context: ShardingContext| async move {
+        let before = context.cut_reason();
         context.cancelled().await;
-        Err::<(), _>("half done")
+        Err::<(), _>(format!("{before:?}, then {:?}", context.cut_reason()))
     }));
     let gave_up = gave_up.await;
     let [failure] = gave_up.as_slice() else { panic!("{gave_up:?}") };
-    assert_eq!(failure.error, format!("half done (it was cut off: {why})"));
+    assert_eq!(failure.error, format!("None, then Some(Shutdown) (it was cut off: {why})"));
 
     let well = told_of_cut_off(item_handler(|context: ShardingContext| async move { context.cancelled().await }));
     assert!(well.await.is_empty());

@@ -1,0 +1,72 @@
+//! The processes of a `DAEMON` job.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use elasticjob::fire::ExecutionSource;
+use serde::{Deserialize, Serialize};
+
+use super::{CARRIED, Carried, ItemState};
+use crate::model::{App, CarriedJob};
+
+/// How many processes of a `DAEMON` job there shall be, and of what.
+#[derive(Debug, Clone)]
+pub struct Daemon {
+    /// The application whose program is run.
+    pub app: Arc<App>,
+    /// The job. Each process has the resources of the items that it may get when all processes live.
+    pub job: Arc<CarriedJob>,
+    /// How many processes; 0 ends all.
+    pub instances: u32,
+}
+
+impl Daemon {
+    /// The most items that a process gets when all processes live: each item needs its own share of the resources.
+    pub fn items_of_a_process(&self) -> usize {
+        self.job.sharding_total_count.div_ceil(self.instances.max(1)) as usize
+    }
+
+    /// The environment of a process. The program is told the job, and schedules by itself.
+    pub fn environment(&self) -> BTreeMap<String, String> {
+        let configuration = self.job.configuration();
+        let parameters =
+            self.job.items().filter_map(|item| Some((item, configuration.sharding_parameter(item)?.to_owned())));
+        let carried = Carried {
+            job: self.job.job_name.clone(),
+            launch: None,
+            items: Vec::new(),
+            source: ExecutionSource::NormalTrigger,
+            fencing_token: None,
+            sharding_total_count: self.job.sharding_total_count,
+            sharding_item_parameters: parameters.collect(),
+            job_parameter: self.job.job_parameter.clone(),
+            props: self.job.props.clone(),
+        };
+        let carried = serde_json::to_string(&carried).expect("texts and numbers have a JSON form");
+        let mut environment = self.app.env.clone();
+        environment.extend(self.job.env.clone());
+        environment.insert(CARRIED.to_owned(), carried);
+        environment.insert("ELASTICJOB_JOB_NAME".to_owned(), self.job.job_name.to_string());
+        environment
+    }
+}
+
+/// A process of a `DAEMON` job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DaemonProcess {
+    /// Its number, from 0.
+    pub index: u32,
+    /// Where it stands. One that waits for its next start says why the last one ended.
+    pub state: ItemState,
+    /// How often it was started again after it had ended.
+    pub restarts: u32,
+}
+
+impl DaemonProcess {
+    /// Describes a process.
+    pub fn new(index: u32, state: ItemState, restarts: u32) -> Self {
+        Self { index, state, restarts }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a request to a carrier came to besides success.
+
+/// A launch was not accepted, or it is not known whether it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The carrier refuses it, and would refuse it again: nothing was launched. The items fail.
+    #[error("it cannot be launched: {why}")]
+    Refused {
+        /// Why, and what to do.
+        why: String,
+    },
+    /// The engine was not reached: nothing was launched.
+    #[error("the launch did not reach the engine: {why}")]
+    NotReached {
+        /// The cause.
+        why: String,
+    },
+    /// The answer was lost: it may have been launched.
+    #[error("the answer to the launch got lost: {why}")]
+    Unknown {
+        /// The cause.
+        why: String,
+    },
+}
+
+/// The engine behind a carrier did not answer, or answered with an error.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the carrier could not {action}: {why}")]
+#[non_exhaustive]
+pub struct CarrierError {
+    /// What was to be done, as a verb with its object.
+    pub action: &'static str,
+    /// The cause.
+    pub why: String,
+}
+
+impl CarrierError {
+    /// An error of the engine.
+    pub fn new(action: &'static str, why: impl ToString) -> Self {
+        Self { action, why: why.to_string() }
+    }
+}

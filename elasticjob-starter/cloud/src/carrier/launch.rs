@@ -1,0 +1,295 @@
+//! A launch: the items of a fire, and what their processes need.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use elasticjob::fire::{ExecutionSource, Fire};
+use elasticjob::ident::{JobName, ShardingItem};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::model::{App, CarriedJob};
+
+/// The variable of a carried process with its [`Carried`] as JSON.
+pub const CARRIED: &str = "ELASTICJOB_CARRIED";
+
+/// The identity of a launch: a fire of a job. It is the same in every scheduler, and no two fires share it.
+///
+/// As text it is `JOB/scheduled@MILLISECONDS` or `JOB/manual@0xTRANSACTION@MILLISECONDS`. The time of a manual trigger is
+/// part of it, as an embedded registry numbers its transactions from the beginning in every process.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LaunchId {
+    /// The job.
+    pub job: JobName,
+    /// The fire.
+    pub fire: Fire,
+}
+
+/// A text that is no id of a launch.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no id of a launch: write JOB/scheduled@MILLISECONDS or JOB/manual@0xTRANSACTION@MILLISECONDS")]
+pub struct UnknownLaunchId(pub String);
+
+impl LaunchId {
+    /// A name for places that take only lower-case letters, digits and `-`: at most 45 of them, first a letter, and other
+    /// ones for every launch of a namespace.
+    pub fn token(&self, namespace: &str) -> String {
+        format!("{}-{}", readable(&self.job), digest(&[namespace, &self.to_string()]))
+    }
+}
+
+/// A name of a job for the same places, without the fire.
+pub(crate) fn job_token(namespace: &str, job: &JobName) -> String {
+    format!("{}-{}", readable(job), digest(&[namespace, job.as_str()]))
+}
+
+/// What of a name can be part of any other name.
+fn readable(job: &JobName) -> String {
+    let plain = job.as_str().chars().map(|letter| match letter.to_ascii_lowercase() {
+        letter if letter.is_ascii_alphanumeric() => letter,
+        _ => '-',
+    });
+    let plain: String = plain.take(24).collect();
+    format!("ej-{}", plain.trim_matches('-'))
+}
+
+/// 16 hexadecimal digits of a hash.
+fn digest(parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl fmt::Display for LaunchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.fire {
+            Fire::Scheduled(at) => write!(f, "{}/scheduled@{at}", self.job),
+            Fire::Manual { trigger, at } => write!(f, "{}/manual@0x{trigger:x}@{at}", self.job),
+        }
+    }
+}
+
+impl FromStr for LaunchId {
+    type Err = UnknownLaunchId;
+
+    fn from_str(text: &str) -> Result<Self, UnknownLaunchId> {
+        let parse = || {
+            let (job, fire) = text.split_once('/')?;
+            let (kind, rest) = fire.split_once('@')?;
+            let fire = match kind {
+                "scheduled" => Fire::Scheduled(rest.parse().ok()?),
+                "manual" => {
+                    let (trigger, at) = rest.strip_prefix("0x")?.split_once('@')?;
+                    Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()? }
+                }
+                _ => return None,
+            };
+            Some(Self { job: JobName::new(job).ok()?, fire })
+        };
+        parse().ok_or_else(|| UnknownLaunchId(text.to_owned()))
+    }
+}
+
+/// An item of a launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LaunchItem {
+    /// The item.
+    pub item: ShardingItem,
+    /// A number that only grows from one run of this item to the next, for stores that refuse late writes.
+    pub fencing_token: Option<i64>,
+}
+
+/// Items of a fire that are launched together.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Launch {
+    /// The fire.
+    pub id: LaunchId,
+    /// Why the items are run.
+    pub source: ExecutionSource,
+    /// The time of the fire in the zone of the job, as RFC 3339.
+    pub scheduled_at: String,
+    /// The id of the run as ElasticJob writes it.
+    pub task_id: String,
+    /// The items, in ascending order, at least one.
+    pub items: Vec<LaunchItem>,
+    /// The application whose program is run.
+    pub app: Arc<App>,
+    /// The job, with the resources of an item.
+    pub job: Arc<CarriedJob>,
+}
+
+impl Launch {
+    /// Describes a launch of these items, for a fire that came.
+    pub fn new(id: LaunchId, items: Vec<LaunchItem>, app: Arc<App>, job: Arc<CarriedJob>) -> Self {
+        let (source, scheduled_at, task_id) = (ExecutionSource::NormalTrigger, String::new(), String::new());
+        Self { id, source, scheduled_at, task_id, items, app, job }
+    }
+
+    /// Whether the carrier runs an item again that was lost with its place. A program that fails is never run again.
+    pub fn replaces_lost(&self) -> bool {
+        self.job.failover
+    }
+
+    /// The command that a shell runs in the folder of the package: the script of a script job, else that of the application.
+    pub fn command(&self) -> &str {
+        self.job.script().unwrap_or(&self.app.bootstrap_script)
+    }
+
+    /// The arguments of the command. A script gets the sharding context as JSON, as jobs of the type `SCRIPT` do.
+    pub fn arguments(&self, item: ShardingItem) -> Vec<String> {
+        let parameter = self.parameter(item);
+        let context = Context {
+            job_name: self.id.job.as_str(),
+            task_id: &self.task_id,
+            sharding_total_count: self.job.sharding_total_count,
+            job_parameter: self.job.job_parameter.as_deref().unwrap_or_default(),
+            sharding_item: item,
+            sharding_parameter: parameter.as_deref(),
+        };
+        let json = || serde_json::to_string(&context).expect("texts and numbers have a JSON form");
+        self.job.script().map(|_| json()).into_iter().collect()
+    }
+
+    /// The environment of the process of an item: that of the application and the job, and what the item is.
+    ///
+    /// A carrier adds `ELASTICJOB_FAILURE` where it can: the path of a file into which the program writes why it failed.
+    pub fn environment(&self, item: &LaunchItem) -> BTreeMap<String, String> {
+        let carried = serde_json::to_string(&self.carried(item)).expect("texts and numbers have a JSON form");
+        let parameter = self.parameter(item.item).unwrap_or_default();
+        let token = item.fencing_token.map(|token| token.to_string()).unwrap_or_default();
+        let own = [
+            (CARRIED, carried),
+            ("ELASTICJOB_JOB_NAME", self.id.job.to_string()),
+            ("ELASTICJOB_JOB_PARAMETER", self.job.job_parameter.clone().unwrap_or_default()),
+            ("ELASTICJOB_SHARDING_ITEM", item.item.to_string()),
+            ("ELASTICJOB_SHARDING_PARAMETER", parameter),
+            ("ELASTICJOB_SHARDING_TOTAL_COUNT", self.job.sharding_total_count.to_string()),
+            ("ELASTICJOB_SCHEDULED_AT", self.scheduled_at.clone()),
+            ("ELASTICJOB_FENCING_TOKEN", token),
+        ];
+        let mut environment = self.app.env.clone();
+        environment.extend(self.job.env.clone());
+        environment.extend(own.map(|(name, value)| (name.to_owned(), value)));
+        environment
+    }
+
+    fn carried(&self, item: &LaunchItem) -> Carried {
+        let parameters: BTreeMap<ShardingItem, String> =
+            self.job.items().filter_map(|item| Some((item, self.parameter(item)?))).collect();
+        Carried {
+            job: self.id.job.clone(),
+            launch: Some(self.id.to_string()),
+            items: vec![item.item],
+            source: self.source,
+            fencing_token: item.fencing_token,
+            sharding_total_count: self.job.sharding_total_count,
+            sharding_item_parameters: parameters,
+            job_parameter: self.job.job_parameter.clone(),
+            props: self.job.props.clone(),
+        }
+    }
+
+    fn parameter(&self, item: ShardingItem) -> Option<String> {
+        self.job.configuration().sharding_parameter(item).map(str::to_owned)
+    }
+}
+
+/// What a carried process reads to know what it has to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Carried {
+    /// The job.
+    pub job: JobName,
+    /// The launch; none for a process of a `DAEMON` job, which schedules by itself.
+    #[serde(default)]
+    pub launch: Option<String>,
+    /// The items that the process runs; empty for a process of a `DAEMON` job.
+    #[serde(default)]
+    pub items: Vec<ShardingItem>,
+    /// Why the items are run.
+    #[serde(default)]
+    pub source: ExecutionSource,
+    /// See [`LaunchItem::fencing_token`].
+    #[serde(default)]
+    pub fencing_token: Option<i64>,
+    /// How many items the job has.
+    pub sharding_total_count: u32,
+    /// The parameters of the items that have one.
+    #[serde(default)]
+    pub sharding_item_parameters: BTreeMap<ShardingItem, String>,
+    /// The parameter of the job.
+    #[serde(default)]
+    pub job_parameter: Option<String>,
+    /// The properties of the job.
+    #[serde(default)]
+    pub props: BTreeMap<String, String>,
+}
+
+/// The sharding context as ElasticJob passes it to scripts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Context<'a> {
+    job_name: &'a str,
+    task_id: &'a str,
+    sharding_total_count: u32,
+    job_parameter: &'a str,
+    sharding_item: ShardingItem,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sharding_parameter: Option<&'a str>,
+}
+
+/// What a carrier accepted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Launched {
+    /// Items that it will start, or has started.
+    pub started: Vec<ShardingItem>,
+    /// Items that it knew already under this id: nothing is started for them.
+    pub adopted: Vec<ShardingItem>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(job: &str, fire: Fire) -> LaunchId {
+        LaunchId { job: JobName::new(job).unwrap(), fire }
+    }
+
+    #[test]
+    fn an_id_is_read_as_it_is_written() {
+        for id in [id("a b", Fire::Scheduled(1_700_000_000_000)), id("任务", Fire::Manual { trigger: 42, at: 7 })] {
+            assert_eq!(id.to_string().parse(), Ok(id));
+        }
+        assert_eq!(id("a", Fire::Manual { trigger: 42, at: 7 }).to_string(), "a/manual@0x2a@7");
+        for wrong in ["a", "a/scheduled", "a/scheduled@x", "/scheduled@1", "a/weekly@1", "a/manual@2a@1"] {
+            assert!(wrong.parse::<LaunchId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn tokens_fit_everywhere_and_differ_where_ids_or_namespaces_do() {
+        let long = id(&"Settle_Orders.".repeat(9), Fire::Scheduled(1));
+        let token = long.token("shop");
+        assert!(token.len() <= 45 && token.starts_with("ej-settle-orders-"), "{token}");
+        assert!(
+            token.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            "{token}"
+        );
+        let others = [
+            long.token("stock"),
+            id("任务", Fire::Scheduled(1)).token("shop"),
+            id("工作", Fire::Scheduled(1)).token("shop"),
+        ];
+        for (at, other) in others.iter().enumerate() {
+            assert!(*other != token && !others[..at].contains(other), "{other}");
+        }
+        assert_eq!(long.token("shop"), token);
+    }
+}

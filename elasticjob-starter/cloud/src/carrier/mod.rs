@@ -1,0 +1,121 @@
+//! The seam to what carries processes: the host itself, Kubernetes, Slurm, or an implementation of your own.
+//!
+//! The scheduler decides when an item runs and that it runs once. A carrier decides where, keeps to the limits, and tells
+//! what becomes of it. It keeps its own truth: a scheduler that dies forgets what it launched, and the next one asks the
+//! carrier. So a carrier has to know its launches by their [ids](LaunchId), which are the same in every scheduler.
+//!
+//! Every carrier passes the cases of the module `suite` (feature `testing`).
+
+mod daemon;
+mod error;
+mod launch;
+mod state;
+#[cfg(any(test, feature = "testing"))]
+pub mod suite;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use elasticjob::ident::{JobName, ShardingItem};
+
+use crate::model::{App, CarriedJob, Problem};
+
+pub use daemon::{Daemon, DaemonProcess};
+pub use error::{CarrierError, LaunchError};
+pub(crate) use launch::job_token;
+pub use launch::{CARRIED, Carried, Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId};
+pub use state::{ItemState, Outcome};
+pub use watch::{EventSender, LaunchEvent, LaunchStream};
+
+/// A future answer of a carrier. Dropping it does not take the request back.
+pub type Answer<'a, T, E = CarrierError> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
+
+/// The items of a launch, each with its state.
+pub type ItemStates = BTreeMap<ShardingItem, ItemState>;
+
+/// Carries processes.
+///
+/// All calls are idempotent: a scheduler repeats a call whose answer was lost. Several schedulers may use carriers of the
+/// same engine at the same time.
+pub trait Carrier: Send + Sync + 'static {
+    /// Its name: `PROCESS`, `KUBERNETES`, `SLURM`, or one of your own.
+    fn type_name(&self) -> &str;
+
+    /// Where its launches are kept: two carriers with the same place know the same launches. Default: the name, for carriers of
+    /// an engine that all schedulers share.
+    fn place(&self) -> String {
+        self.type_name().to_owned()
+    }
+
+    /// What it cannot carry of a job, all of it. Asked when a job is registered. Must not block.
+    fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem>;
+
+    /// Launches the items. Those that the carrier knows already under this id, running or ended, are *adopted*: nothing is
+    /// started for them. A later launch may name other items of the same id.
+    ///
+    /// The answer says what was accepted, not that it runs: an item may wait for room. Once it is given,
+    /// [`states`](Self::states) of this carrier has the items.
+    ///
+    /// # Errors
+    /// See [`LaunchError`]. After [`LaunchError::Unknown`] the scheduler calls again.
+    fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError>;
+
+    /// Ends items: asks their processes to end, and kills them after `grace`. The answer does not wait for the end: it comes
+    /// as an event. Items that are unknown or ended are no error.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()>;
+
+    /// Deletes everything that the carrier has of a launch, its logs too. Called when the outcome is in the records and
+    /// enough later launches exist. What still runs is killed. A launch that is unknown is no error.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()>;
+
+    /// The items of a launch. `None` when the carrier does not know it: it was never launched, or is forgotten.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer. Then nothing may be concluded.
+    fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>>;
+
+    /// All launches that the carrier knows, in no particular order.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn launches(&self) -> Answer<'_, Vec<LaunchId>>;
+
+    /// The changes of all launches from now on. The first event is [`LaunchEvent::Gap`]: read the states that matter now.
+    fn watch(&self) -> Box<dyn LaunchStream>;
+
+    /// Makes so many processes of a `DAEMON` job be there, with these settings, from now on and until it is called again:
+    /// a process that ends is started again, after a pause that grows when processes end soon. With none, all of them are
+    /// ended.
+    ///
+    /// # Errors
+    /// See [`LaunchError`].
+    fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError>;
+
+    /// Stops looking after the processes of a `DAEMON` job, without ending them: another scheduler of the same place does so
+    /// from now on. Default: nothing, for carriers whose engine looks after them.
+    fn release(&self, job: &JobName) {
+        let _ = job;
+    }
+
+    /// The processes of a `DAEMON` job. Empty when none are kept.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>>;
+
+    /// The last `most` bytes that an item wrote to its standard output and standard error, in that order where the carrier
+    /// keeps them apart. `None` when the carrier has none of it.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>>;
+}

@@ -1,0 +1,91 @@
+//! What becomes of an item that was launched.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a launched item stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "camelCase")]
+pub enum ItemState {
+    /// It is accepted, and its process has not begun.
+    Waiting {
+        /// What it waits for, for operators.
+        why: String,
+    },
+    /// Its process runs.
+    Running {
+        /// Where: the host, the pod or the node.
+        place: String,
+        /// Since when, in milliseconds since 1970.
+        since: i64,
+        /// 1 at first, more where the carrier ran it again after a lost place.
+        attempt: u32,
+    },
+    /// Its process has ended, or never will begin.
+    Ended {
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+impl ItemState {
+    /// It waits for this.
+    pub fn waiting(why: impl Into<String>) -> Self {
+        Self::Waiting { why: why.into() }
+    }
+
+    /// The outcome of an item that has ended.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Ended { outcome } => Some(outcome),
+            Self::Waiting { .. } | Self::Running { .. } => None,
+        }
+    }
+}
+
+impl From<Outcome> for ItemState {
+    fn from(outcome: Outcome) -> Self {
+        Self::Ended { outcome }
+    }
+}
+
+/// How a launched item ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "camelCase")]
+pub enum Outcome {
+    /// Its program ended with 0.
+    Succeeded,
+    /// Its program ended with another code, was killed, or could not be started.
+    Failed {
+        /// The exit code, where there is one.
+        exit: Option<i32>,
+        /// Why, in the words of the program where it left some.
+        text: String,
+    },
+    /// It needed more memory than it may have.
+    OutOfMemory {
+        /// The limit in MB.
+        limit: u64,
+    },
+    /// The place where it ran is gone, and it is not known how far it came.
+    Lost {
+        /// What is known.
+        why: String,
+    },
+    /// It was stopped on request.
+    Stopped,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Succeeded => f.write_str("it ended well"),
+            Self::Failed { exit: Some(exit), text } => write!(f, "it ended with exit code {exit}: {text}"),
+            Self::Failed { exit: None, text } => f.write_str(text),
+            Self::OutOfMemory { limit } => write!(f, "it needed more than its {limit} MB of memory: raise memoryMB"),
+            Self::Lost { why } => write!(f, "it was lost: {why}"),
+            Self::Stopped => f.write_str("it was stopped"),
+        }
+    }
+}

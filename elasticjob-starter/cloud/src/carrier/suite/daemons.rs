@@ -1,0 +1,53 @@
+//! Processes that are kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::super::{Daemon, DaemonProcess};
+use super::{Ground, ItemState, Scene, in_time, job};
+
+fn daemon(ground: &dyn Ground, name: &str, script: &str, instances: u32) -> Daemon {
+    let more =
+        json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": instances, "gracePeriodSeconds": 1 });
+    let (app, job) = job(ground, name, script, more);
+    Daemon { app, job, instances }
+}
+
+/// Waits until the processes of a job are so.
+async fn until(scene: &Scene, daemon: &Daemon, what: &str, are: impl Fn(&[DaemonProcess]) -> bool) {
+    let waiting = async {
+        loop {
+            let kept = scene.carrier.kept(&daemon.job.job_name).await.unwrap();
+            if are(&kept) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    in_time(what, waiting).await;
+}
+
+pub(super) async fn processes_of_a_daemon_are_there_until_none_are_wanted(ground: Arc<dyn Ground>) {
+    let scene = Scene::of(&*ground).await;
+    let two = daemon(&*ground, "resident", "exec sleep 600", 2);
+    scene.carrier.keep(two.clone()).await.unwrap();
+    let run = |process: &DaemonProcess| matches!(process.state, ItemState::Running { .. });
+    until(&scene, &two, "two processes", |kept| kept.len() == 2 && kept.iter().all(run)).await;
+    scene.carrier.keep(Daemon { instances: 1, ..two.clone() }).await.unwrap();
+    until(&scene, &two, "one process", |kept| kept.len() == 1 && kept.iter().all(run)).await;
+    scene.carrier.keep(Daemon { instances: 0, ..two.clone() }).await.unwrap();
+    until(&scene, &two, "no process", <[DaemonProcess]>::is_empty).await;
+}
+
+pub(super) async fn a_daemon_that_ends_is_started_again_after_a_pause(ground: Arc<dyn Ground>) {
+    let scene = Scene::of(&*ground).await;
+    let one = daemon(&*ground, "ailing", "echo 'no database' >&2; exit 3", 1);
+    scene.carrier.keep(one.clone()).await.unwrap();
+    let waits = |process: &DaemonProcess| matches!(&process.state, ItemState::Waiting { why } if !why.is_empty());
+    until(&scene, &one, "a second start", |kept| kept.iter().any(|process| process.restarts >= 1 && waits(process)))
+        .await;
+    scene.carrier.keep(Daemon { instances: 0, ..one.clone() }).await.unwrap();
+    until(&scene, &one, "no process", <[DaemonProcess]>::is_empty).await;
+}

@@ -1,0 +1,94 @@
+//! Repeated launches, schedulers that die, and lost events.
+
+use std::sync::Arc;
+
+use super::{Ground, ItemState, LaunchEvent, Outcome, Scene, in_time, launch};
+
+/// Runs until it is stopped.
+const RUNS: &str = "echo begun; while :; do sleep 0.1; done";
+
+pub(super) async fn a_launch_that_is_repeated_starts_nothing(ground: Arc<dyn Ground>) {
+    let mut scene = Scene::of(&*ground).await;
+    let launch = launch(&*ground, "again", "echo begun; sleep 1", &[0]);
+    scene.launch(&launch).await;
+    assert_eq!(scene.launch(&launch).await, (vec![], vec![0]));
+    assert_eq!(scene.ended(&launch.id, 0).await, Outcome::Succeeded);
+    assert_eq!(scene.launch(&launch).await, (vec![], vec![0]));
+    assert_eq!(scene.ended(&launch.id, 0).await, Outcome::Succeeded);
+    assert_eq!(scene.log(&launch.id, 0).await, "begun\n");
+}
+
+pub(super) async fn another_scheduler_adopts_what_runs_and_what_has_ended(ground: Arc<dyn Ground>) {
+    let mut first = Scene::of(&*ground).await;
+    let script = "if [ \"$ELASTICJOB_SHARDING_ITEM\" = 0 ]; then echo begun; exit 4; fi; echo begun; sleep 3";
+    let launch = launch(&*ground, "handed-over", script, &[0, 1]);
+    first.launch(&launch).await;
+    first.ended(&launch.id, 0).await;
+    first.running(&launch.id, 1).await;
+    drop(first);
+    let mut second = Scene::of(&*ground).await;
+    assert!(second.carrier.launches().await.unwrap().contains(&launch.id));
+    assert_eq!(second.launch(&launch).await, (vec![], vec![0, 1]));
+    assert!(matches!(second.ended(&launch.id, 0).await, Outcome::Failed { exit: Some(4), .. }));
+    assert_eq!(second.ended(&launch.id, 1).await, Outcome::Succeeded);
+    for item in [0, 1] {
+        assert_eq!(second.log(&launch.id, item).await, "begun\n", "item {item}");
+    }
+}
+
+pub(super) async fn later_items_of_a_launch_are_started_and_the_others_adopted(ground: Arc<dyn Ground>) {
+    let mut scene = Scene::of(&*ground).await;
+    let early = launch(&*ground, "in-parts", "echo begun; sleep 1", &[0]);
+    scene.launch(&early).await;
+    let late = launch(&*ground, "in-parts", "echo begun; sleep 1", &[0, 1]);
+    assert_eq!(scene.launch(&late).await, (vec![1], vec![0]));
+    for item in [0, 1] {
+        assert_eq!(scene.ended(&early.id, item).await, Outcome::Succeeded);
+        assert_eq!(scene.log(&early.id, item).await, "begun\n");
+    }
+}
+
+pub(super) async fn a_launch_is_known_until_it_is_forgotten(ground: Arc<dyn Ground>) {
+    let mut scene = Scene::of(&*ground).await;
+    let launch = launch(&*ground, "forgotten", "true", &[0]);
+    assert_eq!(scene.carrier.states(&launch.id).await, Ok(None));
+    scene.launch(&launch).await;
+    scene.ended(&launch.id, 0).await;
+    assert!(scene.carrier.launches().await.unwrap().contains(&launch.id));
+    for _ in 0..2 {
+        scene.carrier.forget(&launch.id).await.unwrap();
+    }
+    let gone = async {
+        // An engine may take a while to delete.
+        while scene.carrier.states(&launch.id).await.unwrap().is_some() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    in_time("forgotten", gone).await;
+    assert!(!scene.carrier.launches().await.unwrap().contains(&launch.id));
+    assert_eq!(scene.carrier.log(&launch.id, 0, 100).await, Ok(None));
+}
+
+pub(super) async fn a_watch_begins_with_a_gap_and_tells_each_change(ground: Arc<dyn Ground>) {
+    let mut scene = Scene::of(&*ground).await;
+    let launch = launch(&*ground, "watched", RUNS, &[0]);
+    assert_eq!(in_time("the first event", scene.events().next()).await, Some(LaunchEvent::Gap));
+    let mut other = scene.carrier.watch();
+    assert_eq!(in_time("the first event", other.next()).await, Some(LaunchEvent::Gap));
+    scene.launch(&launch).await;
+    scene.running(&launch.id, 0).await;
+    scene.carrier.stop(&launch.id, &[0], std::time::Duration::from_secs(1)).await.unwrap();
+    let mut seen = Vec::new();
+    while !matches!(seen.last(), Some(ItemState::Ended { .. })) {
+        match in_time("the end", other.next()).await {
+            Some(LaunchEvent::Changed { id, item, state }) => {
+                assert_eq!((id, item), (launch.id.clone(), 0));
+                seen.push(state);
+            }
+            Some(LaunchEvent::Gap) => {}
+            None => panic!("the events ended"),
+        }
+    }
+    assert!(seen.iter().any(|state| matches!(state, ItemState::Running { .. })), "{seen:?}");
+    assert_eq!(seen.last(), Some(&Outcome::Stopped.into()));
+}

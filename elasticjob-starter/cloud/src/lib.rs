@@ -1,0 +1,18 @@
+//! Carries jobs of elasticjob: each sharding item is a process of its own, with its own CPU and memory.
+//!
+//! A carried job is an ordinary job whose items run elsewhere. When it fires, which items run, that each runs once, what is
+//! made up for and what is taken over is decided as for every other job. What runs the processes is a
+//! [`Carrier`](carrier::Carrier).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`model`] | applications and carried jobs, as they are registered |
+//! | [`carrier`] | the seam to what runs processes; with the feature `testing` the suite that every carrier passes |
+//! | [`scheduler`] | makes ordinary jobs of the registered ones |
+//! | `process` | the carrier `PROCESS`: processes of this host, on Unix |
+
+pub mod carrier;
+pub mod model;
+#[cfg(unix)]
+pub mod process;
+pub mod scheduler;

@@ -1,0 +1,245 @@
+//! An application: a package, the resources that its process needs, and the script that starts it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use elasticjob::ident::JobName;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::fields::{Fields, Problem, Problems};
+
+/// An application. It has one job or several.
+///
+/// Its JSON is that of ElasticJob-Cloud, with the additions `image` and `env`. Valid by construction: read it with
+/// [`from_json`](Self::from_json).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", try_from = "Value")]
+#[non_exhaustive]
+pub struct App {
+    /// The name, unique in the namespace. It can be what the name of a job can be.
+    pub app_name: String,
+    /// Where the package is: `file:` or `https:` (an archive, or a single script), or `oci://registry/name:tag` for an
+    /// image. `#sha256=HEX` at its end has the package checked.
+    #[serde(rename = "appURL")]
+    pub app_url: String,
+    /// The command that starts it, for a shell in the folder of the unpacked package.
+    pub bootstrap_script: String,
+    /// The CPUs that a process of the application needs beside those of its items. Default 1.
+    pub cpu_count: f64,
+    /// The memory in MB that a process of the application needs beside that of its items. Default 128.
+    #[serde(rename = "memoryMB")]
+    pub memory_mb: f64,
+    /// Whether a package that was fetched is kept for later runs. Default true.
+    pub app_cache_enable: bool,
+    /// Of so many runs of a `DAEMON` job one is traced; 0 and 1: each. Default 0.
+    pub event_trace_sampling_count: u32,
+    /// The image in which the package runs, for carriers that run images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
+    /// Environment variables of its processes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+}
+
+impl App {
+    /// Reads an application.
+    ///
+    /// # Errors
+    /// [`Problems`] with everything that is wrong.
+    pub fn from_json(value: Value) -> Result<Self, Problems> {
+        let mut fields = Fields::of(value, "app")?;
+        let app = Self {
+            app_name: fields.required("appName", "my_app"),
+            app_url: fields.required("appURL", "https://apps.example.com/my_app.tar.gz"),
+            bootstrap_script: fields.required("bootstrapScript", "bin/start.sh"),
+            cpu_count: fields.amount("cpuCount", 0.0).unwrap_or(1.0),
+            memory_mb: fields.amount("memoryMB", 0.0).unwrap_or(128.0),
+            app_cache_enable: fields.flag("appCacheEnable", true),
+            event_trace_sampling_count: fields.count("eventTraceSamplingCount", 0, i32::MAX as u32).unwrap_or(0),
+            image: fields.text("image"),
+            env: fields.texts("env"),
+        };
+        if !app.app_name.is_empty()
+            && let Err(error) = JobName::new(app.app_name.clone())
+        {
+            fields.wrong("appName", error.to_string());
+        }
+        if !app.app_url.is_empty()
+            && let Err(reason) = app.source()
+        {
+            fields.wrong("appURL", reason);
+        }
+        wrong_variables(&app.env).for_each(|(field, reason)| fields.wrong(&field, reason));
+        fields.end(app)
+    }
+
+    /// The place of the package.
+    ///
+    /// # Errors
+    /// The text says why `appURL` names none.
+    pub fn source(&self) -> Result<Source, String> {
+        Source::parse(&self.app_url)
+    }
+}
+
+impl TryFrom<Value> for App {
+    type Error = Problems;
+
+    fn try_from(value: Value) -> Result<Self, Problems> {
+        Self::from_json(value)
+    }
+}
+
+/// The variables whose names no shell accepts, or that are set for each item.
+pub(super) fn wrong_variables(env: &BTreeMap<String, String>) -> impl Iterator<Item = (String, String)> + '_ {
+    env.iter().filter_map(|(name, value)| {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|first: char| first.is_ascii_digit());
+        let reason = match () {
+            () if name.is_empty() || !is_name => "is not the name of a variable: use letters, digits and _",
+            () if name.starts_with("ELASTICJOB_") => "is set for each item: use another name",
+            () if value.contains('\0') => "contains a character with the code 0",
+            () => return None,
+        };
+        Some((format!("env.{name}"), reason.to_owned()))
+    })
+}
+
+/// Where a package is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Source {
+    /// How it is reached.
+    pub scheme: SourceScheme,
+    /// The address without the checksum; a path where the scheme is [`File`](SourceScheme::File), the name of the image where
+    /// it is [`Oci`](SourceScheme::Oci).
+    pub address: String,
+    /// The SHA-256 that the package has to have, in lower-case hexadecimal digits.
+    pub sha256: Option<String>,
+}
+
+/// How a package is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceScheme {
+    /// A file of the host.
+    File,
+    /// A web server.
+    Web,
+    /// A registry of images.
+    Oci,
+}
+
+impl Source {
+    fn parse(url: &str) -> Result<Self, String> {
+        let (address, fragment) = match url.split_once('#') {
+            Some((address, fragment)) => (address, Some(fragment)),
+            None => (url, None),
+        };
+        let sha256 = fragment.map(checksum).transpose()?;
+        let (scheme, address) = if let Some(path) = address.strip_prefix("file:") {
+            let path = path.strip_prefix("//").unwrap_or(path);
+            if !path.starts_with('/') {
+                return Err(format!("'{url}' has no absolute path: write file:///opt/apps/my_app.tar.gz"));
+            }
+            (SourceScheme::File, path)
+        } else if address.starts_with("https://") {
+            (SourceScheme::Web, address)
+        } else if address.starts_with("http://") {
+            if sha256.is_none() && !is_loopback(address) {
+                return Err(format!(
+                    "'{url}' may be changed on its way, and what it has is run: use https, or add #sha256=HEX"
+                ));
+            }
+            (SourceScheme::Web, address)
+        } else if let Some(image) = address.strip_prefix("oci://") {
+            (SourceScheme::Oci, image)
+        } else {
+            return Err(format!(
+                "'{url}' is of no known form: use file:///PATH, https://... or oci://REGISTRY/NAME:TAG"
+            ));
+        };
+        Ok(Self { scheme, address: address.to_owned(), sha256 })
+    }
+
+    /// The last part of the address: the name of the file.
+    pub fn file_name(&self) -> &str {
+        let path = self.address.split(['?', '#']).next().unwrap_or_default();
+        path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("app")
+    }
+}
+
+/// Whether an address of a web server is one of this host.
+fn is_loopback(address: &str) -> bool {
+    let host = address.trim_start_matches("http://").split(['/', '?']).next().unwrap_or_default();
+    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+    matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+}
+
+fn checksum(fragment: &str) -> Result<String, String> {
+    let digits = fragment.strip_prefix("sha256=").map(str::to_ascii_lowercase);
+    digits.filter(|digits| digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).ok_or_else(|| {
+        format!("'#{fragment}' is no checksum: write #sha256= and 64 hexadecimal digits, as sha256sum prints them")
+    })
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.address)
+    }
+}
+
+/// The problem of an application that a carrier which runs no images cannot carry.
+pub(crate) fn needs_image(app: &App, carrier: &str) -> Option<Problem> {
+    let source = app.source().ok()?;
+    (source.scheme == SourceScheme::Oci).then(|| {
+        Problem::new("appURL", format!("names an image, and the carrier {carrier} runs none: use file: or https:"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_application_of_the_manual_is_accepted_and_has_the_documented_defaults() {
+        let app = json!({ "appName": "my_app", "appURL": "https://app_host:8080/my-job.tar.gz", "bootstrapScript": "bin/start.sh" });
+        let app = App::from_json(app).unwrap();
+        let defaults = (app.cpu_count, app.memory_mb, app.app_cache_enable, app.event_trace_sampling_count);
+        assert_eq!(defaults, (1.0, 128.0, true, 0));
+        let again: App = serde_json::from_value(serde_json::to_value(&app).unwrap()).unwrap();
+        assert_eq!(again, app);
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once() {
+        let app = json!({ "appname": "x", "appURL": "ftp://host/a", "cpuCount": "many", "memoryMB": -1, "env": { "1A": "x", "ELASTICJOB_X": "y" } });
+        let Problems(problems) = App::from_json(app).unwrap_err();
+        let told: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
+        for field in
+            ["appName", "bootstrapScript", "cpuCount", "memoryMB", "appURL", "env.1A", "env.ELASTICJOB_X", "appname"]
+        {
+            assert!(told.contains(&field), "{field} is not among {told:?}");
+        }
+        assert!(Problems(problems).to_string().contains("appname: there is no such field: write `appName`"));
+    }
+
+    #[test]
+    fn places_of_packages() {
+        let sum = "A".repeat(64);
+        let place = |url: &str| Source::parse(url).map(|source| (source.scheme, source.address, source.sha256));
+        assert_eq!(place("file:///opt/a.sh"), Ok((SourceScheme::File, "/opt/a.sh".into(), None)));
+        assert_eq!(place("oci://r/a:1"), Ok((SourceScheme::Oci, "r/a:1".into(), None)));
+        let checked = place(&format!("http://host/a.tar#sha256={sum}")).unwrap();
+        assert_eq!(checked, (SourceScheme::Web, "http://host/a.tar".into(), Some("a".repeat(64))));
+        assert!(place("http://localhost:1/a").is_ok() && place("https://host/a").is_ok());
+        for (wrong, why) in
+            [("http://host/a", "use https"), ("file:a", "absolute path"), ("https://h/a#md5=1", "no checksum")]
+        {
+            assert!(place(wrong).unwrap_err().contains(why), "{wrong}");
+        }
+        assert_eq!(Source::parse("https://host/x/a.tar.gz?v=1").unwrap().file_name(), "a.tar.gz");
+    }
+}

@@ -1,0 +1,319 @@
+//! A job whose items run as processes of their own.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use elasticjob::config::{ConfigError, JobConfiguration};
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::sharding::WHOLE;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::app::{App, wrong_variables};
+use super::fields::{Fields, Problems};
+
+/// The property with the command of a script job.
+const SCRIPT_COMMAND_LINE: &str = "script.command.line";
+
+/// How the processes of a job live.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ExecutionType {
+    /// A process for each run of an item: it keeps no resources between fires.
+    Transient,
+    /// Processes that are always there, and schedule by themselves.
+    Daemon,
+}
+
+/// A job whose items run as processes of their own.
+///
+/// Its JSON is that of ElasticJob-Cloud, with some additions. Valid by construction: read it with
+/// [`from_json`](Self::from_json).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", try_from = "Value")]
+#[non_exhaustive]
+pub struct CarriedJob {
+    /// The name. It cannot be changed.
+    pub job_name: JobName,
+    /// The application that its processes run.
+    pub app_name: String,
+    /// How its processes live.
+    pub job_execution_type: ExecutionType,
+    /// The CPUs of one item, at least 0.001.
+    pub cpu_count: f64,
+    /// The memory of one item in MB, at least 1.
+    #[serde(rename = "memoryMB")]
+    pub memory_mb: f64,
+    /// When it fires. A `TRANSIENT` job without one runs when it is triggered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cron: Option<String>,
+    /// The time zone of `cron`. Default: that of the scheduler.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
+    /// How many items a fire is split into.
+    pub sharding_total_count: u32,
+    /// The parameters of the items: `0=Beijing,1=Shanghai`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sharding_item_parameters: Option<String>,
+    /// The parameter of the whole job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_parameter: Option<String>,
+    /// Whether an item is run again when the place it ran on was lost. Default false.
+    pub failover: bool,
+    /// Whether a fire that fell into a running one is made up for. Default false.
+    pub misfire: bool,
+    /// What is done with a failed item. Default `LOG`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub job_error_handler_type: Option<String>,
+    /// What the job is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Properties: those of its program, and those of its error handler.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub props: BTreeMap<String, String>,
+    /// Whether it begins disabled. Default false.
+    pub disabled: bool,
+    /// Its processes, for a `DAEMON` job. Default: as many as it has items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instances: Option<u32>,
+    /// How many items share a process, where the carrier can do so. Default 1.
+    pub items_per_process: u32,
+    /// How long a process may take to end after it was asked to, before it is killed. Default 10 s.
+    pub grace_period_seconds: u32,
+    /// The queue or partition of the carrier in which its launches wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_name: Option<String>,
+    /// Environment variables of its processes. They win over those of the application.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+}
+
+impl CarriedJob {
+    /// Reads a job.
+    ///
+    /// # Errors
+    /// [`Problems`] with everything that is wrong, also what the configuration of an ordinary job refuses.
+    pub fn from_json(value: Value) -> Result<Self, Problems> {
+        let mut fields = Fields::of(value, "job")?;
+        let name = fields.required("jobName", "my_job");
+        let app_name = fields.required("appName", "my_app");
+        let kind = fields.required("jobExecutionType", "TRANSIENT");
+        let job_execution_type = match kind.as_str() {
+            "DAEMON" => ExecutionType::Daemon,
+            "TRANSIENT" | "" => ExecutionType::Transient,
+            other => {
+                fields.wrong("jobExecutionType", format!("is '{other}': give TRANSIENT or DAEMON"));
+                ExecutionType::Transient
+            }
+        };
+        let (cpu, memory) = (fields.amount("cpuCount", 0.001), fields.amount("memoryMB", 1.0));
+        let total = fields.count("shardingTotalCount", 1, 1_600);
+        for (field, is_missing) in
+            [("cpuCount", cpu.is_none()), ("memoryMB", memory.is_none()), ("shardingTotalCount", total.is_none())]
+        {
+            fields.missing(field, is_missing);
+        }
+        let job_name = JobName::new(name.clone()).unwrap_or_else(|error| {
+            if !name.is_empty() {
+                fields.wrong("jobName", error.to_string());
+            }
+            JobName::new("unnamed").expect("it is a name")
+        });
+        let job = Self {
+            job_name,
+            app_name,
+            job_execution_type,
+            cpu_count: cpu.unwrap_or(1.0),
+            memory_mb: memory.unwrap_or(1.0),
+            cron: fields.text("cron"),
+            time_zone: fields.text("timeZone"),
+            sharding_total_count: total.unwrap_or(1),
+            sharding_item_parameters: fields.text("shardingItemParameters"),
+            job_parameter: fields.text("jobParameter"),
+            failover: fields.flag("failover", false),
+            misfire: fields.flag("misfire", false),
+            job_error_handler_type: fields.text("jobErrorHandlerType"),
+            description: fields.text("description"),
+            props: fields.texts("props"),
+            disabled: fields.flag("disabled", false),
+            instances: fields.count("instances", 0, 10_000),
+            items_per_process: fields.count("itemsPerProcess", 1, 1_600).unwrap_or(1),
+            grace_period_seconds: fields.count("gracePeriodSeconds", 0, 86_400).unwrap_or(10),
+            queue_name: fields.text("queueName"),
+            env: fields.texts("env"),
+        };
+        wrong_variables(&job.env).for_each(|(field, reason)| fields.wrong(&field, reason));
+        without_effect(&mut fields);
+        if job.job_execution_type == ExecutionType::Daemon && job.cron.is_none() {
+            fields.wrong("cron", "is missing: a DAEMON job schedules by itself");
+        }
+        if job.instances.is_some() && job.job_execution_type == ExecutionType::Transient {
+            fields.wrong("instances", "is for DAEMON jobs: a TRANSIENT one has a process for each item");
+        }
+        if let Err(ConfigError::Settings { problems, .. }) = job.ordinary() {
+            for problem in problems {
+                fields.wrong(&camel_case(&problem.setting), problem.reason);
+            }
+        }
+        fields.end(job)
+    }
+
+    /// The ordinary job of which this one is made: its fires, items and records. All of its items go to one scheduler, and
+    /// another scheduler always takes over what a scheduler left, whatever [`failover`](Self::failover) says of the places
+    /// where its items run.
+    ///
+    /// # Errors
+    /// See [`ConfigError`].
+    pub fn configuration(&self) -> JobConfiguration {
+        self.ordinary().expect("it was checked when the job was read")
+    }
+
+    fn ordinary(&self) -> Result<JobConfiguration, ConfigError> {
+        let builder = JobConfiguration::builder(self.job_name.as_str(), self.sharding_total_count)
+            .misfire(self.misfire)
+            .failover(true)
+            .monitor_execution(true)
+            .job_sharding_strategy_type(WHOLE)
+            .overwrite(true);
+        macro_rules! given {
+            ($builder:expr, $($field:ident => $setter:ident),*) => {{
+                let mut builder = $builder;
+                $(if let Some(value) = &self.$field { builder = builder.$setter(value.as_str()); })*
+                builder
+            }};
+        }
+        let builder = given!(builder, cron => cron, time_zone => time_zone,
+            sharding_item_parameters => sharding_item_parameters, job_parameter => job_parameter,
+            job_error_handler_type => job_error_handler_type, description => description);
+        let props = self.props.iter().filter(|(key, _)| *key != SCRIPT_COMMAND_LINE);
+        props.fold(builder, |builder, (key, value)| builder.prop(key, value)).build()
+    }
+
+    /// The command of a script job, which is run in place of the application's.
+    pub fn script(&self) -> Option<&str> {
+        self.props.get(SCRIPT_COMMAND_LINE).map(String::as_str).filter(|line| !line.trim().is_empty())
+    }
+
+    /// How long a process may take to end.
+    pub fn grace(&self) -> Duration {
+        Duration::from_secs(self.grace_period_seconds.into())
+    }
+
+    /// How many processes a `DAEMON` job has.
+    pub fn daemon_instances(&self) -> u32 {
+        self.instances.unwrap_or(self.sharding_total_count)
+    }
+
+    /// The items of a fire.
+    pub fn items(&self) -> impl Iterator<Item = ShardingItem> + use<> {
+        0..self.sharding_total_count
+    }
+
+    /// The CPUs of a process with so many items: those of the application, and those of the items.
+    pub fn cpus(&self, app: &App, items: usize) -> f64 {
+        app.cpu_count + self.cpu_count * items as f64
+    }
+
+    /// The memory in MB of a process with so many items: that of the application, and that of the items.
+    pub fn memory(&self, app: &App, items: usize) -> f64 {
+        app.memory_mb + self.memory_mb * items as f64
+    }
+}
+
+impl TryFrom<Value> for CarriedJob {
+    type Error = Problems;
+
+    fn try_from(value: Value) -> Result<Self, Problems> {
+        Self::from_json(value)
+    }
+}
+
+/// Fields of Java that a carried job decides by itself: any value of the right type is taken, as registrations of Java have
+/// them, and none has an effect.
+fn without_effect(fields: &mut Fields) {
+    for field in ["monitorExecution", "overwrite"] {
+        fields.flag(field, true);
+    }
+    for field in ["maxTimeDiffSeconds", "reconcileIntervalMinutes"] {
+        fields.number(field);
+    }
+    for field in ["jobShardingStrategyType", "jobExecutorServiceHandlerType"] {
+        fields.text(field);
+    }
+}
+
+/// `job-error-handler-type` as JSON names it.
+fn camel_case(setting: &str) -> String {
+    if setting.starts_with("props.") {
+        return setting.to_owned();
+    }
+    let mut parts = setting.split('-');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| {
+        let mut letters = part.chars();
+        let upper = letters.next().map(|letter| letter.to_ascii_uppercase());
+        name + &upper.into_iter().chain(letters).collect::<String>()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn manual() -> Value {
+        json!({
+            "appName": "my_app", "cpuCount": 0.1, "memoryMB": 64.0, "jobExecutionType": "TRANSIENT", "jobName": "my_job",
+            "cron": "0/5 * * * * ?", "shardingTotalCount": 5, "failover": true, "misfire": true
+        })
+    }
+
+    #[test]
+    fn the_job_of_the_manual_is_accepted() {
+        let job = CarriedJob::from_json(manual()).unwrap();
+        let again: CarriedJob = serde_json::from_value(serde_json::to_value(&job).unwrap()).unwrap();
+        assert_eq!(again, job);
+        let ordinary = job.configuration();
+        assert!(ordinary.failover() && ordinary.misfire() && ordinary.overwrite());
+        assert_eq!((ordinary.sharding_strategy_type(), ordinary.sharding_total_count()), (WHOLE, 5));
+    }
+
+    #[test]
+    fn what_java_sends_beside_is_accepted() {
+        let mut java = manual();
+        for (field, value) in [
+            ("monitorExecution", json!(true)),
+            ("maxTimeDiffSeconds", json!(-1)),
+            ("reconcileIntervalMinutes", json!(10)),
+            ("jobShardingStrategyType", json!("AVG_ALLOCATION")),
+            ("jobExecutorServiceHandlerType", json!(null)),
+            ("description", json!("")),
+            ("props", json!({ "streaming.process": false, "script.command.line": "bin/run.sh" })),
+        ] {
+            java[field] = value;
+        }
+        let job = CarriedJob::from_json(java).unwrap();
+        assert_eq!(job.script(), Some("bin/run.sh"));
+        assert_eq!(job.configuration().prop("script.command.line"), None);
+    }
+
+    #[test]
+    fn all_mistakes_are_told_at_once_with_the_minima() {
+        let wrong = json!({
+            "jobName": "a/b", "cpuCount": 0.0001, "memoryMB": 0.5, "jobExecutionType": "OFTEN", "cron": "every day",
+            "shardingItemParameters": "7=x", "timeZone": "Mars/Base", "instances": 2, "sharding": 3
+        });
+        let Problems(problems) = CarriedJob::from_json(wrong).unwrap_err();
+        let of =
+            |field: &str| problems.iter().find(|problem| problem.field == field).map(|problem| problem.reason.as_str());
+        for field in
+            ["jobName", "appName", "jobExecutionType", "shardingTotalCount", "timeZone", "instances", "sharding"]
+        {
+            assert!(of(field).is_some(), "{field} is not among {problems:?}");
+        }
+        assert!(of("cron").is_some() && of("shardingItemParameters").is_some(), "{problems:?}");
+        assert_eq!(of("cpuCount"), Some("is 0.0001: the least is 0.001"));
+        assert_eq!(of("memoryMB"), Some("is 0.5: the least is 1"));
+    }
+}

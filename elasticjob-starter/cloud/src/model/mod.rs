@@ -1,0 +1,10 @@
+//! What is registered: applications and their jobs.
+
+mod app;
+mod fields;
+mod job;
+
+pub(crate) use app::needs_image;
+pub use app::{App, Source, SourceScheme};
+pub use fields::{Problem, Problems};
+pub use job::{CarriedJob, ExecutionType};

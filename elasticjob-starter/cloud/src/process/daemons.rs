@@ -1,0 +1,276 @@
+//! The processes of `DAEMON` jobs: kept alive, with a pause that grows when they end soon.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use elasticjob::ident::JobName;
+use sha2::{Digest, Sha256};
+use tokio::process::Child;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep};
+
+use super::budget::{Amount, Room};
+use super::item::end;
+use super::package::hex;
+use super::slot::{Look, Slot, Start};
+use super::{PROCESS, Shared};
+use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
+use crate::model::needs_image;
+
+/// The pause before a process that ended is started again: doubled each time, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// A process that lived so long has started well: the next pause is the first one again.
+const WELL: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// The processes of all `DAEMON` jobs.
+#[derive(Debug)]
+pub(super) struct Daemons {
+    shared: Arc<Shared>,
+    jobs: Mutex<HashMap<JobName, Kept>>,
+}
+
+/// The processes of a job.
+#[derive(Debug)]
+struct Kept {
+    wanted: watch::Sender<Option<Arc<Daemon>>>,
+    processes: Processes,
+    tasks: BTreeMap<u32, AbortHandle>,
+}
+
+type Processes = Arc<Mutex<BTreeMap<u32, DaemonProcess>>>;
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.tasks.values().for_each(AbortHandle::abort);
+    }
+}
+
+impl Daemons {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, jobs: Mutex::default() }
+    }
+
+    pub(super) async fn keep(&self, daemon: Daemon) -> Result<(), LaunchError> {
+        if let Some(problem) = needs_image(&daemon.app, PROCESS) {
+            return Err(LaunchError::Refused { why: problem.to_string() });
+        }
+        let name = daemon.job.job_name.clone();
+        let daemon = Arc::new(daemon);
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = jobs.entry(name.clone()).or_insert_with(|| Kept {
+            wanted: watch::Sender::new(None),
+            processes: Processes::default(),
+            tasks: BTreeMap::new(),
+        });
+        kept.wanted.send_replace(Some(daemon.clone()));
+        // Processes that another scheduler left are found by their folders.
+        let left = left_processes(&self.shared, &name);
+        for index in (0..daemon.instances).chain(left) {
+            if kept.tasks.get(&index).is_some_and(|task| !task.is_finished()) {
+                continue;
+            }
+            let process = Process {
+                shared: self.shared.clone(),
+                wanted: kept.wanted.subscribe(),
+                processes: kept.processes.clone(),
+                index,
+                restarts: 0,
+                pause: FIRST_PAUSE,
+            };
+            kept.tasks.insert(index, tokio::spawn(process.keep()).abort_handle());
+        }
+        Ok(())
+    }
+
+    /// Lets go of the processes of a job.
+    pub(super) fn release(&self, job: &JobName) {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).remove(job);
+    }
+
+    pub(super) fn kept(&self, job: &JobName) -> Vec<DaemonProcess> {
+        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(kept) = jobs.get(job) else { return Vec::new() };
+        kept.processes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+}
+
+/// The numbers of the processes of a job that have a folder.
+fn left_processes(shared: &Shared, job: &JobName) -> Vec<u32> {
+    let entries = std::fs::read_dir(folder(shared, job));
+    entries.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn folder(shared: &Shared, job: &JobName) -> std::path::PathBuf {
+    shared.options.folder.join("daemons").join(job_token(&shared.options.namespace, job))
+}
+
+/// A process that is kept.
+struct Process {
+    shared: Arc<Shared>,
+    wanted: watch::Receiver<Option<Arc<Daemon>>>,
+    processes: Processes,
+    index: u32,
+    restarts: u32,
+    pause: Duration,
+}
+
+impl Process {
+    /// Keeps it until it is not wanted any more. Dropping this lets go of it: the process goes on.
+    async fn keep(mut self) {
+        loop {
+            let Some(daemon) = self.wanted.borrow_and_update().clone() else { return };
+            let slot = self.slot(&daemon);
+            let is_wanted = self.index < daemon.instances;
+            match slot.look() {
+                Ok(Look::Alive { since }) if is_wanted => {
+                    let since = since.unwrap_or_default();
+                    self.tell(ItemState::Running {
+                        place: self.shared.host.clone(),
+                        since,
+                        attempt: self.restarts + 1,
+                    });
+                    self.until_changed(LOOK_AGAIN).await;
+                }
+                // Of other settings, or not wanted any more.
+                Ok(Look::Held) => self.end_of_others(&slot, &daemon).await,
+                Ok(Look::Alive { .. }) => end(slot, self.shared.clone(), daemon.job.grace()).await,
+                _ if !is_wanted => return self.remove(&slot),
+                Ok(Look::Untouched) => self.run(&slot, &daemon).await,
+                Ok(Look::Ended(outcome)) => {
+                    self.back_off(&outcome.to_string()).await;
+                    // An error shows at the next start.
+                    let _ = slot.clear();
+                }
+                Err(error) => self.back_off(&format!("the folder of the carrier cannot be read: {error}")).await,
+            }
+        }
+    }
+
+    /// Starts it and waits until it ends, or other settings are wanted.
+    async fn run(&mut self, slot: &Slot, daemon: &Daemon) {
+        let began = Instant::now();
+        match self.begin(slot, daemon).await {
+            Ok(Some((mut child, _room))) => loop {
+                if let Ok(Look::Alive { since }) = slot.look() {
+                    let since = since.unwrap_or_default();
+                    self.tell(ItemState::Running {
+                        place: self.shared.host.clone(),
+                        since,
+                        attempt: self.restarts + 1,
+                    });
+                }
+                tokio::select! {
+                    // The keeper has ended: what it wrote says how.
+                    _ = child.wait() => break,
+                    changed = self.wanted.changed() => {
+                        let now = self.wanted.borrow().clone();
+                        let stays = now.is_some_and(|now| self.index < now.instances && self.slot(&now).holder == slot.holder);
+                        if changed.is_err() || !stays {
+                            end(slot.clone(), self.shared.clone(), daemon.job.grace()).await;
+                            let _ = child.wait().await;
+                            let _ = slot.clear();
+                            return;
+                        }
+                    }
+                    () = sleep(LOOK_AGAIN) => {}
+                }
+            },
+            Ok(None) => return,
+            Err(why) => return self.back_off(&why).await,
+        }
+        slot.clean_up(&self.shared.memory);
+        if began.elapsed() >= WELL {
+            self.pause = FIRST_PAUSE;
+        }
+    }
+
+    async fn begin(&mut self, slot: &Slot, daemon: &Daemon) -> Result<Option<(Child, Room)>, String> {
+        let own = slot.folder.join("package");
+        let package = self.shared.packages.folder(&daemon.app, &own).await?;
+        let items = daemon.items_of_a_process();
+        let needs = Amount::new(daemon.job.cpus(&daemon.app, items), daemon.job.memory(&daemon.app, items));
+        let total = self.shared.budget.total();
+        if !needs.fits(total) {
+            return Err(format!(
+                "a process needs {needs}, and the host has {total}: register more instances, or need less"
+            ));
+        }
+        let room = match self.shared.budget.take_now(needs) {
+            Some(room) => room,
+            None => {
+                self.tell(ItemState::waiting(format!("it needs {needs}; {} are free", self.shared.budget.free())));
+                tokio::select! {
+                    room = self.shared.budget.take(needs) => room,
+                    _ = self.wanted.changed() => {
+                        self.wanted.mark_changed();
+                        return Ok(None);
+                    }
+                }
+            }
+        };
+        let fails = |error: std::io::Error| format!("it cannot be started: {error}");
+        let Some(claim) = slot.claim().map_err(fails)? else { return Ok(None) };
+        slot.clear().map_err(fails)?;
+        let start = Start {
+            command: daemon.job.script().unwrap_or(&daemon.app.bootstrap_script),
+            arguments: Vec::new(),
+            environment: daemon.environment(),
+            package: &package,
+        };
+        let child = slot.start(claim, start, &self.shared.memory).map_err(fails)?;
+        Ok(Some((child, room)))
+    }
+
+    /// Waits before the next start, longer each time, unless other settings come.
+    async fn back_off(&mut self, why: &str) {
+        let pause = self.pause;
+        self.tell(ItemState::waiting(format!("it starts again {} s after its end: {why}", pause.as_secs())));
+        self.restarts += 1;
+        self.pause = (pause * 2).min(LONGEST_PAUSE);
+        self.until_changed(pause).await;
+    }
+
+    async fn until_changed(&mut self, most: Duration) {
+        tokio::select! {
+            () = sleep(most) => {}
+            _ = self.wanted.changed() => self.wanted.mark_changed(),
+        }
+    }
+
+    /// Ends the process of other settings. The lock file says whose it is.
+    async fn end_of_others(&self, slot: &Slot, daemon: &Daemon) {
+        if let Some(holder) = slot.other_holder() {
+            end(Slot { holder, ..slot.clone() }, self.shared.clone(), daemon.job.grace()).await;
+        }
+        sleep(LOOK_AGAIN).await;
+    }
+
+    fn remove(&self, slot: &Slot) {
+        slot.clean_up(&self.shared.memory);
+        let _ = std::fs::remove_dir_all(&slot.folder);
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.index);
+    }
+
+    fn tell(&self, state: ItemState) {
+        let process = DaemonProcess::new(self.index, state, self.restarts);
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner).insert(self.index, process);
+    }
+
+    /// The slot. Its holder names the settings, so that a process of others is told from one of these.
+    fn slot(&self, daemon: &Daemon) -> Slot {
+        let folder = folder(&self.shared, &daemon.job.job_name).join(self.index.to_string());
+        let items = daemon.items_of_a_process();
+        let limit = daemon.job.memory(&daemon.app, items).ceil() as u64;
+        let mut settings = Sha256::new();
+        settings.update(format!("{:?} {:?} {limit}", daemon.app, daemon.environment()));
+        settings.update(daemon.job.script().unwrap_or_default());
+        let settings = hex(&settings.finalize()[..6]);
+        let job = job_token(&self.shared.options.namespace, &daemon.job.job_name);
+        let holder = format!("{job}-d{}-{settings}", self.index);
+        Slot { lock: folder.join("lock"), folder, holder, limit }
+    }
+}

@@ -1,0 +1,213 @@
+//! The life of an item that was launched: it waits for its package, for the last run of the item and for room, then runs.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::process::Child;
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
+
+use super::Shared;
+use super::budget::{Amount, Room};
+use super::slot::{Look, Slot, Start};
+use crate::carrier::{ItemState, Launch, LaunchItem, Outcome};
+
+/// How often a lock is looked at that another process holds. The kernel tells of no lock that is given back.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How often an item is started that is lost each time.
+const ATTEMPTS: u32 = 3;
+
+/// What the carrier keeps in memory of an item.
+#[derive(Debug)]
+pub(super) struct Tracked {
+    pub(super) state: ItemState,
+    /// Wakes its task: it was stopped.
+    pub(super) wake: Arc<Notify>,
+}
+
+/// An item that is followed to its end.
+pub(super) struct Item {
+    shared: Arc<Shared>,
+    launch: Arc<Launch>,
+    item: LaunchItem,
+    slot: Slot,
+    wake: Arc<Notify>,
+}
+
+impl Item {
+    /// Keeps track of it from now on.
+    pub(super) fn new(shared: Arc<Shared>, launch: Arc<Launch>, item: LaunchItem, slot: Slot) -> Self {
+        let wake = Arc::new(Notify::new());
+        let state = ItemState::waiting("it is being prepared");
+        shared.lock().insert((launch.id.clone(), item.item), Tracked { state, wake: wake.clone() });
+        Self { shared, launch, item, slot, wake }
+    }
+
+    /// Tells what the first look showed, so that the state is right when the launch is answered.
+    pub(super) fn publish_look(&self, look: Look) {
+        let state = match look {
+            Look::Alive { since: Some(since) } => Some(self.running(since, 1)),
+            look if self.runs_again(&look, 1) => None,
+            look => self.shared.state(look),
+        };
+        if let Some(state) = state {
+            self.tell(state);
+        }
+    }
+
+    /// Whether it is run again: its processes were lost, and it may run twice.
+    fn runs_again(&self, look: &Look, attempt: u32) -> bool {
+        matches!(look, Look::Ended(Outcome::Lost { .. })) && self.launch.replaces_lost() && attempt < ATTEMPTS
+    }
+
+    fn running(&self, since: i64, attempt: u32) -> ItemState {
+        ItemState::Running { place: self.shared.host.clone(), since, attempt }
+    }
+
+    fn tell(&self, state: ItemState) {
+        self.shared.tell(&self.launch.id, self.item.item, state);
+    }
+
+    /// Follows it to its end. Dropping this lets go of it: its process goes on.
+    pub(super) async fn follow(self) {
+        let mut room = None;
+        let mut child: Option<Child> = None;
+        let mut attempt = 1;
+        loop {
+            let look = self.slot.look();
+            match look {
+                Ok(look) if self.runs_again(&look, attempt) => {
+                    attempt += 1;
+                    self.tell(ItemState::waiting("its processes were lost, and it is run again"));
+                    self.slot.clean_up(&self.shared.memory);
+                    if self.slot.clear().is_err() {
+                        attempt = ATTEMPTS;
+                    }
+                }
+                Ok(Look::Ended(outcome)) => {
+                    self.slot.clean_up(&self.shared.memory);
+                    return self.tell(outcome.into());
+                }
+                Ok(alive @ Look::Alive { .. }) => {
+                    room.get_or_insert_with(|| self.shared.budget.occupy(self.needs()));
+                    if let Look::Alive { since: Some(since) } = alive {
+                        self.tell(self.running(since, attempt));
+                    }
+                    match &mut child {
+                        // It is this process's own: the kernel tells of its end. In the moment before it says that it began,
+                        // it is looked at again.
+                        Some(own) => drop(tokio::time::timeout(LOOK_AGAIN * 10, own.wait()).await),
+                        None => sleep(LOOK_AGAIN).await,
+                    }
+                }
+                Ok(Look::Held) => {
+                    self.tell(ItemState::waiting("the run of the fire before has not ended on this host"));
+                    self.pause().await;
+                }
+                Ok(Look::Untouched) => match self.begin(&mut room).await {
+                    Ok(begun) => child = begun,
+                    Err(why) => {
+                        if let Err(error) = self.slot.refuse(&why) {
+                            return self.tell(Outcome::Failed { exit: None, text: format!("{why}; {error}") }.into());
+                        }
+                    }
+                },
+                Err(error) => {
+                    self.tell(ItemState::waiting(format!("the folder of the carrier cannot be read: {error}")));
+                    sleep(LOOK_AGAIN * 10).await;
+                }
+            }
+        }
+    }
+
+    /// Waits a while, or until it is stopped.
+    async fn pause(&self) {
+        tokio::select! {
+            () = sleep(LOOK_AGAIN) => {}
+            () = self.wake.notified() => {}
+        }
+    }
+
+    fn needs(&self) -> Amount {
+        Amount::new(self.launch.job.cpus(&self.launch.app, 1), self.launch.job.memory(&self.launch.app, 1))
+    }
+
+    /// Starts it. `None` when it was stopped or came to be held before. An error is final.
+    async fn begin(&self, room: &mut Option<Room>) -> Result<Option<Child>, String> {
+        let preparing = self.package();
+        let package = tokio::select! {
+            package = preparing => package?,
+            () = self.wake.notified() => return Ok(None),
+        };
+        if room.is_none() {
+            let needs = self.needs();
+            *room = self.shared.budget.take_now(needs);
+            if room.is_none() {
+                let (free, total) = (self.shared.budget.free(), self.shared.budget.total());
+                self.tell(ItemState::waiting(format!("it needs {needs}; of {total} of the host {free} are free")));
+                tokio::select! {
+                    taken = self.shared.budget.take(needs) => *room = Some(taken),
+                    () = self.wake.notified() => return Ok(None),
+                }
+            }
+        }
+        let fails = |error: io::Error| format!("it cannot be started: {error}");
+        let Some(claim) = self.slot.claim().map_err(fails)? else { return Ok(None) };
+        // Under the lock nothing changes any more: another scheduler may have run it since the last look.
+        if self.slot.has_begun() {
+            return Ok(None);
+        }
+        fs::write(self.slot.folder.join("limit"), self.slot.limit.to_string()).map_err(fails)?;
+        let start = Start {
+            command: self.launch.command(),
+            arguments: self.launch.arguments(self.item.item),
+            environment: self.launch.environment(&self.item),
+            package: &package,
+        };
+        self.slot.start(claim, start, &self.shared.memory).map(Some).map_err(fails)
+    }
+
+    async fn package(&self) -> Result<PathBuf, String> {
+        let own = self.shared.launch_folder(&self.launch.id).join("package");
+        self.shared.packages.folder(&self.launch.app, &own).await
+    }
+}
+
+impl Shared {
+    /// What a look says of an item. `None` where it says nothing: it has not begun.
+    pub(super) fn state(&self, look: Look) -> Option<ItemState> {
+        match look {
+            Look::Untouched | Look::Held => None,
+            Look::Alive { since: None } => Some(ItemState::waiting("its process is being started")),
+            Look::Alive { since: Some(since) } => {
+                Some(ItemState::Running { place: self.host.clone(), since, attempt: 1 })
+            }
+            Look::Ended(outcome) => Some(outcome.into()),
+        }
+    }
+}
+
+/// Ends a process: asks it to end, and kills it when the grace is over.
+pub(super) async fn end(slot: Slot, shared: Arc<Shared>, grace: Duration) {
+    let deadline = Instant::now() + grace;
+    let mut is_asked = false;
+    // A look that fails says nothing: it is tried again until the deadline.
+    while Instant::now() < deadline {
+        if !is_asked {
+            is_asked = slot.signal(Signal::TERM, &shared.memory).unwrap_or(false);
+        }
+        if !matches!(slot.look(), Ok(Look::Alive { .. }) | Err(_)) {
+            return;
+        }
+        sleep(LOOK_AGAIN.min(deadline.saturating_duration_since(Instant::now()))).await;
+    }
+    while matches!(slot.look(), Ok(Look::Alive { .. })) {
+        let _ = slot.signal(Signal::KILL, &shared.memory);
+        sleep(LOOK_AGAIN).await;
+    }
+}

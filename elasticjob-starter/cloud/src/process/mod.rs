@@ -1,0 +1,341 @@
+//! `PROCESS`: the items run as processes of this host.
+//!
+//! Each has a small keeper, a shell that leads its process group and outlives the scheduler. The keeper writes what became
+//! of the process into a folder, and holds a lock as long as it lives. So a scheduler that starts again, or another one
+//! with the same folder, finds what runs and what has ended.
+
+mod budget;
+mod daemons;
+mod item;
+mod memory;
+mod package;
+#[cfg(any(test, feature = "testing"))]
+pub mod scratch;
+mod slot;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use elasticjob::ident::{JobName, ShardingItem};
+use rustix::process::Signal;
+use tokio::task::JoinSet;
+
+pub use self::memory::MemoryLimit;
+use crate::carrier::{
+    Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchEvent,
+    LaunchId, LaunchStream, Launched,
+};
+use crate::model::{App, CarriedJob, Problem, needs_image};
+use budget::{Amount, Budget};
+use daemons::Daemons;
+use item::{Item, Tracked};
+use memory::Memory;
+use package::Packages;
+use slot::{Look, Slot, text_of, write_whole};
+
+/// The name of the carrier.
+pub const PROCESS: &str = "PROCESS";
+
+/// How a [`ProcessCarrier`] works.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ProcessOptions {
+    /// Where it keeps packages, logs and outcomes. Two schedulers of this host may share it, and then adopt what the other
+    /// one started.
+    pub folder: PathBuf,
+    /// The namespace of the registry center: launches of other namespaces have other names.
+    pub namespace: String,
+    /// How the memory is limited.
+    pub memory: MemoryLimit,
+    /// The CPUs that all processes together may take. Default: those of the host.
+    pub cpus: Option<f64>,
+    /// The memory in MB that all processes together may take. Default: that of the host.
+    pub memory_mb: Option<f64>,
+}
+
+impl ProcessOptions {
+    /// The defaults, with this folder and namespace.
+    pub fn new(folder: impl Into<PathBuf>, namespace: impl Into<String>) -> Self {
+        let (folder, namespace) = (folder.into(), namespace.into());
+        Self { folder, namespace, memory: MemoryLimit::Auto, cpus: None, memory_mb: None }
+    }
+}
+
+/// Carries items as processes of this host. Dropping it ends nothing: what runs goes on, and the next carrier with the same
+/// folder adopts it.
+#[derive(Debug)]
+pub struct ProcessCarrier {
+    shared: Arc<Shared>,
+    /// Follow the items. They end with the carrier.
+    tasks: Mutex<JoinSet<()>>,
+    daemons: Daemons,
+}
+
+/// What the tasks of the items share.
+#[derive(Debug)]
+struct Shared {
+    options: ProcessOptions,
+    host: String,
+    budget: Budget,
+    memory: Memory,
+    packages: Packages,
+    events: EventSender,
+    items: Mutex<HashMap<(LaunchId, ShardingItem), Tracked>>,
+}
+
+impl ProcessCarrier {
+    /// Makes a carrier. It needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The folder cannot be made or written.
+    pub fn new(options: ProcessOptions) -> io::Result<Self> {
+        // A relative path means another folder to a process that is started in its package.
+        fs::create_dir_all(&options.folder)?;
+        let folder = fs::canonicalize(&options.folder)?;
+        let options = ProcessOptions { folder, ..options };
+        let host = Amount::of_host();
+        let given = Amount::new(options.cpus.unwrap_or_default(), options.memory_mb.unwrap_or_default());
+        let total = Amount {
+            millicpus: options.cpus.map_or(host.millicpus, |_| given.millicpus),
+            megabytes: options.memory_mb.map_or(host.megabytes, |_| given.megabytes),
+        };
+        let shared = Arc::new(Shared {
+            host: text_of("/proc/sys/kernel/hostname".as_ref())?
+                .map_or("this host".to_owned(), |name| name.trim().to_owned()),
+            budget: Budget::of(total),
+            memory: Memory::of_host(options.memory),
+            packages: Packages::new(options.folder.join("packages")),
+            events: EventSender::default(),
+            items: Mutex::default(),
+            options,
+        });
+        Ok(Self { daemons: Daemons::new(shared.clone()), shared, tasks: Mutex::default() })
+    }
+
+    /// Whether an item that needs more memory than it may have is told from one that fails otherwise.
+    pub fn tells_out_of_memory(&self) -> bool {
+        self.shared.memory.tells()
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+
+    async fn launched(&self, launch: Launch) -> Result<Launched, LaunchError> {
+        let fails = |error: io::Error| LaunchError::NotReached { why: format!("the folder of the carrier: {error}") };
+        let folder = self.shared.launch_folder(&launch.id);
+        fs::create_dir_all(&folder).map_err(fails)?;
+        write_whole(&folder.join("id"), &launch.id.to_string()).map_err(fails)?;
+        let launch = Arc::new(launch);
+        let mut launched = Launched::default();
+        for wanted in &launch.items {
+            let slot = self.shared.slot(&launch.id, &launch.job, &launch.app, wanted.item);
+            let look = slot.look().map_err(fails)?;
+            if self.shared.tracks(&launch.id, wanted.item) {
+                launched.adopted.push(wanted.item);
+                continue;
+            }
+            match look {
+                Look::Untouched | Look::Held => launched.started.push(wanted.item),
+                Look::Alive { .. } | Look::Ended(_) => launched.adopted.push(wanted.item),
+            }
+            let item = Item::new(self.shared.clone(), launch.clone(), wanted.clone(), slot);
+            item.publish_look(look);
+            self.spawn(item.follow());
+        }
+        Ok(launched)
+    }
+}
+
+impl Shared {
+    /// Everything of a launch.
+    fn launch_folder(&self, id: &LaunchId) -> PathBuf {
+        self.options.folder.join("launches").join(id.token(&self.options.namespace))
+    }
+
+    /// The slot of an item that is launched.
+    fn slot(&self, id: &LaunchId, job: &CarriedJob, app: &App, item: ShardingItem) -> Slot {
+        let limit = job.memory(app, 1).ceil() as u64;
+        Slot { limit, ..self.known_slot(id, item) }
+    }
+
+    /// The slot of an item whose limits do not matter: it is looked at, signalled or removed.
+    fn known_slot(&self, id: &LaunchId, item: ShardingItem) -> Slot {
+        let job = crate::carrier::job_token(&self.options.namespace, &id.job);
+        let limit = text_of(&self.launch_folder(id).join(item.to_string()).join("limit")).ok().flatten();
+        Slot {
+            folder: self.launch_folder(id).join(item.to_string()),
+            lock: self.options.folder.join("locks").join(job).join(format!("{item}.lock")),
+            holder: format!("{}-{item}", id.token(&self.options.namespace)),
+            limit: limit.and_then(|limit| limit.parse().ok()).unwrap_or(0),
+        }
+    }
+
+    /// The items of a launch that have a folder. `None` without a folder of the launch.
+    fn items_of(&self, id: &LaunchId) -> io::Result<Option<Vec<ShardingItem>>> {
+        let entries = match fs::read_dir(self.launch_folder(id)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            entries => entries?,
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        Ok(Some(names.collect()))
+    }
+
+    fn tracks(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        self.lock().contains_key(&(id.clone(), item))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(LaunchId, ShardingItem), Tracked>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn states(&self, id: &LaunchId) -> io::Result<Option<ItemStates>> {
+        let Some(items) = self.items_of(id)? else { return Ok(None) };
+        let mut states = ItemStates::new();
+        for item in items {
+            if let Some(state) = self.state(self.known_slot(id, item).look()?) {
+                states.insert(item, state);
+            }
+        }
+        // What is followed here is known better: it may wait, which no folder says, or be run again after it was lost.
+        let tracked = self.lock();
+        states.extend(tracked.iter().filter(|((of, _), _)| of == id).map(|((_, item), it)| (*item, it.state.clone())));
+        Ok(Some(states))
+    }
+
+    fn launches(&self) -> io::Result<Vec<LaunchId>> {
+        let entries = match fs::read_dir(self.options.folder.join("launches")) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let ids = entries.filter_map(|entry| text_of(&entry.ok()?.path().join("id")).ok()??.parse().ok());
+        Ok(ids.collect())
+    }
+
+    fn forget(&self, id: &LaunchId) -> io::Result<()> {
+        for item in self.items_of(id)?.unwrap_or_default() {
+            let slot = self.known_slot(id, item);
+            slot.signal(Signal::KILL, &self.memory)?;
+            slot.clean_up(&self.memory);
+        }
+        self.lock().retain(|(of, _), _| of != id);
+        match fs::remove_dir_all(self.launch_folder(id)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn tell(&self, id: &LaunchId, item: ShardingItem, state: crate::carrier::ItemState) {
+        if let Some(tracked) = self.lock().get_mut(&(id.clone(), item)) {
+            if tracked.state == state {
+                return;
+            }
+            tracked.state = state.clone();
+        }
+        self.events.send(LaunchEvent::Changed { id: id.clone(), item, state });
+    }
+}
+
+impl Carrier for ProcessCarrier {
+    fn type_name(&self) -> &str {
+        PROCESS
+    }
+
+    fn place(&self) -> String {
+        format!("{}:{}", self.shared.host, self.shared.options.folder.display())
+    }
+
+    fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
+        let mut problems: Vec<Problem> = needs_image(app, PROCESS).into_iter().collect();
+        let (needs, total) = (Amount::new(job.cpus(app, 1), job.memory(app, 1)), self.shared.budget.total());
+        if needs.millicpus > total.millicpus {
+            let why =
+                format!("an item and its application need {needs}, and the host has {total}: it would never begin");
+            problems.push(Problem::new("cpuCount", why));
+        }
+        if needs.megabytes > total.megabytes {
+            let why =
+                format!("an item and its application need {needs}, and the host has {total}: it would never begin");
+            problems.push(Problem::new("memoryMB", why));
+        }
+        if job.items_per_process > 1 {
+            problems.push(Problem::new(
+                "itemsPerProcess",
+                format!("{PROCESS} starts a process for each item: leave it out"),
+            ));
+        }
+        if job.queue_name.is_some() {
+            problems.push(Problem::new("queueName", format!("{PROCESS} has no queues: leave it out")));
+        }
+        problems
+    }
+
+    fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
+        Box::pin(self.launched(launch))
+    }
+
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+        Box::pin(async move {
+            for item in items {
+                let tracked = self.shared.lock().get(&(id.clone(), *item)).map(|tracked| tracked.wake.clone());
+                let slot = self.shared.known_slot(id, *item);
+                let look = slot.look().map_err(|error| CarrierError::new("look at the item", error))?;
+                let is_known = tracked.is_some() || matches!(look, Look::Alive { .. });
+                if !is_known || matches!(look, Look::Ended(_)) {
+                    continue;
+                }
+                slot.note_stop().map_err(|error| CarrierError::new("note that the item is stopped", error))?;
+                if let Some(wake) = tracked {
+                    wake.notify_one();
+                }
+                self.spawn(item::end(slot, self.shared.clone(), grace));
+            }
+            Ok(())
+        })
+    }
+
+    fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
+        Box::pin(async move {
+            self.shared.forget(id).map_err(|error| CarrierError::new("remove the folder of the launch", error))
+        })
+    }
+
+    fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
+        Box::pin(async move { self.shared.states(id).map_err(|error| CarrierError::new("read the states", error)) })
+    }
+
+    fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
+        Box::pin(async { self.shared.launches().map_err(|error| CarrierError::new("list the launches", error)) })
+    }
+
+    fn watch(&self) -> Box<dyn LaunchStream> {
+        self.shared.events.stream()
+    }
+
+    fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
+        Box::pin(async move { self.daemons.keep(daemon).await })
+    }
+
+    fn release(&self, job: &JobName) {
+        self.daemons.release(job);
+    }
+
+    fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
+        Box::pin(async move { Ok(self.daemons.kept(job)) })
+    }
+
+    fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
+        Box::pin(async move {
+            let log = self.shared.known_slot(id, item).log(most);
+            log.map_err(|error| CarrierError::new("read the log", error))
+        })
+    }
+}

@@ -1,0 +1,274 @@
+//! Packages of applications: fetched, checked, unpacked into a folder.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::Client;
+use sha2::{Digest, Sha256};
+use tokio::process::Command;
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
+
+use crate::model::{App, Source, SourceScheme};
+
+/// The packages that are kept, by what they were fetched from.
+#[derive(Debug)]
+pub(super) struct Packages {
+    cache: PathBuf,
+    /// Fetches that go on or are done. Items that begin together share a fetch.
+    known: Mutex<HashMap<String, Slot>>,
+    client: OnceCell<Client>,
+}
+
+type Slot = Arc<OnceCell<PathBuf>>;
+
+/// How long a connection may take, and each part of an answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Packages {
+    pub(super) fn new(cache: PathBuf) -> Self {
+        Self { cache, known: Mutex::default(), client: OnceCell::new() }
+    }
+
+    /// The folder of an application's unpacked package: the kept one, or one in `own` where the application wants none kept.
+    pub(super) async fn folder(&self, app: &App, own: &Path) -> Result<PathBuf, String> {
+        let source = app.source()?;
+        let (key, target) = match app.app_cache_enable {
+            true => {
+                let key = key(&source)?;
+                let target = self.cache.join(&key);
+                (key, target)
+            }
+            false => (own.display().to_string(), own.to_path_buf()),
+        };
+        let slot = self.lock().entry(key.clone()).or_default().clone();
+        let fetched = slot.get_or_try_init(|| self.fetch(&source, &target)).await;
+        if !app.app_cache_enable || fetched.is_err() {
+            self.lock().remove(&key);
+        }
+        root(fetched?, &app.bootstrap_script).map_err(|error| format!("the package cannot be read: {error}"))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Slot>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Fetches and unpacks a package, unless the folder is there.
+    async fn fetch(&self, source: &Source, target: &Path) -> Result<PathBuf, String> {
+        if target.exists() {
+            return Ok(target.to_path_buf());
+        }
+        let fails = |error: io::Error| format!("'{source}' cannot be fetched: {error}");
+        let parent = target.parent().unwrap_or(target).to_path_buf();
+        fs::create_dir_all(&parent).map_err(fails)?;
+        // Another scheduler on this host may fetch the same: each in a folder of its own, and the first one stays.
+        let beside = parent.join(format!(".fetching-{}-{:x}", std::process::id(), unique()));
+        fs::create_dir(&beside).map_err(fails)?;
+        let done = self.unpacked(source, &beside).await;
+        let done = done.and_then(|unpacked| match fs::rename(unpacked, target) {
+            Err(error) if !target.exists() => Err(fails(error)),
+            _ => Ok(target.to_path_buf()),
+        });
+        let _ = fs::remove_dir_all(&beside);
+        done
+    }
+
+    /// Fetches and unpacks a package into a folder of `beside`, and returns that folder.
+    async fn unpacked(&self, source: &Source, beside: &Path) -> Result<PathBuf, String> {
+        let (file, unpacked) = (beside.join("package"), beside.join("unpacked"));
+        fs::create_dir(&unpacked).map_err(|error| format!("'{source}' cannot be unpacked: {error}"))?;
+        match source.scheme {
+            SourceScheme::File => {
+                let (from, to) = (PathBuf::from(&source.address), file.clone());
+                let copied = spawn_blocking(move || fs::copy(from, to)).await;
+                let copied = copied.map_err(|error| error.to_string())?;
+                copied.map_err(|error| format!("'{source}' cannot be read: {error}"))?;
+            }
+            SourceScheme::Web => self.download(source, &file).await?,
+            SourceScheme::Oci => return Err(format!("'{source}' is an image, and this carrier runs none")),
+        }
+        if let Some(wanted) = &source.sha256 {
+            let checked = file.clone();
+            let found = spawn_blocking(move || sha256(&checked)).await.map_err(|error| error.to_string())?;
+            let found = found.map_err(|error| format!("'{source}' cannot be read: {error}"))?;
+            if found != *wanted {
+                return Err(format!("'{source}' has the SHA-256 {found}, and appURL wants {wanted}: it is not run"));
+            }
+        }
+        unpack(source, &file, &unpacked).await?;
+        Ok(unpacked)
+    }
+
+    async fn download(&self, source: &Source, to: &Path) -> Result<(), String> {
+        let fails = |error: reqwest::Error| format!("'{source}' cannot be fetched: {}", causes(&error.without_url()));
+        let client = self.client.get_or_try_init(|| async { make_client().await }).await?;
+        let mut answer = client.get(&source.address).send().await.map_err(fails)?;
+        if !answer.status().is_success() {
+            return Err(format!("'{source}' cannot be fetched: the server answered {}", answer.status()));
+        }
+        let mut file = File::create(to).map_err(|error| format!("'{source}' cannot be kept: {error}"))?;
+        while let Some(part) = answer.chunk().await.map_err(fails)? {
+            file.write_all(&part).map_err(|error| format!("'{source}' cannot be kept: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Made on a thread that may block, as it reads the certificates of the host.
+async fn make_client() -> Result<Client, String> {
+    let make = || {
+        // An error means that the process has chosen a provider already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Client::builder().connect_timeout(PATIENCE).read_timeout(PATIENCE).build()
+    };
+    let made = spawn_blocking(make).await.map_err(|error| error.to_string())?;
+    made.map_err(|error| format!("no client for https can be made: {}", causes(&error)))
+}
+
+/// What a kept package was fetched from: the address, and of a file also its time and size, as files are replaced in place.
+fn key(source: &Source) -> Result<String, String> {
+    let mut hash = Sha256::new();
+    hash.update(&source.address);
+    hash.update(source.sha256.as_deref().unwrap_or_default());
+    if source.scheme == SourceScheme::File {
+        let file = fs::metadata(&source.address);
+        let file = file.map_err(|error| format!("'{source}' cannot be read: {error}"))?;
+        hash.update(format!("{} {:?}", file.len(), file.modified().ok()));
+    }
+    Ok(hex(&hash.finalize()))
+}
+
+/// The forms of archives that `tar` unpacks, by the end of their names.
+const TAR: [&str; 10] =
+    [".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst", ".tar.Z"];
+
+/// Unpacks an archive with the tools of the host. What is no archive is a program: it is made executable.
+async fn unpack(source: &Source, file: &Path, into: &Path) -> Result<(), String> {
+    let name = source.file_name();
+    let mut command = if TAR.iter().any(|end| name.ends_with(end)) {
+        let mut tar = Command::new("tar");
+        tar.arg("-xf").arg(file).arg("-C").arg(into).arg("--no-same-owner");
+        tar
+    } else if name.ends_with(".zip") {
+        let mut unzip = Command::new("unzip");
+        unzip.arg("-q").arg(file).arg("-d").arg(into);
+        unzip
+    } else {
+        let program = into.join(name);
+        let fails = |error: io::Error| format!("'{source}' cannot be made a program: {error}");
+        fs::rename(file, &program).map_err(fails)?;
+        return fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).map_err(fails);
+    };
+    let done = command.stdin(std::process::Stdio::null()).kill_on_drop(true).output().await;
+    let tool = command.as_std().get_program().to_string_lossy().into_owned();
+    let done = done.map_err(|error| format!("'{source}' cannot be unpacked: '{tool}' does not start: {error}"))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
+    Err(format!("'{source}' cannot be unpacked: {tool}: {last}"))
+}
+
+/// Where the command is run: the folder of the package, or the only folder in it where the command is there. Archives of a
+/// folder and archives of its content are both common.
+fn root(unpacked: &Path, command: &str) -> io::Result<PathBuf> {
+    let first = command.split_whitespace().next().unwrap_or_default();
+    if unpacked.join(first).exists() {
+        return Ok(unpacked.to_path_buf());
+    }
+    let mut entries = fs::read_dir(unpacked)?;
+    let only = match (entries.next().transpose()?, entries.next()) {
+        (Some(only), None) => only.path(),
+        _ => return Ok(unpacked.to_path_buf()),
+    };
+    Ok(if only.join(first).exists() { only } else { unpacked.to_path_buf() })
+}
+
+fn sha256(file: &Path) -> io::Result<String> {
+    let (mut file, mut hash) = (File::open(file)?, Sha256::new());
+    let mut part = vec![0; 64 * 1_024];
+    loop {
+        match file.read(&mut part)? {
+            0 => return Ok(hex(&hash.finalize())),
+            read => hash.update(&part[..read]),
+        }
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A number that no other call of this process returns.
+fn unique() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+/// An error with its causes in one line.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::process::scratch::Scratch;
+
+    fn app(url: &str, script: &str, cache: bool) -> App {
+        let app = json!({ "appName": "a", "appURL": url, "bootstrapScript": script, "appCacheEnable": cache });
+        App::from_json(app).unwrap()
+    }
+
+    /// An archive of a folder `my-job` with `bin/start.sh`.
+    fn archive(scratch: &Scratch) -> PathBuf {
+        let bin = scratch.path().join("my-job/bin");
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(bin.join("start.sh"), "echo hello\n").unwrap();
+        let tar = ["-czf", "my-job.tar.gz", "my-job"];
+        let made = std::process::Command::new("tar").args(tar).current_dir(scratch.path()).status().unwrap();
+        assert!(made.success());
+        scratch.path().join("my-job.tar.gz")
+    }
+
+    #[tokio::test]
+    async fn an_archive_of_a_folder_is_run_inside_of_that_folder_and_kept() {
+        let scratch = Scratch::new();
+        let archive = archive(&scratch);
+        let packages = Packages::new(scratch.path().join("cache"));
+        let url = format!("file://{}#sha256={}", archive.display(), sha256(&archive).unwrap());
+        let folder = packages.folder(&app(&url, "bin/start.sh", true), Path::new("/none")).await.unwrap();
+        assert!(folder.ends_with("my-job") && folder.join("bin/start.sh").exists(), "{folder:?}");
+        let again = Packages::new(scratch.path().join("cache"));
+        assert_eq!(again.folder(&app(&url, "bin/start.sh", true), Path::new("/none")).await, Ok(folder.clone()));
+        let whole = again.folder(&app(&url, "my-job/bin/start.sh", true), Path::new("/none")).await.unwrap();
+        assert_eq!(Some(whole.as_path()), folder.parent());
+        let own = scratch.path().join("own");
+        assert!(again.folder(&app(&url, "bin/start.sh", false), &own).await.unwrap().starts_with(&own));
+    }
+
+    #[tokio::test]
+    async fn a_package_with_another_checksum_is_not_run() {
+        let scratch = Scratch::new();
+        let url = format!("file://{}#sha256={}", archive(&scratch).display(), "0".repeat(64));
+        let packages = Packages::new(scratch.path().join("cache"));
+        let error = packages.folder(&app(&url, "bin/start.sh", true), Path::new("/none")).await.unwrap_err();
+        assert!(error.contains("it is not run"), "{error}");
+        let missing = app("file:///no/such.tar", "x", true);
+        assert!(packages.folder(&missing, Path::new("/none")).await.unwrap_err().contains("/no/such.tar"));
+    }
+}

@@ -1,0 +1,295 @@
+//! The folder of a process: what its keeper wrote there, and the lock that says whether the keeper lives.
+//!
+//! The lock is the truth. The kernel takes it from a process that ends, however it ends, and gives it to no other one. A
+//! process id that was written down may belong to another process by now, so it is used only while the lock is held.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::UNIX_EPOCH;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, Command};
+
+use super::memory::{Limit, Memory};
+use crate::carrier::Outcome;
+
+/// The script that keeps a process.
+const KEEPER: &str = include_str!("keeper.sh");
+
+/// The longest text of a failure.
+const LONGEST_TEXT: usize = 4 * 1024;
+
+/// The variables of the scheduler that a process gets. All others may be secrets of the scheduler.
+const INHERITED: [&str; 8] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "SSL_CERT_FILE"];
+
+/// Where the process of an item is kept.
+#[derive(Debug, Clone)]
+pub(super) struct Slot {
+    /// What its keeper writes. Another one for each launch.
+    pub(super) folder: PathBuf,
+    /// The lock. The same one for all launches of an item of a job: two of them never run at a time.
+    pub(super) lock: PathBuf,
+    /// Who wants it: a name of the launch.
+    pub(super) holder: String,
+    /// The limit of its memory in MB.
+    pub(super) limit: u64,
+}
+
+/// What a look at a slot shows.
+#[derive(Debug)]
+pub(super) enum Look {
+    /// Nothing was started.
+    Untouched,
+    /// The keeper lives.
+    Alive {
+        /// When it began, in milliseconds since 1970; `None` in the moment before it says so.
+        since: Option<i64>,
+    },
+    /// The lock is held for another launch.
+    Held,
+    /// It has ended, or never will begin.
+    Ended(Outcome),
+}
+
+/// What is started.
+pub(super) struct Start<'a> {
+    pub(super) command: &'a str,
+    pub(super) arguments: Vec<String>,
+    pub(super) environment: BTreeMap<String, String>,
+    /// The folder of the unpacked package.
+    pub(super) package: &'a Path,
+}
+
+impl Slot {
+    /// Looks at it.
+    pub(super) fn look(&self) -> io::Result<Look> {
+        if let Some(outcome) = self.written()? {
+            return Ok(Look::Ended(outcome));
+        }
+        if self.is_locked()? {
+            return Ok(match self.holds()? {
+                true => Look::Alive { since: self.since() },
+                false => Look::Held,
+            });
+        }
+        // It may have ended since the first look.
+        if let Some(outcome) = self.written()? {
+            return Ok(Look::Ended(outcome));
+        }
+        Ok(match (self.file("pid").exists(), self.file("stop").exists()) {
+            (_, true) => Look::Ended(Outcome::Stopped),
+            (true, false) => Look::Ended(Outcome::Lost {
+                why: "its processes were killed, or the host was started again".to_owned(),
+            }),
+            (false, false) => Look::Untouched,
+        })
+    }
+
+    /// The outcome that the keeper wrote, or that stands for a process that could not be started.
+    fn written(&self) -> io::Result<Option<Outcome>> {
+        if let Some(text) = text_of(&self.file("refused"))? {
+            return Ok(Some(Outcome::Failed { exit: None, text }));
+        }
+        let Some(exit) = text_of(&self.file("exit"))? else { return Ok(None) };
+        let (code, exceeded) = match exit.split_once(' ') {
+            Some((code, _)) => (code, true),
+            None => (exit.as_str(), false),
+        };
+        let code: i32 = code.trim().parse().unwrap_or(-1);
+        Ok(Some(match code {
+            0 => Outcome::Succeeded,
+            _ if exceeded => Outcome::OutOfMemory { limit: self.limit },
+            _ if self.file("stop").exists() => Outcome::Stopped,
+            code => Outcome::Failed { exit: Some(code), text: self.last_words(code) },
+        }))
+    }
+
+    /// Why a program failed: what it wrote to say so, or the last line of its standard error.
+    fn last_words(&self, code: i32) -> String {
+        let said = tail(&self.file("failure"), LONGEST_TEXT).ok().flatten().map(|text| text.trim().to_owned());
+        let last_line = || {
+            let end = tail(&self.file("stderr"), LONGEST_TEXT).ok().flatten()?;
+            end.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+        };
+        said.filter(|text| !text.is_empty()).or_else(last_line).unwrap_or_else(|| match code {
+            129.. => format!("it was killed by signal {}, and its standard error is empty", code - 128),
+            _ => "its standard error is empty".to_owned(),
+        })
+    }
+
+    /// Whether a keeper ever said that it began, or that it never will. Asked under the lock.
+    pub(super) fn has_begun(&self) -> bool {
+        ["pid", "exit", "stop", "refused"].iter().any(|name| self.file(name).exists())
+    }
+
+    /// Another holder of the lock.
+    pub(super) fn other_holder(&self) -> Option<String> {
+        text_of(&self.holder_file()).ok().flatten().filter(|holder| *holder != self.holder)
+    }
+
+    /// Keeps the folder and takes the lock. `None` when the lock is held.
+    pub(super) fn claim(&self) -> io::Result<Option<Claim>> {
+        fs::create_dir_all(&self.folder)?;
+        let lock = self.open_lock()?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {
+                fs::write(self.holder_file(), &self.holder)?;
+                Ok(Some(Claim(lock)))
+            }
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Starts a process, whose keeper takes over the lock.
+    pub(super) fn start(&self, claim: Claim, start: Start<'_>, memory: &Memory) -> io::Result<Child> {
+        let Limit { kilobytes, cgroup, events } = memory.limit(&self.holder, self.limit)?;
+        let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
+        let text = |path: Option<PathBuf>| path.unwrap_or_default();
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(KEEPER).arg("elasticjob-keeper");
+        command.arg(&self.folder).arg(start.command).arg(kilobytes.map(|limit| limit.to_string()).unwrap_or_default());
+        command.arg(text(cgroup)).arg(text(events)).args(start.arguments);
+        command.current_dir(start.package).env_clear();
+        command.envs(INHERITED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
+        command.env("PATH", format!("{}:{path}", start.package.display()));
+        command.envs(start.environment).env("ELASTICJOB_FAILURE", self.file("failure"));
+        // No pipe: the process outlives the scheduler.
+        command.stdin(Stdio::from(claim.0)).stdout(Stdio::null()).stderr(Stdio::null());
+        command.process_group(0).kill_on_drop(false).spawn()
+    }
+
+    /// Notes that it never will begin, and why.
+    pub(super) fn refuse(&self, why: &str) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        write_whole(&self.file("refused"), why)
+    }
+
+    /// Notes that it is stopped on request. What has not begun will not begin.
+    pub(super) fn note_stop(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        write_whole(&self.file("stop"), "")
+    }
+
+    /// Signals the process and all that it started. Returns whether its keeper lived and had said its id.
+    pub(super) fn signal(&self, signal: Signal, memory: &Memory) -> io::Result<bool> {
+        if !matches!(self.look()?, Look::Alive { since: Some(_) }) {
+            return Ok(false);
+        }
+        let id = text_of(&self.file("pid"))?.and_then(|id| id.trim().parse().ok()).and_then(Pid::from_raw);
+        if let Some(id) = id {
+            // An error says that no process is left.
+            let _ = kill_process_group(id, signal);
+        }
+        if signal == Signal::KILL {
+            memory.kill(&self.holder);
+        }
+        Ok(id.is_some())
+    }
+
+    /// Removes what a process that has ended left beside its folder.
+    pub(super) fn clean_up(&self, memory: &Memory) {
+        memory.remove(&self.holder);
+    }
+
+    /// The folder without what the last process left, for the next one.
+    pub(super) fn clear(&self) -> io::Result<()> {
+        for name in ["pid", "exit", "stop", "refused", "failure"] {
+            match fs::remove_file(self.file(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The last bytes of both outputs.
+    pub(super) fn log(&self, most: usize) -> io::Result<Option<String>> {
+        let (out, err) = (tail(&self.file("stdout"), most)?, tail(&self.file("stderr"), most)?);
+        let Some(mut log) = out.clone().or_else(|| err.clone().map(|_| String::new())) else { return Ok(None) };
+        if let Some(err) = err.filter(|err| !err.is_empty()) {
+            if !log.is_empty() && !log.ends_with('\n') {
+                log.push('\n');
+            }
+            log.push_str(&err);
+        }
+        let cut = log.len().saturating_sub(most);
+        Ok(Some(log.split_off((cut..=log.len()).find(|at| log.is_char_boundary(*at)).unwrap_or(0))))
+    }
+
+    /// Whether a keeper, or a scheduler that is about to start one, holds the lock.
+    fn is_locked(&self) -> io::Result<bool> {
+        let lock = match OpenOptions::new().read(true).open(&self.lock) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            opened => opened?,
+        };
+        // Shared, so that two looks do not take each other for a keeper.
+        match flock(&lock, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(false),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether the lock is held for this launch.
+    fn holds(&self) -> io::Result<bool> {
+        Ok(text_of(&self.holder_file())?.as_deref() == Some(self.holder.as_str()))
+    }
+
+    fn open_lock(&self) -> io::Result<File> {
+        if let Some(parent) = self.lock.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.lock)
+    }
+
+    fn holder_file(&self) -> PathBuf {
+        self.lock.with_extension("holder")
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    fn since(&self) -> Option<i64> {
+        let began = fs::metadata(self.file("pid")).and_then(|file| file.modified()).ok()?;
+        i64::try_from(began.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
+    }
+}
+
+/// The lock of a slot, until it is handed to a keeper or dropped.
+#[derive(Debug)]
+pub(super) struct Claim(File);
+
+/// The text of a file; `None` where there is none.
+pub(super) fn text_of(path: &Path) -> io::Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a file that is there as a whole or not at all.
+pub(super) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let beside = path.with_extension("new");
+    fs::write(&beside, text)?;
+    fs::rename(beside, path)
+}
+
+/// The last bytes of a file, as text.
+fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most as u64)))?;
+    let mut end = Vec::new();
+    file.take(most as u64).read_to_end(&mut end)?;
+    Ok(Some(String::from_utf8_lossy(&end).into_owned()))
+}

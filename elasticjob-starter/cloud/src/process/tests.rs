@@ -1,0 +1,102 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+
+use elasticjob::fire::Fire;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::json;
+
+use super::scratch::Scratch;
+use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
+use crate::carrier::suite::{Ground, cases};
+use crate::carrier::{Answer, Carrier, ItemState, Launch, LaunchId, LaunchItem, Outcome};
+use crate::model::{App, CarriedJob};
+
+/// A folder that several carriers share.
+struct Host {
+    scratch: Scratch,
+    memory: MemoryLimit,
+}
+
+impl Host {
+    fn connect(&self) -> ProcessCarrier {
+        let folder = self.scratch.path().join("work");
+        ProcessCarrier::new(ProcessOptions { memory: self.memory, ..ProcessOptions::new(folder, "tests") }).unwrap()
+    }
+}
+
+impl Ground for Host {
+    fn carrier(&self) -> Answer<'_, Arc<dyn Carrier>> {
+        Box::pin(async { Ok(Arc::new(self.connect()) as Arc<dyn Carrier>) })
+    }
+
+    fn app(&self, name: &str, script: &str) -> App {
+        let file = self.scratch.path().join(format!("{name}.sh"));
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let url = format!("file://{}", file.display());
+        let app = json!({ "appName": name, "appURL": url, "bootstrapScript": format!("./{name}.sh"), "cpuCount": 0, "memoryMB": 16 });
+        App::from_json(app).unwrap()
+    }
+
+    fn tells_out_of_memory(&self) -> bool {
+        self.connect().tells_out_of_memory()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_of_the_host_pass_the_suite() {
+    for case in cases() {
+        let started = std::time::Instant::now();
+        (case.play)(Arc::new(Host { scratch: Scratch::new(), memory: MemoryLimit::Auto })).await;
+        println!("{} ({} ms)", case.name, started.elapsed().as_millis());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn so_they_do_where_only_the_address_space_can_be_limited() {
+    let cases = cases().into_iter().filter(|case| case.name.contains("memory") || case.name.contains("ends_well"));
+    for case in cases {
+        (case.play)(Arc::new(Host { scratch: Scratch::new(), memory: MemoryLimit::AddressSpace })).await;
+    }
+}
+
+/// Kills a process with its keeper, and returns how it ended, and its log.
+async fn killed(failover: bool) -> (Outcome, String) {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let carrier = host.connect();
+    let app = Arc::new(host.app(
+        "killed",
+        "echo begun; [ -e $ELASTICJOB_FAILURE.again ] && exit 0; touch $ELASTICJOB_FAILURE.again; sleep 600",
+    ));
+    let job = json!({ "jobName": "killed", "appName": "killed", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 1, "failover": failover });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+    let items = vec![LaunchItem { item: 0, fencing_token: None }];
+    let folder = host.scratch.path().join("work/launches").join(id.token("tests")).join("0");
+    carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
+    let waiting = async {
+        while !folder.join("failure.again").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        let keeper = fs::read_to_string(folder.join("pid")).unwrap().parse().ok().and_then(Pid::from_raw).unwrap();
+        kill_process_group(keeper, Signal::KILL).unwrap();
+        loop {
+            match carrier.states(&id).await.unwrap().and_then(|mut states| states.remove(&0)) {
+                Some(ItemState::Ended { outcome }) => return outcome,
+                _ => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+            }
+        }
+    };
+    let outcome = tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+    (outcome, carrier.log(&id, 0, 1_000).await.unwrap().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_whose_keeper_was_killed_is_lost_and_runs_again_only_where_it_may() {
+    let (outcome, log) = killed(false).await;
+    assert!(matches!(outcome, Outcome::Lost { .. }), "{outcome:?}");
+    assert_eq!(log, "begun\n");
+    assert_eq!(killed(true).await, (Outcome::Succeeded, "begun\n".to_owned()));
+}

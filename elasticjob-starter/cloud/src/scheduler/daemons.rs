@@ -1,0 +1,162 @@
+//! `DAEMON` jobs: one of the schedulers has its carrier keep their processes. An ephemeral node says which one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::ident::JobName;
+use elasticjob::log::{info, warn};
+use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::nodes::DAEMONS;
+use super::registrations::{Registered, Registrations};
+use crate::carrier::{Carrier, Daemon, LaunchError};
+use crate::model::ExecutionType;
+
+/// The pause before something that failed is tried again.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Looks after the `DAEMON` jobs.
+pub(super) struct Daemons {
+    pub(super) registry: Arc<dyn RegistryCenter>,
+    pub(super) carrier: Arc<dyn Carrier>,
+    pub(super) registrations: watch::Receiver<Registrations>,
+    pub(super) ending: CancellationToken,
+    /// Whether the processes end with the scheduler, as no other one will look after them.
+    pub(super) ends_processes: bool,
+    pub(super) owner: Owner,
+}
+
+/// Which scheduler looks after a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Owner {
+    /// An id that no other scheduler has.
+    pub(super) scheduler: String,
+    /// The place of its carrier.
+    pub(super) place: String,
+}
+
+/// What the carrier was told last of a job.
+type Told = BTreeMap<JobName, (Registered, u32)>;
+
+impl Daemons {
+    pub(super) async fn keep_all(mut self) {
+        let mut events = self.registry.watch(DAEMONS);
+        let mut told = Told::new();
+        loop {
+            let again = match self.look(&mut told).await {
+                Ok(is_done) => !is_done,
+                Err(error) => {
+                    warn!("DAEMON jobs are looked at again in {} s: {error}", AGAIN.as_secs());
+                    true
+                }
+            };
+            tokio::select! {
+                changed = self.registrations.changed() => if changed.is_err() { break },
+                event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break },
+                () = self.ending.cancelled() => break,
+                () = tokio::time::sleep(AGAIN), if again => {}
+            }
+        }
+        for (name, (registered, _)) in told {
+            match self.ends_processes {
+                true => drop(self.keep(&registered, 0).await),
+                false => self.carrier.release(&name),
+            }
+            self.disown(&name).await;
+        }
+    }
+
+    /// Looks at all jobs. Returns whether the carrier took everything.
+    async fn look(&mut self, told: &mut Told) -> Result<bool, RegistryError> {
+        let all = self.registrations.borrow_and_update().clone();
+        let daemons = all.jobs.values().filter(|job| job.job_execution_type == ExecutionType::Daemon);
+        let wanted: BTreeMap<JobName, Registered> =
+            daemons.filter_map(|job| Some((job.job_name.clone(), all.registered(&job.job_name)?))).collect();
+        let mut is_done = true;
+        for (name, registered) in &wanted {
+            match self.owns(name).await? {
+                None => {
+                    let instances =
+                        if all.is_disabled(&registered.job) { 0 } else { registered.job.daemon_instances() };
+                    let now = (registered.clone(), instances);
+                    if told.get(name) != Some(&now) {
+                        match self.keep(registered, instances).await {
+                            Ok(()) => drop(told.insert(name.clone(), now)),
+                            Err(error) => {
+                                warn!(job = %name, "{error}; it is tried again");
+                                is_done = false;
+                            }
+                        }
+                    }
+                }
+                Some(other) => {
+                    if let Some((registered, _)) = told.remove(name) {
+                        info!(job = %name, "scheduler {} looks after the processes of the job now", other.scheduler);
+                        match other.place == self.owner.place {
+                            true => self.carrier.release(name),
+                            false => drop(self.keep(&registered, 0).await),
+                        }
+                    }
+                }
+            }
+        }
+        let gone: BTreeSet<JobName> = told.keys().filter(|name| !wanted.contains_key(*name)).cloned().collect();
+        for name in gone {
+            let Some((registered, _)) = told.get(&name) else { continue };
+            match self.keep(registered, 0).await {
+                Ok(()) => {
+                    told.remove(&name);
+                    self.disown(&name).await;
+                }
+                Err(error) => {
+                    warn!(job = %name, "the processes of the job, which is removed, go on: {error}; it is tried again");
+                    is_done = false;
+                }
+            }
+        }
+        Ok(is_done)
+    }
+
+    async fn keep(&self, registered: &Registered, instances: u32) -> Result<(), LaunchError> {
+        let Registered { app, job } = registered.clone();
+        self.carrier.keep(Daemon { app, job, instances }).await
+    }
+
+    /// Takes a job that no scheduler has. Returns the other scheduler that has it.
+    async fn owns(&self, name: &JobName) -> Result<Option<Owner>, RegistryError> {
+        let path = path(name);
+        let mine = serde_json::to_string(&self.owner).expect("texts have a JSON form");
+        loop {
+            if let Some(node) = self.registry.get(&path).await? {
+                let owner: Option<Owner> = serde_json::from_str(node.data.text().unwrap_or_default()).ok();
+                return Ok(owner.filter(|owner| *owner != self.owner));
+            }
+            let mut transaction = Transaction::new();
+            transaction.create(path.clone(), mine.as_str(), CreateMode::Ephemeral);
+            match self.registry.commit(transaction).await {
+                Ok(_) => return Ok(None),
+                // Another one was faster, or the answer was lost: reading shows it.
+                Err(CommitError::Refused { reason: Refusal::NodeExists, .. } | CommitError::Unknown { .. }) => {}
+                Err(error) => return Err(RegistryError::NoAnswer { why: error.to_string() }),
+            }
+        }
+    }
+
+    async fn disown(&self, name: &JobName) {
+        let mut transaction = Transaction::new();
+        transaction.delete(path(name), None);
+        if let Err(error) = self.registry.commit(transaction).await {
+            // It ends with the session at the latest.
+            info!(job = %name, "the note that the job is looked after here stays for a while: {error}");
+        }
+    }
+}
+
+fn path(name: &JobName) -> String {
+    format!("{DAEMONS}/{name}")
+}

@@ -1,0 +1,198 @@
+//! What this scheduler waits for: the states of launched items, as the carrier tells them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use elasticjob::ident::ShardingItem;
+use elasticjob::log::warn;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use crate::carrier::{Carrier, ItemState, LaunchEvent, LaunchId, Outcome};
+
+/// The pause before the carrier is asked again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The items that are waited for. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Hub {
+    carrier: Arc<dyn Carrier>,
+    followed: Arc<Mutex<HashMap<LaunchId, Launched>>>,
+    task: Arc<TaskGuard>,
+}
+
+/// Ends the task with the last clone.
+struct TaskGuard(Mutex<Option<AbortHandle>>);
+
+impl Drop for TaskGuard {
+    fn drop(&mut self) {
+        let task = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        task.iter().for_each(AbortHandle::abort);
+    }
+}
+
+type Launched = BTreeMap<ShardingItem, Followed>;
+
+struct Followed {
+    state: watch::Sender<Option<ItemState>>,
+    /// Whether the carrier accepted it: only then it can be lost.
+    accepted: bool,
+}
+
+/// An item that is waited for, until this is dropped.
+pub(super) struct Following {
+    hub: Hub,
+    id: LaunchId,
+    item: ShardingItem,
+    state: watch::Receiver<Option<ItemState>>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let mut followed = self.hub.lock();
+        let Some(launched) = followed.get_mut(&self.id) else { return };
+        if launched.get(&self.item).is_some_and(|it| it.state.receiver_count() <= 1) {
+            launched.remove(&self.item);
+        }
+        if launched.is_empty() {
+            followed.remove(&self.id);
+        }
+    }
+}
+
+impl Following {
+    /// Completes when the item has ended.
+    pub(super) async fn outcome(&mut self) -> Outcome {
+        let ended = |state: &Option<ItemState>| state.as_ref().is_some_and(|state| state.outcome().is_some());
+        match self.state.wait_for(ended).await.ok().and_then(|state| state.as_ref()?.outcome().cloned()) {
+            Some(outcome) => outcome,
+            // The sender lives as long as this does.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Hub {
+    /// Begins to listen to the carrier. It needs a tokio runtime.
+    pub(super) fn new(carrier: Arc<dyn Carrier>) -> Self {
+        let hub = Self { carrier, followed: Arc::default(), task: Arc::new(TaskGuard(Mutex::new(None))) };
+        let listening = Listening { carrier: hub.carrier.clone(), followed: hub.followed.clone() };
+        let task = tokio::spawn(listening.listen()).abort_handle();
+        *hub.task.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+        hub
+    }
+
+    /// Waits for an item from now on.
+    pub(super) fn follow(&self, id: &LaunchId, item: ShardingItem) -> Following {
+        let mut followed = self.lock();
+        let new = || Followed { state: watch::Sender::new(None), accepted: false };
+        let item_of = followed.entry(id.clone()).or_default().entry(item).or_insert_with(new);
+        let state = item_of.state.subscribe();
+        drop(followed);
+        Following { hub: self.clone(), id: id.clone(), item, state }
+    }
+
+    /// The carrier accepted these items: from now on their states count.
+    pub(super) async fn accepted(&self, id: &LaunchId, items: &[ShardingItem]) {
+        if let Some(launched) = self.lock().get_mut(id) {
+            launched.iter_mut().filter(|(item, _)| items.contains(item)).for_each(|(_, it)| it.accepted = true);
+        }
+        self.listening().refresh(id).await;
+    }
+
+    /// Ends the wait for an item of which something is known that the carrier does not know.
+    pub(super) fn settle(&self, id: &LaunchId, item: ShardingItem, outcome: Outcome) {
+        self.listening().tell(id, item, outcome.into());
+    }
+
+    /// Reads all states again that are waited for.
+    pub(super) async fn refresh_all(&self) {
+        self.listening().refresh_all().await;
+    }
+
+    /// Whether a launch is waited for here.
+    pub(super) fn follows(&self, id: &LaunchId) -> bool {
+        self.lock().contains_key(id)
+    }
+
+    fn listening(&self) -> Listening {
+        Listening { carrier: self.carrier.clone(), followed: self.followed.clone() }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<LaunchId, Launched>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The part of the hub that its own task has: without the guard that ends the task.
+struct Listening {
+    carrier: Arc<dyn Carrier>,
+    followed: Arc<Mutex<HashMap<LaunchId, Launched>>>,
+}
+
+impl Listening {
+    async fn listen(self) {
+        let mut events = self.carrier.watch();
+        while let Some(event) = events.next().await {
+            match event {
+                LaunchEvent::Gap => self.refresh_all().await,
+                LaunchEvent::Changed { id, item, state } => self.tell(&id, item, state),
+            }
+        }
+    }
+
+    async fn refresh_all(&self) {
+        let ids: Vec<LaunchId> = self.lock().keys().cloned().collect();
+        for id in ids {
+            self.refresh(&id).await;
+        }
+    }
+
+    /// Reads the states of a launch. A carrier that does not answer is asked again, as long as the launch is waited for.
+    async fn refresh(&self, id: &LaunchId) {
+        while self.lock().contains_key(id) {
+            match self.carrier.states(id).await {
+                Ok(states) => return self.take_over(id, states.unwrap_or_default()),
+                Err(error) => {
+                    warn!("{error}; the launch {id} is waited for, and the carrier is asked again");
+                    tokio::time::sleep(AGAIN).await;
+                }
+            }
+        }
+    }
+
+    fn take_over(&self, id: &LaunchId, mut states: crate::carrier::ItemStates) {
+        let mut followed = self.lock();
+        for (item, followed) in followed.get_mut(id).into_iter().flatten() {
+            let gone = || ItemState::from(Outcome::Lost { why: "the carrier does not know it any more".to_owned() });
+            let state = states.remove(item).or_else(|| followed.accepted.then(gone));
+            if let Some(state) = state {
+                followed.take(state);
+            }
+        }
+    }
+
+    fn tell(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {
+        if let Some(followed) = self.lock().get_mut(id).and_then(|launched| launched.get_mut(&item)) {
+            followed.take(state);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<LaunchId, Launched>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Followed {
+    /// An end is final: an event that comes late does not take it back.
+    fn take(&self, state: ItemState) {
+        self.state.send_if_modified(|known| {
+            let is_new = known.as_ref() != Some(&state) && known.as_ref().is_none_or(|known| known.outcome().is_none());
+            if is_new {
+                *known = Some(state);
+            }
+            is_new
+        });
+    }
+}

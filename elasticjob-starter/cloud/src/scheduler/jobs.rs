@@ -1,0 +1,173 @@
+//! Makes each registered `TRANSIENT` job an ordinary job of this process, and keeps it so as the registrations change.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use elasticjob::api::classed_item_handler;
+use elasticjob::ident::JobName;
+use elasticjob::log::{info, warn};
+use elasticjob::operations::{Force, Operations};
+use elasticjob::registry::RegistryCenter;
+use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode, StartError};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::launches::Launches;
+use super::registrations::{Registered, Registrations};
+
+/// The pause before a job that did not start is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Why jobs do not run here, by job.
+pub(super) type Troubles = Arc<Mutex<BTreeMap<JobName, String>>>;
+
+/// What the tasks of all jobs need.
+#[derive(Clone)]
+pub(super) struct Means {
+    pub(super) environment: JobEnvironment,
+    pub(super) registry: Arc<dyn RegistryCenter>,
+    pub(super) launches: Launches,
+    pub(super) registrations: watch::Receiver<Registrations>,
+    pub(super) troubles: Troubles,
+    pub(super) ending: CancellationToken,
+}
+
+/// Has a task for each job that is registered, until the scheduler ends. Completes when all jobs have left.
+pub(super) async fn keep_all(mut means: Means) {
+    let mut tasks: HashMap<JobName, JoinHandle<()>> = HashMap::new();
+    loop {
+        let names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
+        for name in names {
+            // The task of a job that was removed ends; a job of the same name has another one.
+            if tasks.get(&name).is_none_or(JoinHandle::is_finished) {
+                let keeper = Keeper { name: name.clone(), means: means.clone() };
+                tasks.insert(name, tokio::spawn(keeper.keep()));
+            }
+        }
+        tasks.retain(|_, task| !task.is_finished());
+        tokio::select! {
+            changed = means.registrations.changed() => if changed.is_err() { break },
+            () = means.ending.cancelled() => break,
+            // A job may be registered again while its last task comes to an end.
+            () = tokio::time::sleep(AGAIN) => {}
+        }
+    }
+    for (_, task) in tasks {
+        let _ = task.await;
+    }
+}
+
+/// Keeps one job.
+struct Keeper {
+    name: JobName,
+    means: Means,
+}
+
+/// A job of this process.
+enum Running {
+    Scheduled(ScheduleJobBootstrap),
+    OneOff(OneOffJobBootstrap),
+}
+
+impl Keeper {
+    async fn keep(mut self) {
+        let mut current: Option<(Registered, Running)> = None;
+        let mut is_stopped = false;
+        loop {
+            let (wanted, is_registered) = {
+                let all = self.means.registrations.borrow_and_update();
+                (all.transient(&self.name), all.jobs.contains_key(&self.name))
+            };
+            if current.as_ref().map(|(registered, _)| registered) != wanted.as_ref() {
+                if let Some((_, running)) = current.take() {
+                    // What it runs is let go, and adopted by the next one, unless the job is not wanted any more.
+                    running.shutdown().await;
+                }
+                match &wanted {
+                    Some(registered) => {
+                        current = self.start(registered).await.map(|running| (registered.clone(), running))
+                    }
+                    None => is_stopped = false,
+                }
+            }
+            if wanted.is_none() && !is_stopped {
+                self.stop_processes().await;
+                is_stopped = true;
+            }
+            if !is_registered {
+                return self.remove().await;
+            }
+            let misses = wanted.is_some() && current.is_none();
+            tokio::select! {
+                changed = self.means.registrations.changed() => if changed.is_err() { break },
+                () = self.means.ending.cancelled() => break,
+                () = tokio::time::sleep(AGAIN), if misses => {}
+            }
+        }
+        if let Some((_, running)) = current {
+            running.shutdown().await;
+        }
+    }
+
+    async fn start(&self, registered: &Registered) -> Option<Running> {
+        let handler = classed_item_handler(Arc::new(self.means.launches.clone()), Arc::new(registered.clone()));
+        let configuration = registered.job.configuration();
+        let (environment, registry) = (&self.means.environment, self.means.registry.clone());
+        let started = match configuration.schedule().is_some() {
+            true => match ScheduleJobBootstrap::new(environment, registry, configuration, handler) {
+                Ok(mut job) => job.schedule().await.or_else(joins_later).map(|()| Running::Scheduled(job)),
+                Err(error) => Err(error),
+            },
+            false => match OneOffJobBootstrap::new(environment, registry, configuration, handler) {
+                Ok(mut job) => job.start().await.or_else(joins_later).map(|()| Running::OneOff(job)),
+                Err(error) => Err(error),
+            },
+        };
+        let mut troubles = self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        match started {
+            Ok(running) => {
+                troubles.remove(&self.name);
+                info!(job = %self.name, "the job is scheduled here");
+                Some(running)
+            }
+            Err(error) => {
+                warn!("{error}; it is tried again every {} s", AGAIN.as_secs());
+                troubles.insert(self.name.clone(), error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Ends what is left of the job: it is disabled or removed, and no scheduler waits for it.
+    async fn stop_processes(&self) {
+        let grace = self.means.registrations.borrow().jobs.get(&self.name).map(|job| job.grace());
+        self.means.launches.stop_all(&self.name, grace.unwrap_or(Duration::from_secs(10))).await;
+    }
+
+    /// Removes the nodes of the job. The last scheduler that leaves does it: before, instances are online.
+    async fn remove(&self) {
+        self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        if let Err(error) = Operations::new(self.means.registry.clone()).remove_job(&self.name, Force::No).await {
+            info!(job = %self.name, "the nodes of the job stay in the registry center: {error}");
+        }
+    }
+}
+
+/// A job that waits for its configuration joins as soon as it can be used.
+fn joins_later(error: StartError) -> Result<(), StartError> {
+    match error {
+        StartError::WaitsForConfiguration { .. } => Ok(()),
+        other => Err(other),
+    }
+}
+
+impl Running {
+    async fn shutdown(self) {
+        match self {
+            Self::Scheduled(mut job) => job.shutdown(ShutdownMode::Now).await,
+            Self::OneOff(mut job) => job.shutdown(ShutdownMode::Now).await,
+        }
+    }
+}

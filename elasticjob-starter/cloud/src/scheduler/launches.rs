@@ -1,0 +1,255 @@
+//! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use elasticjob::api::{JobClass, JobError, JobResult, ShardingContext};
+use elasticjob::fire::{CancelReason, ExecutionSource};
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::warn;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::hub::Hub;
+use super::marks::Marks;
+use super::registrations::Registered;
+use crate::carrier::{Carrier, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
+
+/// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
+/// before it started.
+const TOGETHER: Duration = Duration::from_millis(200);
+/// The pauses between launches that did not reach the engine.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// How many launches of a job are kept, with their logs.
+const KEPT: usize = 10;
+
+/// The kind of jobs whose items are carried. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Launches(Arc<Shared>);
+
+struct Shared {
+    carrier: Arc<dyn Carrier>,
+    hub: Hub,
+    marks: Marks,
+    groups: Mutex<HashMap<GroupKey, Arc<Group>>>,
+    /// The launches of each job that the carrier keeps, the oldest first.
+    kept: Mutex<HashMap<JobName, Vec<LaunchId>>>,
+}
+
+/// A launch, and the items of the run that it is for.
+type GroupKey = (LaunchId, Vec<ShardingItem>);
+
+/// Items that are launched together.
+struct Group {
+    items: watch::Sender<Vec<LaunchItem>>,
+    result: watch::Sender<Option<Result<(), String>>>,
+}
+
+impl JobClass for Launches {
+    type Job = Registered;
+
+    async fn process(&self, registered: &Registered, context: ShardingContext) -> JobResult {
+        let id = LaunchId { job: context.job_name().clone(), fire: context.fire() };
+        let item = context.sharding_item();
+        let mut following = self.0.hub.follow(&id, item);
+        let mut launched = self.join(&id, registered, &context);
+        let ended = async {
+            let result = launched.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
+            match result {
+                Some(Ok(())) => following.outcome().await,
+                Some(Err(why)) => Outcome::Failed { exit: None, text: why },
+                None => Outcome::Failed { exit: None, text: "the scheduler is ending".to_owned() },
+            }
+        };
+        tokio::select! {
+            outcome = ended => of_job(outcome),
+            () = context.cancelled() => self.cut(registered, &id, item, context.cut_reason()).await,
+        }
+    }
+}
+
+fn of_job(outcome: Outcome) -> JobResult {
+    match outcome {
+        Outcome::Succeeded => Ok(()),
+        other => Err(JobError::message(other.to_string())),
+    }
+}
+
+impl Launches {
+    pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks) -> Self {
+        Self(Arc::new(Shared { carrier, hub, marks, groups: Mutex::default(), kept: Mutex::default() }))
+    }
+
+    /// A run is cut off. When its session was lost or the scheduler leaves, another scheduler takes the item over and adopts
+    /// it: this one lets go. Any other reason is the wish of an operator that it ends.
+    async fn cut(
+        &self,
+        registered: &Registered,
+        id: &LaunchId,
+        item: ShardingItem,
+        reason: Option<CancelReason>,
+    ) -> JobResult {
+        match reason {
+            None | Some(CancelReason::SessionUnproven | CancelReason::ClockLeapt | CancelReason::Shutdown) => {
+                Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
+            }
+            Some(other) => {
+                if let Err(error) = self.0.carrier.stop(id, &[item], registered.job.grace()).await {
+                    warn!("item {item} of {id} was cut off, and may go on: {error}");
+                }
+                Err(JobError::message(format!("it was stopped: {other}")))
+            }
+        }
+    }
+
+    /// Joins the items of the run that are launched together. The receiver tells how the launch went.
+    fn join(
+        &self,
+        id: &LaunchId,
+        registered: &Registered,
+        context: &ShardingContext,
+    ) -> watch::Receiver<Option<Result<(), String>>> {
+        let run = context.run();
+        let item = LaunchItem { item: context.sharding_item(), fencing_token: context.fencing_token() };
+        let key = (id.clone(), run.items.clone());
+        let mut groups = self.0.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_first = false;
+        let group = groups.entry(key.clone()).or_insert_with(|| {
+            is_first = true;
+            Arc::new(Group { items: watch::Sender::new(Vec::new()), result: watch::Sender::new(None) })
+        });
+        group.items.send_modify(|items| items.push(item));
+        let (group, result) = (group.clone(), group.result.subscribe());
+        drop(groups);
+        if is_first {
+            let mut launch = Launch::new(id.clone(), Vec::new(), registered.app.clone(), registered.job.clone());
+            launch.source = context.source();
+            launch.scheduled_at = context.scheduled_at().to_rfc3339();
+            launch.task_id = context.task_id().to_string();
+            tokio::spawn(self.clone().launch(key, group, launch));
+        }
+        result
+    }
+
+    /// Launches a group when all of its items are there.
+    async fn launch(self, key: GroupKey, group: Arc<Group>, mut launch: Launch) {
+        let mut items = group.items.subscribe();
+        let all = items.wait_for(|items| items.len() >= key.1.len());
+        // Those who come later make a group of their own.
+        let _ = tokio::time::timeout(TOGETHER, all).await;
+        self.0.groups.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+        launch.items = group.items.borrow().clone();
+        launch.items.sort_unstable_by_key(|item| item.item);
+        let result = tokio::select! {
+            result = self.attempt(launch) => result,
+            // All of them were cut off.
+            () = group.result.closed() => return,
+        };
+        group.result.send_replace(Some(result));
+    }
+
+    /// Launches items until the engine has answered.
+    async fn attempt(&self, mut launch: Launch) -> Result<(), String> {
+        let id = launch.id.clone();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let tried = match self.prepare(&mut launch).await {
+                Err(why) => Err(LaunchError::NotReached { why }),
+                Ok(()) if launch.items.is_empty() => return Ok(()),
+                Ok(()) => self.0.carrier.launch(launch.clone()).await,
+            };
+            match tried {
+                Ok(_) => {
+                    let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
+                    self.0.hub.accepted(&id, &items).await;
+                    self.keep(id);
+                    return Ok(());
+                }
+                Err(error @ LaunchError::Refused { .. }) => return Err(error.to_string()),
+                Err(error) => {
+                    warn!("{id}: {error}; it is tried again in {} ms", pause.as_millis());
+                    sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Notes that the items are about to be launched. An item that was taken over, that the carrier does not know although it
+    /// was launched, and that may not run twice is lost.
+    async fn prepare(&self, launch: &mut Launch) -> Result<(), String> {
+        let id = launch.id.clone();
+        if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
+            let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
+            let before = self.0.marks.launched(&id).await?;
+            let is_lost = |item: &LaunchItem| before.contains(&item.item) && !known.contains_key(&item.item);
+            let lost: Vec<LaunchItem> = launch.items.extract_if(.., |item| is_lost(item)).collect();
+            for item in lost {
+                let place = self.0.carrier.place();
+                let why = format!("it was launched, and {place} does not know it; with `failover` it would run again");
+                self.0.hub.settle(&id, item.item, Outcome::Lost { why });
+            }
+        }
+        let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
+        if items.is_empty() { Ok(()) } else { self.0.marks.note(&id, &items).await }
+    }
+
+    /// Learns what the carrier keeps from earlier schedulers.
+    pub(super) async fn learn(&self) {
+        match self.0.carrier.launches().await {
+            Ok(ids) => {
+                let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                for id in ids {
+                    let of_job = kept.entry(id.job.clone()).or_default();
+                    if !of_job.contains(&id) {
+                        of_job.push(id);
+                    }
+                }
+                kept.values_mut().for_each(|ids| ids.sort_unstable_by_key(|id| id.fire.at()));
+            }
+            Err(error) => warn!("launches of earlier schedulers are not forgotten: {error}"),
+        }
+    }
+
+    /// Keeps a launch, and forgets the oldest ones of its job.
+    fn keep(&self, id: LaunchId) {
+        let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let ids = kept.entry(id.job.clone()).or_default();
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+        let surplus = ids.len().saturating_sub(KEPT);
+        let (hub, carrier) = (self.0.hub.clone(), self.0.carrier.clone());
+        let old: Vec<LaunchId> = ids.iter().take(surplus).filter(|id| !hub.follows(id)).cloned().collect();
+        ids.retain(|id| !old.contains(id));
+        drop(kept);
+        tokio::spawn(async move {
+            for id in old {
+                if let Err(error) = carrier.forget(&id).await {
+                    warn!("{error}: {id} stays");
+                }
+            }
+        });
+    }
+
+    /// Stops everything that the carrier runs for a job.
+    pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) {
+        let carrier = &self.0.carrier;
+        let stopped = async {
+            for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
+                let states = carrier.states(&id).await?.unwrap_or_default();
+                let items: Vec<ShardingItem> =
+                    states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
+                if !items.is_empty() {
+                    carrier.stop(&id, &items, grace).await?;
+                }
+            }
+            Ok::<(), crate::carrier::CarrierError>(())
+        };
+        if let Err(error) = stopped.await {
+            warn!(%job, "processes of the job may go on: {error}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The scheduler: makes ordinary jobs of the registered ones, and runs their items through a carrier.
+//!
+//! Any number of schedulers work on one registry center. Each job goes to one of them, by the strategy `WHOLE`; when that one
+//! dies, another one takes its items over and adopts what the carrier runs. There is no queue and no second record of runs:
+//! those of the ordinary job are the truth.
+
+mod daemons;
+mod hub;
+mod jobs;
+mod launches;
+mod marks;
+mod nodes;
+mod registrations;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use elasticjob::ident::JobName;
+use elasticjob::log::error;
+use elasticjob::operations::Operations;
+use elasticjob::registry::RegistryCenter;
+use elasticjob::runtime::JobEnvironment;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+pub use self::registrations::Registrations;
+pub use self::store::{Store, StoreError};
+use crate::carrier::Carrier;
+use crate::model::CarriedJob;
+use daemons::{Daemons, Owner};
+use hub::Hub;
+use jobs::{Means, Troubles};
+use launches::Launches;
+use marks::Marks;
+
+/// What a [`Scheduler`] works with.
+#[non_exhaustive]
+pub struct SchedulerOptions {
+    /// The environment of its jobs, with their tracing.
+    pub environment: JobEnvironment,
+    /// The registry center with the registrations and the jobs.
+    pub registry: Arc<dyn RegistryCenter>,
+    /// What carries the items.
+    pub carrier: Arc<dyn Carrier>,
+    /// For an embedded registry, which forgets with its process: the file that keeps the registrations. Then no other
+    /// scheduler takes over, so a shutdown ends what runs.
+    pub embedded: Option<PathBuf>,
+}
+
+impl SchedulerOptions {
+    /// The options for a registry center that several schedulers share.
+    pub fn new(environment: JobEnvironment, registry: Arc<dyn RegistryCenter>, carrier: Arc<dyn Carrier>) -> Self {
+        Self { environment, registry, carrier, embedded: None }
+    }
+}
+
+/// A scheduler that runs.
+pub struct Scheduler {
+    registry: Arc<dyn RegistryCenter>,
+    carrier: Arc<dyn Carrier>,
+    store: Store,
+    hub: Hub,
+    launches: Launches,
+    registrations: watch::Receiver<Registrations>,
+    troubles: Troubles,
+    ending: CancellationToken,
+    ends_processes: bool,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Scheduler {
+    /// Starts a scheduler: it reads the registrations and schedules their jobs. It needs a tokio runtime.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the registrations cannot be read.
+    pub async fn start(options: SchedulerOptions) -> Result<Self, StoreError> {
+        let SchedulerOptions { environment, registry, carrier, embedded } = options;
+        if registry.is_open() && embedded.is_none() {
+            error!(
+                "everyone who reaches the registry center can register jobs, and so run any command where the carrier {} runs \
+                 them: the namespace is open; give elasticjob.reg-center.digest (docs/security.md)",
+                carrier.type_name()
+            );
+        }
+        let ends_processes = embedded.is_some();
+        let store = Store::new(registry.clone(), carrier.clone(), embedded);
+        store.prepare().await?;
+        let hub = Hub::new(carrier.clone());
+        let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()));
+        launches.learn().await;
+        let (told, registrations) = watch::channel(store.registrations().await?);
+        let (ending, troubles) = (CancellationToken::new(), Troubles::default());
+        let means = Means {
+            environment: environment.clone(),
+            registry: registry.clone(),
+            launches: launches.clone(),
+            registrations: registrations.clone(),
+            troubles: troubles.clone(),
+            ending: ending.clone(),
+        };
+        let daemons = Daemons {
+            registry: registry.clone(),
+            carrier: carrier.clone(),
+            registrations: registrations.clone(),
+            ending: ending.clone(),
+            ends_processes,
+            owner: Owner { scheduler: environment.instance_id().to_string(), place: carrier.place() },
+        };
+        let tasks = vec![
+            tokio::spawn(registrations::follow(registry.clone(), told)),
+            tokio::spawn(jobs::keep_all(means)),
+            tokio::spawn(daemons.keep_all()),
+        ];
+        Ok(Self { registry, carrier, store, hub, launches, registrations, troubles, ending, ends_processes, tasks })
+    }
+
+    /// The carrier.
+    pub fn carrier(&self) -> &Arc<dyn Carrier> {
+        &self.carrier
+    }
+
+    /// The registrations, for writers.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The registrations as this scheduler knows them.
+    pub fn registrations(&self) -> watch::Receiver<Registrations> {
+        self.registrations.clone()
+    }
+
+    /// The operations on the ordinary jobs.
+    pub fn operations(&self) -> Operations {
+        Operations::new(self.registry.clone())
+    }
+
+    /// Why jobs do not run here, by job.
+    pub fn troubles(&self) -> BTreeMap<JobName, String> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks the carrier again for everything that is waited for.
+    pub async fn reconcile(&self) {
+        self.hub.refresh_all().await;
+    }
+
+    /// Leaves. What runs goes on, and another scheduler adopts it; with an embedded registry it is stopped, as none would.
+    pub async fn shutdown(mut self) {
+        self.ending.cancel();
+        // The first one follows the registrations as long as somebody listens.
+        let followed = self.tasks.remove(0);
+        for task in self.tasks.drain(..) {
+            let _ = task.await;
+        }
+        followed.abort();
+        if self.ends_processes {
+            let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
+            for job in &jobs {
+                self.launches.stop_all(&job.job_name, job.grace()).await;
+            }
+            let longest = jobs.iter().map(|job| job.grace()).max().unwrap_or_default() + ENDING;
+            // Dropping the carrier lets go of what does not end in time.
+            let _ = tokio::time::timeout(longest, self.ended()).await;
+        }
+    }
+
+    /// Completes when the carrier runs nothing any more.
+    async fn ended(&self) {
+        loop {
+            let mut runs = false;
+            for id in self.carrier.launches().await.unwrap_or_default() {
+                let states = self.carrier.states(&id).await.ok().flatten().unwrap_or_default();
+                runs |= states.values().any(|state| state.outcome().is_none());
+            }
+            for name in self.registrations.borrow().jobs.keys() {
+                runs |= !self.carrier.kept(name).await.unwrap_or_default().is_empty();
+            }
+            if !runs {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// How long a shutdown waits after the grace of the jobs.
+const ENDING: Duration = Duration::from_secs(3);

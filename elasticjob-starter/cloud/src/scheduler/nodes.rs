@@ -1,0 +1,70 @@
+//! Where the registrations are in the registry center, below the namespace: the paths of ElasticJob-Cloud.
+
+use elasticjob::ident::JobName;
+
+pub(super) const CONFIG: &str = "/config";
+pub(super) const APPS: &str = "/config/app";
+pub(super) const JOBS: &str = "/config/job";
+pub(super) const DISABLED: &str = "/state/disable";
+pub(super) const DISABLED_APPS: &str = "/state/disable/app";
+pub(super) const DISABLED_JOBS: &str = "/state/disable/job";
+/// The fire for which each item was launched last. ElasticJob-Cloud has no such node.
+pub(super) const LAUNCHED: &str = "/state/launched";
+/// Which scheduler looks after the processes of a `DAEMON` job. ElasticJob-Cloud has no such node.
+pub(super) const DAEMONS: &str = "/state/daemon";
+
+/// All directories, each after its parent.
+pub(super) const DIRECTORIES: [&str; 9] =
+    [CONFIG, APPS, JOBS, "/state", DISABLED, DISABLED_APPS, DISABLED_JOBS, LAUNCHED, DAEMONS];
+
+/// Names that no carried job can have: their nodes are in the way.
+pub(super) const TAKEN: [&str; 2] = ["config", "state"];
+
+/// A registration, by its node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    App(String),
+    Job(JobName),
+    DisabledApp(String),
+    DisabledJob(JobName),
+}
+
+impl Node {
+    pub(super) fn path(&self) -> String {
+        match self {
+            Self::App(name) => format!("{APPS}/{name}"),
+            Self::Job(name) => format!("{JOBS}/{name}"),
+            Self::DisabledApp(name) => format!("{DISABLED_APPS}/{name}"),
+            Self::DisabledJob(name) => format!("{DISABLED_JOBS}/{name}"),
+        }
+    }
+
+    /// The registration with this path. `None` for directories and for nodes of others.
+    pub(super) fn parse(path: &str) -> Option<Self> {
+        let (parent, name) = path.rsplit_once('/')?;
+        let job = || JobName::new(name).ok();
+        match parent {
+            APPS => Some(Self::App(name.to_owned())),
+            JOBS => job().map(Self::Job),
+            DISABLED_APPS => Some(Self::DisabledApp(name.to_owned())),
+            DISABLED_JOBS => job().map(Self::DisabledJob),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_read_as_it_is_written() {
+        let job = JobName::new("my job").unwrap();
+        for node in
+            [Node::App("a".into()), Node::Job(job.clone()), Node::DisabledApp("a".into()), Node::DisabledJob(job)]
+        {
+            assert_eq!(Node::parse(&node.path()), Some(node));
+        }
+        assert!(DIRECTORIES.iter().all(|path| Node::parse(path).is_none()));
+    }
+}

@@ -1,0 +1,345 @@
+use std::fs;
+use std::future::Future;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::fire::FireState;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Operations, Target};
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{RegistryCenter, SessionState};
+use elasticjob::runtime::JobEnvironment;
+use serde_json::{Value, json};
+
+use super::{Scheduler, SchedulerOptions, StoreError};
+use crate::process::scratch::Scratch;
+use crate::process::{ProcessCarrier, ProcessOptions};
+
+/// Schedulers on one registry center.
+struct Cluster {
+    registry: MemoryRegistry,
+    scratch: Scratch,
+}
+
+/// A scheduler with its connection.
+struct Member {
+    scheduler: Scheduler,
+    center: Arc<dyn RegistryCenter>,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        Self { registry: MemoryRegistry::new(), scratch: Scratch::new() }
+    }
+
+    /// A scheduler of this host.
+    async fn scheduler(&self, host: &str) -> Member {
+        let environment = JobEnvironment::builder().build().unwrap();
+        let center: Arc<dyn RegistryCenter> = Arc::new(self.registry.connect());
+        let carrier = ProcessCarrier::new(ProcessOptions::new(self.scratch.path().join(host), "tests")).unwrap();
+        let options = SchedulerOptions::new(environment, center.clone(), Arc::new(carrier));
+        Member { scheduler: Scheduler::start(options).await.unwrap(), center }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// An application whose program is this script; `$DIR` is a folder of the test.
+    fn app(&self, name: &str, script: &str) -> Value {
+        let file = self.file(&format!("{name}.sh"));
+        fs::write(&file, format!("#!/bin/sh\nDIR={}\n{script}\n", self.scratch.path().display())).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        json!({ "appName": name, "appURL": format!("file://{}", file.display()), "bootstrapScript": format!("{name}.sh"),
+                "cpuCount": 0, "memoryMB": 16 })
+    }
+
+    fn lines(&self, name: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.file(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+fn job(name: &str, app: &str, more: Value) -> Value {
+    let mut job = json!({ "jobName": name, "appName": app, "jobExecutionType": "TRANSIENT", "cpuCount": 0.01, "memoryMB": 32,
+                          "shardingTotalCount": 1, "gracePeriodSeconds": 1 });
+    if let (Value::Object(fields), Value::Object(more)) = (&mut job, more) {
+        fields.extend(more);
+    }
+    job
+}
+
+fn name(name: &str) -> JobName {
+    JobName::new(name).unwrap()
+}
+
+/// Waits until something is so.
+async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
+    let waiting = async {
+        while !is().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(60), waiting).await.is_ok(), "not within 60 s: {what}");
+}
+
+impl Member {
+    fn operations(&self) -> Operations {
+        self.scheduler.operations()
+    }
+
+    async fn register(&self, app: Value, job: Value) {
+        self.scheduler.store().add_app(app).await.unwrap();
+        let name = self::name(job["jobName"].as_str().unwrap());
+        self.scheduler.store().add_job(job).await.unwrap();
+        until("an instance is online", || async {
+            self.operations().snapshot(&name).await.is_ok_and(|job| job.instances().count() > 0)
+        })
+        .await;
+    }
+
+    async fn trigger(&self, job: &str) {
+        self.operations().trigger(&Target::Job(name(job))).await.unwrap();
+    }
+
+    /// The state and the error of the last run of item 0.
+    async fn last(&self, job: &str) -> Option<(FireState, Option<String>)> {
+        let snapshot = self.operations().snapshot(&name(job)).await.ok()?;
+        let last = snapshot.items.get(&0)?.record.last.clone()?;
+        Some((last.state, last.error))
+    }
+
+    async fn until_last(&self, job: &str, state: FireState) -> Option<String> {
+        until("the run has ended", || async { self.last(job).await.is_some_and(|(last, _)| last == state) }).await;
+        self.last(job).await.and_then(|(_, error)| error)
+    }
+
+    async fn running(&self, job: &str) -> usize {
+        let mut running = 0;
+        for id in self.scheduler.carrier().launches().await.unwrap() {
+            let states = self.scheduler.carrier().states(&id).await.unwrap().unwrap_or_default();
+            running += states.values().filter(|state| id.job.as_str() == job && state.outcome().is_none()).count();
+        }
+        running
+    }
+}
+
+/// Says that it runs, and runs until the test lets it end.
+const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_registered_job_fires_and_its_items_run_as_processes() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    let app = cluster.app("hello", "echo \"$ELASTICJOB_SHARDING_ITEM $ELASTICJOB_SHARDING_PARAMETER\" >>$DIR/items");
+    let more = json!({ "cron": "* * * * * ?", "shardingTotalCount": 2, "shardingItemParameters": "0=a,1=b" });
+    one.register(app, job("hello", "hello", more)).await;
+    until("both items ran twice", || async {
+        let lines = cluster.lines("items");
+        ["0 a", "1 b"].iter().all(|item| lines.iter().filter(|line| line == item).count() >= 2)
+    })
+    .await;
+    one.until_last("hello", FireState::Succeeded).await;
+    one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_item_says_in_its_record_why() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    let app = cluster.app("bad", "echo 'the table is locked' >&2; exit 3");
+    one.register(app, job("bad", "bad", json!({}))).await;
+    one.trigger("bad").await;
+    let error = one.until_last("bad", FireState::Failed).await.unwrap();
+    assert_eq!(error, "it ended with exit code 3: the table is locked");
+    one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn when_a_scheduler_loses_its_session_another_one_adopts_what_it_launched() {
+    let cluster = Cluster::new();
+    let members = [cluster.scheduler("a").await, cluster.scheduler("a").await];
+    members[0].register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+    until("both are online", || async {
+        members[0].operations().snapshot(&name("long")).await.unwrap().instances().count() == 2
+    })
+    .await;
+    members[0].trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    let snapshot = members[0].operations().snapshot(&name("long")).await.unwrap();
+    let first = snapshot.items[&0].record.last.clone().unwrap();
+    for member in &members {
+        let session = *member.center.session().borrow();
+        if let SessionState::Connected { id, .. } = session
+            && first.attempt.is_of(id)
+        {
+            cluster.registry.expire(id);
+        }
+    }
+    until("another begin", || async {
+        let snapshot = members[1].operations().snapshot(&name("long")).await.unwrap();
+        snapshot.items[&0].record.last.as_ref().is_some_and(|last| last.attempt != first.attempt)
+    })
+    .await;
+    fs::write(cluster.file("end"), "").unwrap();
+    members[1].until_last("long", FireState::Succeeded).await;
+    assert_eq!(cluster.lines("runs"), ["begun"]);
+    for member in members {
+        member.scheduler.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_another_host_launched_is_lost_where_it_may_not_run_twice() {
+    for (failover, state, runs) in [(false, FireState::Failed, 1), (true, FireState::Succeeded, 2)] {
+        let cluster = Cluster::new();
+        let first = cluster.scheduler("a").await;
+        first.register(cluster.app("once", UNTIL_TOLD), job("once", "once", json!({ "failover": failover }))).await;
+        first.trigger("once").await;
+        until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+        let second = cluster.scheduler("b").await;
+        until("both are online", || async {
+            second.operations().snapshot(&name("once")).await.unwrap().instances().count() == 2
+        })
+        .await;
+        first.scheduler.shutdown().await;
+        if failover {
+            until("it runs again", || async { cluster.lines("runs").len() == 2 }).await;
+        }
+        fs::write(cluster.file("end"), "").unwrap();
+        let error = second.until_last("once", state).await;
+        assert_eq!(error.is_some_and(|why| why.contains("it was lost")), !failover);
+        assert_eq!(cluster.lines("runs").len(), runs);
+        second.scheduler.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_is_disabled_or_removed_has_its_processes_stopped() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+    one.trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    let store = one.scheduler.store();
+    store.switch_job(&name("long"), false).await.unwrap();
+    until("it is stopped", || async { one.running("long").await == 0 }).await;
+    until("no instance is online", || async {
+        one.operations().snapshot(&name("long")).await.unwrap().instances().count() == 0
+    })
+    .await;
+    store.switch_job(&name("long"), true).await.unwrap();
+    until("it is scheduled again", || async {
+        one.operations().snapshot(&name("long")).await.unwrap().instances().count() == 1
+    })
+    .await;
+    store.remove_job(&name("long")).await.unwrap();
+    until("its nodes are removed", || async { one.operations().snapshot(&name("long")).await.is_err() }).await;
+    assert!(matches!(store.remove_job(&name("long")).await, Err(StoreError::NoSuchJob(_))));
+    store.remove_app("long").await.unwrap();
+    assert!(store.registrations().await.unwrap().apps.is_empty());
+    one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_keeps_the_other_fields_and_what_runs() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({ "description": "before" }))).await;
+    one.trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    let store = one.scheduler.store();
+    store.change_job(json!({ "jobName": "long", "description": "after" })).await.unwrap();
+    until("the change is in force", || async {
+        let snapshot = one.operations().snapshot(&name("long")).await.unwrap();
+        let configuration = snapshot.configuration.as_ref().and_then(|it| it.as_ref().ok());
+        configuration.and_then(|it| it.settings().description).as_deref() == Some("after")
+            && snapshot.instances().count() == 1
+    })
+    .await;
+    fs::write(cluster.file("end"), "").unwrap();
+    one.until_last("long", FireState::Succeeded).await;
+    assert_eq!(cluster.lines("runs"), ["begun"]);
+    store.change_app(json!({ "appName": "long", "appCacheEnable": false })).await.unwrap();
+    let app = store.registrations().await.unwrap().apps["long"].clone();
+    assert!(!app.app_cache_enable && app.bootstrap_script == "long.sh");
+    one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_of_a_daemon_live_as_long_as_it_is_registered_and_enabled() {
+    let cluster = Cluster::new();
+    let members = [cluster.scheduler("a").await, cluster.scheduler("b").await];
+    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 2 });
+    let store = members[0].scheduler.store();
+    store.add_app(cluster.app("resident", "exec sleep 600")).await.unwrap();
+    store.add_job(job("resident", "resident", daemon)).await.unwrap();
+    let resident = name("resident");
+    let kept = async || {
+        let mut kept = 0;
+        for member in &members {
+            kept += member.scheduler.carrier().kept(&resident).await.unwrap().len();
+        }
+        kept
+    };
+    until("both processes are there", || async { kept().await == 2 }).await;
+    store.switch_app("resident", false).await.unwrap();
+    until("none is there", || async { kept().await == 0 }).await;
+    store.switch_app("resident", true).await.unwrap();
+    until("they are there again", || async { kept().await == 2 }).await;
+    store.remove_job(&resident).await.unwrap();
+    until("none is there any more", || async { kept().await == 0 }).await;
+    for member in members {
+        member.scheduler.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn registrations_of_an_embedded_registry_outlive_the_process() {
+    let cluster = Cluster::new();
+    let copy = cluster.file("registrations.json");
+    let start = async || {
+        let environment = JobEnvironment::builder().build().unwrap();
+        let center: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
+        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
+        let options = SchedulerOptions {
+            embedded: Some(copy.clone()),
+            ..SchedulerOptions::new(environment, center, Arc::new(carrier))
+        };
+        Scheduler::start(options).await.unwrap()
+    };
+    let first = start().await;
+    first.store().add_app(cluster.app("long", "true")).await.unwrap();
+    first.store().add_job(job("long", "long", json!({ "disabled": true }))).await.unwrap();
+    let before = first.store().registrations().await.unwrap();
+    first.shutdown().await;
+    let second = start().await;
+    assert_eq!(second.store().registrations().await.unwrap(), before);
+    assert!(before.is_disabled(&before.jobs[&name("long")]));
+    second.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_registered_is_refused_with_every_reason() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    let store = one.scheduler.store();
+    let app = cluster.app("a", "true");
+    store.add_app(app.clone()).await.unwrap();
+    assert!(matches!(store.add_app(app).await, Err(StoreError::AppExists(_))));
+    assert!(matches!(store.add_job(job("j", "b", json!({}))).await, Err(StoreError::NoSuchApp(_))));
+    assert!(matches!(store.add_job(job("config", "a", json!({}))).await, Err(StoreError::Invalid(_))));
+    let too_much = json!({ "cpuCount": 100_000, "memoryMB": 1e12, "queueName": "q" });
+    let Err(StoreError::Invalid(problems)) = store.add_job(job("j", "a", too_much)).await else {
+        panic!("it is refused")
+    };
+    let fields: Vec<&str> = problems.0.iter().map(|problem| problem.field.as_str()).collect();
+    assert_eq!(fields, ["cpuCount", "memoryMB", "queueName"]);
+    store.add_job(job("j", "a", json!({}))).await.unwrap();
+    assert!(matches!(store.add_job(job("j", "a", json!({}))).await, Err(StoreError::JobExists(_))));
+    assert!(matches!(store.change_job(json!({ "jobName": "none" })).await, Err(StoreError::NoSuchJob(_))));
+    assert!(matches!(store.change_app(json!({ "appName": "a", "cpuCount": -1 })).await, Err(StoreError::Invalid(_))));
+    one.scheduler.shutdown().await;
+}
