@@ -142,14 +142,14 @@ impl ElasticJobApp {
 
     /// Waits for SIGTERM or Ctrl-C, then shuts down: running items may finish within the grace time
     /// (`elasticjob.shutdown.grace`), and the instance leaves the registry. Error handlers may report failures until
-    /// that time is over, for 3 s at the least. A second signal cuts items off at once. The same signal again within a
-    /// second does not count as a second one: some programs send one to the process and one to its group.
+    /// that time is over, for 3 s at the least. A signal during the shutdown cuts items off at once. The same signal
+    /// again within a second does not count: some programs send one to the process and one to its group.
     ///
     /// # Errors
     /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is
     /// closed for good meanwhile, for example because it refuses the digest after it was away; [`AppError::JobFailed`]
-    /// when the coordination of a job ended by a bug several times in a row. A supervisor that restarts the program
-    /// then starts all jobs again.
+    /// when the coordination of a job ended by a bug several times in a row: the other jobs have the grace time then, too.
+    /// A supervisor that restarts the program then starts all jobs again.
     pub async fn until_shutdown(self) -> Result<(), AppError> {
         self.until_shutdown_or(std::future::pending()).await
     }
@@ -160,6 +160,7 @@ impl ElasticJobApp {
     /// The errors of [`until_shutdown`](Self::until_shutdown).
     pub async fn until_shutdown_or(mut self, end: impl Future<Output = ()>) -> Result<(), AppError> {
         let mut signals = Signals::listen().map_err(AppError::Signals)?;
+        let mut ended = Ok(());
         let why = tokio::select! {
             signal = signals.next() => signal,
             () = end => "the program ends",
@@ -172,20 +173,20 @@ impl ElasticJobApp {
                 apart(move || {
                     error!("shutting down: the coordination of job '{name}' ended by a bug again and again: {panic}");
                 });
-                self.leave(ShutdownMode::Graceful).await;
-                return Err(AppError::JobFailed { job, why });
+                ended = Err(AppError::JobFailed { job, why });
+                "a job has failed"
             }
         };
         let grace = self.grace;
         apart(move || info!("shutting down: {why}; running items have {grace:?} to finish"));
         tokio::select! {
-            () = self.leave(ShutdownMode::Graceful) => return Ok(()),
+            () = self.leave(ShutdownMode::Graceful) => return ended,
             signal = signals.after(why) => {
-                apart(move || warn!("a second signal, {signal}: running items are cut off"));
+                apart(move || warn!("{signal} during the shutdown: running items are cut off"));
             }
         }
         self.leave(ShutdownMode::Now).await;
-        Ok(())
+        ended
     }
 
     /// Shuts down: running items may finish within the grace time, and the instance leaves the registry.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
 use super::buggy::{BUG, FALLS, STAYS_DOWN};
+use super::process::ENDLESS;
 use super::processes::{LIMIT, Processes};
 
 const JOBS: &str = "    works: {cron: '* * * * * ?', sharding-total-count: 2, registry-center-ref: buggy, \
@@ -43,7 +44,9 @@ pub async fn once(server: Arc<ZookeeperServer>) {
 }
 
 pub async fn for_good(server: Arc<ZookeeperServer>) {
-    let mut processes = Processes::new(server, "stays-down", SESSION_MS, JOBS);
+    // The shutdown waits for this one, until a signal cuts it off.
+    let endless = format!("{ENDLESS}{{cron: '* * * * * ?', sharding-total-count: 1}}\n  shutdown: {{grace: 1h}}\n");
+    let mut processes = Processes::new(server, "stays-down", SESSION_MS, &format!("{JOBS}{endless}"));
     let alone = processes.start();
     processes.run_again(alone, "works", &[0, 1]).await;
     processes.ask_for(alone, STAYS_DOWN);
@@ -52,7 +55,9 @@ pub async fn for_good(server: Arc<ZookeeperServer>) {
     processes.says(&["why", "works"], &["! no instance is online"]).await;
     processes.says(&["status", "works"], &["status     CRASHED", "! no instance is online"]).await;
     // It was started again five times by then.
-    assert_eq!(processes.exited(alone).await.code(), Some(1), "{}", processes.all());
+    let shuts_down = "running items have 3600s to finish";
+    processes.wait(shuts_down, LIMIT, async || processes.log(alone).contains(shuts_down).then_some(())).await;
+    assert_eq!(processes.end(alone).await.code(), Some(1), "{}", processes.all());
     let log = processes.log(alone);
     for part in [
         "starts again in 16 s",

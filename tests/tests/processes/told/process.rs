@@ -17,6 +17,9 @@ use super::buggy::Buggy;
 /// Names the folder of a process: its settings, and what it records.
 pub const FOLDER: &str = "TOLD_FOLDER";
 
+/// The start of the settings of a job that runs until it is cut off, for programs that have one.
+pub const ENDLESS: &str = "    endless: ";
+
 /// Names the ZooKeeper of the registry center with a bug, and its namespace, for programs that have one.
 pub const BUGGY: [&str; 2] = ["TOLD_BUGGY_SERVER", "TOLD_BUGGY_NAMESPACE"];
 
@@ -61,6 +64,10 @@ async fn run(folder: &Path) -> Result<(), AppError> {
         config.session_timeout_milliseconds = 6_000;
         let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.unwrap();
         app = app.registry_center("buggy", Arc::new(Buggy::new(center, folder)));
+    }
+    if std::fs::read_to_string(folder.join("application.yaml")).unwrap().contains(ENDLESS) {
+        let endless = |context: ShardingContext| async move { context.cancelled().await };
+        app = app.job("endless", item_handler(endless));
     }
     app.start().await?.until_shutdown().await
 }
