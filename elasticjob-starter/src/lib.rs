@@ -24,6 +24,8 @@ pub mod metrics;
 mod plan;
 pub mod prelude;
 pub mod settings;
+#[cfg(feature = "opentelemetry")]
+mod spans;
 
 pub use elasticjob;
 pub use elasticjob::{
@@ -32,6 +34,27 @@ pub use elasticjob::{
 };
 /// Registers a function as a job: see [`elasticjob::elastic_job`] for its options.
 pub use elasticjob_macros::__starter_elastic_job as elastic_job;
+/// The library whose tracer provider gets a span for each run of an item. A program must use the same version of it.
+///
+/// ```no_run
+/// use elasticjob_starter::opentelemetry::global;
+/// use elasticjob_starter::prelude::*;
+/// use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider};
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     // With opentelemetry-otlp: SpanExporter::builder().with_http().build()?
+///     let exporter = InMemorySpanExporter::default();
+///     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
+///     global::set_tracer_provider(provider.clone());
+///     let app = ElasticJobApp::builder().start().await?;
+///     app.until_shutdown().await?;
+///     provider.shutdown()?;
+///     Ok(())
+/// }
+/// ```
+#[cfg(feature = "opentelemetry")]
+pub use opentelemetry;
 
 pub use app::{ElasticJobApp, ElasticJobAppBuilder};
 pub use error::{AppError, Problem};

@@ -5,10 +5,12 @@ use std::fmt;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use elasticjob::operations::{JobOverview, JobState, Listed};
+use elasticjob::ident::JobName;
+use elasticjob::operations::{JobOverview, JobState, Listed, ServerBrief};
 use elasticjob::registry::SessionState;
 use elasticjob_openmetrics::{Labels, Page};
 
+use crate::access::LOGINS;
 use crate::app::App;
 use crate::here::Who;
 use crate::live;
@@ -23,6 +25,7 @@ struct Scraped {
     is_up: bool,
     /// `None` where nothing was read yet.
     listed: Option<Listed>,
+    servers: Vec<ServerBrief>,
 }
 
 /// The page, with the jobs that the caller may see.
@@ -38,18 +41,22 @@ pub(crate) async fn show(State(app): State<App>, who: Who, headers: HeaderMap) -
         if let Some(listed) = listed.as_mut() {
             listed.jobs.retain(|job| who.identity.sees_job(&name, job.job.as_str()));
         }
+        let sees = |job: &JobName| who.identity.sees_job(&name, job.as_str());
+        let servers = registry.catalogue().servers(sees).await.unwrap_or_default();
         let is_up = is_connected && listed.as_ref().is_some_and(|listed| listed.lost_since.is_none());
-        registries.push(Scraped { name, is_up, listed });
+        registries.push(Scraped { name, is_up, listed, servers });
     }
     let streams = live::MOST - app.streams.available_permits();
+    let logins = app.access.logins();
     let text = elasticjob_openmetrics::text(move |page| {
-        write_console(page, &registries, streams)?;
+        write_console(page, &registries, streams, logins)?;
+        write_servers(page, &registries)?;
         write_jobs(page, &Jobs(&registries))
     });
     elasticjob_openmetrics::answer(&headers, text)
 }
 
-fn write_console(page: &mut Page<'_>, registries: &[Scraped], streams: usize) -> fmt::Result {
+fn write_console(page: &mut Page<'_>, registries: &[Scraped], streams: usize, logins: [u64; 3]) -> fmt::Result {
     let build = vec![("version", env!("CARGO_PKG_VERSION"))];
     page.gauges("elasticjob_console_build_info", "The version of the console.", [(build, 1.0)])?;
     let up = registries.iter().map(|it| (vec![("registry", it.name.as_str())], flag(it.is_up)));
@@ -60,7 +67,26 @@ fn write_console(page: &mut Page<'_>, registries: &[Scraped], streams: usize) ->
     });
     let help = "Since when the registry center is lost: the jobs are as they were then.";
     page.gauges("elasticjob_console_registry_lost_since_timestamp_seconds", help, lost)?;
-    page.gauges("elasticjob_console_streams", "Pages that are kept up to date.", [(Vec::new(), count(streams))])
+    page.gauges("elasticjob_console_streams", "Pages that are kept up to date.", [(Vec::new(), count(streams))])?;
+    let logins = LOGINS.into_iter().zip(logins).map(|(result, count)| (vec![("result", result)], count));
+    page.counters("elasticjob_console_logins", "Attempts to log in.", logins)
+}
+
+fn write_servers(page: &mut Page<'_>, registries: &[Scraped]) -> fmt::Result {
+    let numbers: [(&str, &str, fn(&ServerBrief) -> usize); 2] = [
+        ("instances", "Instances that are online on a server, each once, however many jobs it has.", |it| {
+            it.instances.len()
+        }),
+        ("disabled_jobs", "Jobs in which the server is disabled.", |it| it.disabled_jobs),
+    ];
+    for (name, help, of) in numbers {
+        let all = registries.iter().flat_map(|registry| registry.servers.iter().map(move |it| (&registry.name, it)));
+        let series = all.map(|(registry, it)| {
+            (vec![("registry", registry.as_str()), ("server", it.server.as_str())], count(of(it)))
+        });
+        page.gauges(&format!("elasticjob_server_{name}"), help, series)?;
+    }
+    Ok(())
 }
 
 fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
@@ -75,12 +101,13 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         JobState::ALL.map(|state| (vec![("status", state.as_str().to_lowercase())], flag(job.state == state)))
     });
     write(page, "elasticjob_job_status", "1 at the status that the job has.", status)?;
-    let times: [(&str, &str, Of<Option<i64>>); 5] = [
+    let times: [(&str, &str, Of<Option<i64>>); 6] = [
         ("next_fire", "The next scheduled fire.", |job| job.next_fire),
         ("last_fire", "The scheduled time of the fire that was begun last.", |job| {
             job.last.as_ref().map(|last| last.at)
         }),
         ("last_success", "The end of the last run of an item that succeeded.", |job| job.last_success),
+        ("configuration_changed", "When the configuration was written last.", |job| job.configured),
         ("oldest_run_start", "The begin of the oldest run that goes on.", |job| job.running_since),
         ("overdue_since", "The earliest fire that should have begun and has not.", |job| {
             job.overdue.map(|overdue| overdue.since)

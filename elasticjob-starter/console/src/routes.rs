@@ -4,8 +4,9 @@ use axum::handler::Handler;
 use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, get, on};
 use axum::{Router, extract::Request};
+use tower::ServiceExt;
 use tower_http::csrf::CsrfLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
@@ -120,7 +121,24 @@ pub(crate) fn router(app: App) -> Router {
         .with_state(app);
     match base.as_str() {
         "" => router,
-        base => Router::new().nest(base, router),
+        base => {
+            // Proxies that pass on a folder ask for its first page with a slash, which `nest` does not.
+            let first = router.clone();
+            let show = move |request: Request| first_page(first.clone(), request);
+            Router::new().nest(base, router).route(&format!("{base}/"), get(show))
+        }
+    }
+}
+
+async fn first_page(console: Router, mut request: Request) -> Response {
+    let query = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
+    match format!("/{query}").parse() {
+        Ok(uri) => *request.uri_mut() = uri,
+        Err(_) => return StatusCode::BAD_REQUEST.into_response(),
+    }
+    match console.oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
     }
 }
 

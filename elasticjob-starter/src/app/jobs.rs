@@ -103,6 +103,8 @@ pub(super) fn make(
             JobCode::Given(handler) => (None, handler.clone()),
             JobCode::Type => (None, handler_of_type(job, &environment)),
         };
+        #[cfg(feature = "opentelemetry")]
+        let handler = crate::spans::with_spans(handler, job.type_name());
         match Job::make(job, &environment, registry_of(job), handler) {
             Ok((job_made, handle)) => {
                 match handle.clone() {

@@ -175,8 +175,7 @@ mod tests {
         job.handle().execute().await.unwrap();
         tokio::time::timeout(Duration::from_secs(20), kept.is_over.notified()).await.unwrap();
         job.shutdown(ShutdownMode::Graceful).await;
-        let lines = kept.lines.lock().unwrap().clone();
-        lines
+        std::mem::take(&mut *kept.lines.lock().unwrap())
     }
 
     fn subscriber() -> impl Subscriber + Send + Sync {

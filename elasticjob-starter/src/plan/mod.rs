@@ -43,6 +43,15 @@ impl PlannedJob {
     pub fn is_one_off(&self) -> bool {
         self.configuration.schedule().is_none()
     }
+
+    /// The name of its type.
+    #[cfg(feature = "opentelemetry")]
+    pub fn type_name(&self) -> &str {
+        match &self.code {
+            JobCode::Function(function) => function.kind.type_name(),
+            JobCode::Given(_) | JobCode::Type => self.configuration.job_type().unwrap_or("SIMPLE"),
+        }
+    }
 }
 
 /// The code that runs the items of a job.

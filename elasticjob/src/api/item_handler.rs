@@ -57,6 +57,19 @@ impl ItemHandler {
         Self { bound, ..self }
     }
 
+    /// A handler that has each run wrapped, with the same checks and options: for what belongs around the runs of all jobs,
+    /// such as spans of a tracing. `wrap` is called when the work is made, which may be before it begins: an item may have to
+    /// wait for its turn.
+    #[must_use]
+    pub fn around(self, wrap: impl Fn(&ShardingContext, ItemWork) -> ItemWork + Send + Sync + 'static) -> Self {
+        let work = self.work;
+        let wrapped = move |context: ShardingContext| {
+            let made = work(context.clone());
+            wrap(&context, made)
+        };
+        Self { work: Arc::new(wrapped), ..self }
+    }
+
     /// The run of an item.
     pub fn work(&self, context: ShardingContext) -> ItemWork {
         (self.work)(context)

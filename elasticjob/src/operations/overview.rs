@@ -42,6 +42,8 @@ pub struct JobOverview {
     pub last_success: Option<i64>,
     /// The begin of the oldest run that goes on, in milliseconds since 1970.
     pub running_since: Option<i64>,
+    /// When the configuration was written last, in milliseconds since 1970.
+    pub configured: Option<i64>,
     /// The items whose last run failed, with the cause.
     pub failed: BTreeMap<ShardingItem, String>,
     /// Fires that no instance began: the earliest of all items.
@@ -101,6 +103,7 @@ impl JobSnapshot {
             last: records().max_by_key(|begun| (begun.at, begun.began)).cloned(),
             last_success: records().filter(|it| it.state == FireState::Succeeded).filter_map(|it| it.ended).max(),
             running_since: None,
+            configured: self.configured_since(),
             failed: BTreeMap::new(),
             overdue: None,
             obstacles: self.findings(now).into_iter().filter(Finding::is_obstacle).collect(),

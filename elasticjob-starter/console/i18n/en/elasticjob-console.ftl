@@ -144,7 +144,15 @@ configuration-now = stored now:
 configuration-fires = Coming fires, in UTC
 configuration-before = Now
 configuration-after = After the change
-configuration-changed-meanwhile = Nothing was changed: another operator or program changed the configuration meanwhile. The form has your values; where the stored ones differ they stand beside it. Look at them, and save again.
+configuration-changed-meanwhile = Nothing was changed: another operator or program changed the configuration meanwhile. The form has your changes on top of what is stored now. Look at them, and save again.
+configuration-meanwhile = Changed meanwhile
+configuration-setting = Setting
+configuration-base = When you began
+configuration-theirs = Stored now
+configuration-yours = Yours
+configuration-taken = In the form
+configuration-yours-kept = yours: both changed it
+configuration-theirs-taken = what is stored now
 cancel = Cancel
 
 # History

@@ -135,7 +135,15 @@ configuration-now = 当前存储：
 configuration-fires = 即将到来的触发（UTC）
 configuration-before = 当前
 configuration-after = 修改后
-configuration-changed-meanwhile = 未作任何修改：其他操作员或程序在此期间修改了配置。表单中保留您填写的值，与已存储的值不同之处已在旁边标出。请确认后再次保存。
+configuration-changed-meanwhile = 未作任何修改：其他操作员或程序在此期间修改了配置。表单已在当前存储的配置之上保留您的修改。请确认后再次保存。
+configuration-meanwhile = 期间的修改
+configuration-setting = 配置项
+configuration-base = 您开始编辑时
+configuration-theirs = 当前存储
+configuration-yours = 您的值
+configuration-taken = 表单采用
+configuration-yours-kept = 您的值：双方都修改了
+configuration-theirs-taken = 当前存储的值
 cancel = 取消
 
 # Findings; English comes from the library

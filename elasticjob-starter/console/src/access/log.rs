@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use axum::extract::ConnectInfo;
@@ -138,7 +139,11 @@ pub(crate) struct Entry {
 pub(crate) struct AccessLog {
     entries: Mutex<VecDeque<Entry>>,
     data: Option<DataFile>,
+    logins: [AtomicU64; 3],
 }
+
+/// How attempts to log in ended, in the order of the counts.
+pub(crate) const LOGINS: [&str; 3] = ["accepted", "refused", "slowed"];
 
 /// The address that a request came from.
 pub(crate) fn address(extensions: &Extensions) -> Option<String> {
@@ -147,14 +152,22 @@ pub(crate) fn address(extensions: &Extensions) -> Option<String> {
 
 impl AccessLog {
     pub(crate) fn new(data: Option<DataFile>) -> Self {
-        Self { entries: Mutex::default(), data }
+        Self { data, ..Self::default() }
     }
 
     pub(crate) fn add(&self, who: &str, from: Option<String>, event: Event) {
+        let login = match event {
+            Event::LoggedIn => Some(0),
+            Event::LoginRefused => Some(1),
+            Event::LoginSlowed => Some(2),
+            _ => None,
+        };
+        if let Some(login) = login {
+            self.logins[login].fetch_add(1, Ordering::Relaxed);
+        }
         let who: String = who.chars().take(LONGEST).collect();
-        let (code, detail) = (event.code(), event.detail());
+        let (code, detail) = (event.code().to_owned(), event.detail().map(str::to_owned));
         let (user, address) = (who.clone(), from.clone());
-        let detail = detail.map(str::to_owned);
         match event.is_refusal() {
             true => apart(move || warn!(target: "elasticjob::audit", ?user, from = ?address, ?detail, "{code}")),
             false => apart(move || info!(target: "elasticjob::audit", ?user, from = ?address, "{code}")),
@@ -170,6 +183,11 @@ impl AccessLog {
         let before = entries.iter().position(is_same).and_then(|place| entries.remove(place)).map_or(0, |it| it.count);
         entries.truncate(MOST - 1);
         entries.push_front(Entry { at, who, from, event, count: before + 1 });
+    }
+
+    /// How many attempts to log in ended how since the start: see [`LOGINS`].
+    pub(crate) fn logins(&self) -> [u64; 3] {
+        [0, 1, 2].map(|login: usize| self.logins[login].load(Ordering::Relaxed))
     }
 
     /// The events before a place, the last one first, with the place to go on from. In memory there are so few that all of
@@ -215,6 +233,7 @@ mod tests {
         for _ in 0..5_000 {
             log.add("root", Some("192.0.2.7".to_owned()), Event::LoginRefused);
         }
+        assert_eq!(log.logins(), [1, 5_000, 0]);
         let entries = log.entries();
         let told: Vec<_> = entries.iter().map(|it| (it.who.as_str(), it.count)).collect();
         assert_eq!(told, [("root", 5_000), ("zhang", 1)]);

@@ -19,7 +19,7 @@ pub use user::{FirstPassword, User};
 pub(crate) use grant::Permission;
 pub(crate) use guard::{authenticate, guard, shown_session};
 pub(crate) use identity::{Identity, Kind};
-pub(crate) use log::{AccessLog, Change, Entry, Event, address};
+pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address};
 pub(crate) use password::Passwords;
 pub(crate) use session::{COOKIE, SessionView, Sessions, random_password};
 pub(crate) use throttle::Throttle;

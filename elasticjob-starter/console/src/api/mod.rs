@@ -15,7 +15,7 @@ mod overview;
 mod past;
 mod problem;
 mod registries;
-mod run_log;
+pub(crate) mod run_log;
 mod schedules;
 mod servers;
 mod tagged;

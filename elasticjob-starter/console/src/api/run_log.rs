@@ -85,7 +85,7 @@ pub(crate) async fn log(
 }
 
 /// The lines as a text. What a line continues with is indented, so that it cannot be taken for another line.
-fn file(found: &RunWithLog) -> Response {
+pub(crate) fn file(found: &RunWithLog) -> Response {
     let mut text = String::new();
     for line in &found.lines {
         if line.left_out > 0 {

@@ -38,12 +38,20 @@ async fn a_program_of_this_host_sees_all_jobs_without_a_login() {
         "elasticjob_job_instances{job_name=\"settle\",registry=\"default\"} 1.0",
         "elasticjob_job_leader{job_name=\"settle\",registry=\"default\"} 1.0",
         "elasticjob_job_overdue_items{job_name=\"settle\",registry=\"default\"} 0.0",
+        "elasticjob_console_logins_total{result=\"refused\"} 0",
         "elasticjob_job_failed_items{job_name=\"settle\",registry=\"default\"} 0.0",
     ] {
         assert!(answer.body.lines().any(|it| it == line), "{line} is not in\n{}", answer.body);
     }
     let next = answer.body.lines().find(|it| it.starts_with("elasticjob_job_next_fire_timestamp_seconds{"));
     assert!(next.is_some(), "{}", answer.body);
+    for begin in [
+        "elasticjob_job_configuration_changed_timestamp_seconds{job_name=\"settle\"",
+        "elasticjob_server_instances{registry=\"default\",server=",
+        "elasticjob_server_disabled_jobs{registry=\"default\",server=",
+    ] {
+        assert!(answer.body.lines().any(|it| it.starts_with(begin)), "{begin}: {}", answer.body);
+    }
     assert!(!answer.body.contains("elasticjob_job_last_fire_timestamp_seconds{"), "it never ran");
     assert!(answer.body.ends_with("# EOF\n"));
 }

@@ -1,5 +1,7 @@
 //! Changes the configuration of a job: first what the change would do, then the change.
 
+mod merge;
+
 use askama::Template;
 use axum::Form;
 use axum::extract::Path;
@@ -10,6 +12,7 @@ use elasticjob::operations::{OperationError, Operations, StoredConfiguration};
 use i18n_embed_fl::fl;
 use serde_json::{Map, Value};
 
+use self::merge::{Changed, Values, merge};
 use super::configuration::rows;
 use super::form::{self, Fields};
 use super::job::{Head, failed, named, path_of};
@@ -66,6 +69,12 @@ pub(super) const NOT_KEPT: [&str; 6] = [
 /// The properties, as one field with a line for each.
 pub(super) const PROPS: &str = "props";
 
+/// The field that says what the reader began with.
+const BASE: &str = "base";
+
+/// Before the name of a property.
+const PROPERTY: &str = "props.";
+
 #[derive(Template)]
 #[template(path = "configuration_edit.html")]
 struct EditPage {
@@ -75,6 +84,10 @@ struct EditPage {
     fields: Vec<Field>,
     props: String,
     reason: String,
+    /// What the registry center has: what the reader began with, as JSON.
+    base: String,
+    /// What another one changed since the form was opened.
+    meanwhile: Vec<Changed>,
     /// What the change would do.
     preview: Option<ChangeView>,
     problems: Vec<String>,
@@ -92,10 +105,9 @@ struct Field {
 impl EditPage {
     /// The form with the stored settings.
     fn of(here: &Here, job: &JobName, stored: &StoredConfiguration) -> Self {
-        let (settings, props) = rows(stored);
-        let stored_value = |name: &str| settings.iter().find(|(key, _)| key == name).map(|(_, text)| text.clone());
+        let values = stored_values(stored);
         let fields = SETTINGS.map(|(name, kind)| {
-            let value = stored_value(name).unwrap_or_default();
+            let value = values.get(name).cloned().unwrap_or_default();
             Field { name, kind, value, stored: None }
         });
         Self {
@@ -103,8 +115,10 @@ impl EditPage {
             head: Head::of(here, job, "configuration"),
             version: stored.version(),
             fields: fields.into(),
-            props: props.iter().map(|(key, value)| format!("{key}={value}\n")).collect(),
+            props: lines(&values),
             reason: String::new(),
+            base: serde_json::to_string(&values).unwrap_or_default(),
+            meanwhile: Vec::new(),
             preview: None,
             problems: Vec::new(),
         }
@@ -112,14 +126,28 @@ impl EditPage {
 
     /// The same form with what the reader wrote.
     fn with(mut self, given: &[(String, String)]) -> Self {
-        for field in &mut self.fields {
-            let value = form::one(given, field.name).trim().to_owned();
-            let stored = std::mem::replace(&mut field.value, value);
-            field.stored = (stored != field.value).then_some(stored);
-        }
+        self.put(|name| form::one(given, name).trim().to_owned());
         self.props = form::one(given, PROPS).to_owned();
         self.reason = form::reason(given);
         self
+    }
+
+    /// The same form with what the reader wrote, joined with what is stored now.
+    fn merged(mut self, given: &[(String, String)], stored: &StoredConfiguration) -> Self {
+        let base = serde_json::from_str::<Values>(form::one(given, BASE)).ok();
+        let (values, changes) = merge(base.as_ref(), &stored_values(stored), &given_values(given));
+        self.put(|name| values.get(name).cloned().unwrap_or_default());
+        self.props = lines(&values);
+        self.reason = form::reason(given);
+        self.meanwhile = changes;
+        self
+    }
+
+    fn put(&mut self, value: impl Fn(&str) -> String) {
+        for field in &mut self.fields {
+            let stored = std::mem::replace(&mut field.value, value(field.name));
+            field.stored = (stored != field.value).then_some(stored);
+        }
     }
 
     /// The form as a change: all its settings, `null` for those that are empty.
@@ -141,6 +169,28 @@ impl EditPage {
         change.insert(PROPS.to_owned(), Value::Object(props));
         if wrong.is_empty() { Ok(change) } else { Err(wrong) }
     }
+}
+
+/// The settings and properties of the form as they are stored.
+fn stored_values(stored: &StoredConfiguration) -> Values {
+    let (settings, props) = rows(stored);
+    let is_shown = |name: &str| SETTINGS.iter().any(|(setting, _)| *setting == name);
+    let settings = settings.into_iter().filter(|(name, _)| is_shown(name));
+    settings.chain(props.into_iter().map(|(key, value)| (format!("{PROPERTY}{key}"), value))).collect()
+}
+
+/// The same as the reader wrote them.
+fn given_values(given: &[(String, String)]) -> Values {
+    let settings = SETTINGS.iter().map(|(name, _)| ((*name).to_owned(), form::one(given, name).trim().to_owned()));
+    let props = form::one(given, PROPS).lines().filter_map(|line| line.split_once('='));
+    let props = props.map(|(key, value)| (format!("{PROPERTY}{}", key.trim()), value.trim().to_owned()));
+    settings.filter(|(_, text)| !text.is_empty()).chain(props).collect()
+}
+
+/// The properties among them, a line each.
+fn lines(values: &Values) -> String {
+    let props = values.iter().filter_map(|(name, value)| Some((name.strip_prefix(PROPERTY)?, value)));
+    props.map(|(key, value)| format!("{key}={value}\n")).collect()
 }
 
 impl Field {
@@ -177,12 +227,14 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
         Ok(stored) => stored,
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
-    let mut form = EditPage::of(&here, &job, &stored).with(&given);
+    let form = EditPage::of(&here, &job, &stored);
     if form::one(&given, "version") != stored.version().to_string() {
-        // The form has the new version and shows what differs, so that the reader decides again.
+        // The form has the new version and what changed meanwhile, so that the reader decides again.
+        let mut form = form.merged(&given, &stored);
         form.problems.push(fl!(here.text.loader(), "configuration-changed-meanwhile"));
         return with_status(StatusCode::PRECONDITION_FAILED, &form);
     }
+    let mut form = form.with(&given);
     let saves = form::one(&given, "action") == "save";
     match perform(&operations, &stored, &form, saves).await {
         Ok(view) if saves => {

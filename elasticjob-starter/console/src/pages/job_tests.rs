@@ -125,6 +125,18 @@ async fn a_configuration_is_previewed_and_saved_and_no_edit_of_another_is_lost()
     let late = send(&console, &cookie, path, &form("0", "0 0 4 * * ?", "save")).await;
     assert_eq!(late.status, StatusCode::PRECONDITION_FAILED);
     assert!(late.body.contains("0 0 4 * * ?") && late.body.contains("0 0 3 * * ?"), "both are shown: {}", late.body);
+    // A form that says what it began with takes over what it did not touch.
+    let mut other = form("0", "* * * * * ?", "preview");
+    other.extend([("description", "mine"), ("base", r#"{"cron":"* * * * * ?","time-zone":"UTC","misfire":"true"}"#)]);
+    let merged = send(&console, &cookie, path, &other).await;
+    assert_eq!(merged.status, StatusCode::PRECONDITION_FAILED);
+    let has = |field: &str| merged.body.contains(field);
+    assert!(
+        has("name=\"cron\" value=\"0 0 3 * * ?\"") && has("name=\"description\" value=\"mine\""),
+        "{}",
+        merged.body
+    );
+    assert!(has("Changed meanwhile") && has("what is stored now"), "{}", merged.body);
     let viewer = cookie_of(&console, "viewer").await;
     assert_eq!(send(&console, &viewer, path, &form("1", "0 0 4 * * ?", "save")).await.status, StatusCode::FORBIDDEN);
 }

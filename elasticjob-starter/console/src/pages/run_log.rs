@@ -12,7 +12,7 @@ use super::fires;
 use super::job::{Head, snapshot};
 use super::time::Clock;
 use super::{Layout, error, segment, with_status};
-use crate::api::Problem;
+use crate::api::{self, Problem};
 use crate::here::Here;
 use crate::service::run_log::{LogQuery, RunWithLog, read};
 use crate::text::t;
@@ -37,9 +37,7 @@ impl LogPage {
 
     /// The same lines as a file.
     fn file(&self) -> String {
-        let (job, run) = (segment(self.head.job.as_str()), segment(&self.run));
-        let path = format!("/api/v1/registries/{}/jobs/{job}/executions/{run}/log", self.layout.registry);
-        format!("{}?{}&limit=5000&format=text", self.layout.url(&path), self.query.after(self.query.after))
+        format!("{}?{}&limit=5000&format=text", self.path(), self.query.after(self.query.after))
     }
 
     fn sign(&self, found: &RunWithLog) -> Sign {
@@ -105,6 +103,7 @@ pub(crate) async fn show(
     };
     let clock = Clock::of(snapshot.usable().and_then(|it| it.schedule()));
     let (found, problem) = match read(&here, &snapshot, &run, &query).await {
+        Ok(found) if query.format == "text" => return api::run_log::file(&found),
         Ok(found) => (Some(found), None),
         Err(problem) if problem.code() == "bad-request" => return error::problem(&here, &problem),
         Err(problem) => (None, Some(problem)),

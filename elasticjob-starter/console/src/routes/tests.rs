@@ -173,6 +173,18 @@ async fn a_console_below_a_base_path_answers_there_alone() {
     let console = console(ConsoleOptions { base_path: "/ops/jobs".to_owned(), ..with_users() });
     let answer = call(&console, request("GET", "/ops/jobs/r/default/jobs?q=a%20b", None)).await;
     assert_eq!(answer.headers[LOCATION], "/ops/jobs/login?next=%2Fr%2Fdefault%2Fjobs%3Fq%3Da%2520b");
+    let mut login = login("viewer", PASSWORD, "/");
+    *login.uri_mut() = "/ops/jobs/login".parse().expect("an address");
+    let logged_in = call(&console, login).await;
+    assert_eq!(logged_in.headers[LOCATION], "/ops/jobs/");
+    let cookie =
+        logged_in.headers[SET_COOKIE].to_str().expect("a text").split(';').next().expect("a cookie").to_owned();
+    for first in ["/ops/jobs", "/ops/jobs/"] {
+        let answer = call(&console, request("GET", first, None)).await;
+        assert_eq!(answer.headers[LOCATION], "/ops/jobs/login?next=%2F", "{first}");
+        let answer = call(&console, request("GET", first, Some(&cookie))).await;
+        assert_eq!(answer.headers[LOCATION], "/ops/jobs/r/default", "{first}");
+    }
     let api = call(&console, request("GET", "/ops/jobs/api/v1/registries/default/jobs", None)).await;
     assert_eq!(api.status, StatusCode::UNAUTHORIZED);
     assert_eq!(api.headers[CONTENT_TYPE], "application/problem+json");

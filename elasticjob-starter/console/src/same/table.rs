@@ -131,6 +131,8 @@ pub(super) const TABLE: &[Entry] = &[
     page!("/r/{registry}/jobs/{job}/runs", [list("/api/v1/registries/{registry}/jobs/{job}/fires", VIEWER)], ["elasticjob history {job}"]),
     page!("/r/{registry}/jobs/{job}/runs/{fire}", [get("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}", VIEWER)],
         ["elasticjob history {job}"]),
+    page!("/r/{registry}/jobs/{job}/log/{run}", [list("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", VIEWER)],
+        ["elasticjob log {job}"]),
     page!("/r/{registry}/jobs/{job}/schedule",
         [send("POST", "/api/v1/schedules/previews", Permission::Known, r#"{"cron": "0 0 3 * * ?", "timeZone": "UTC", "count": 20}"#)],
         ["elasticjob next '0 0 3 * * ?' --zone UTC --count 20"]),

@@ -8,7 +8,7 @@ use crate::testing::{console, with_users};
 use crate::text::{Language, Texts};
 
 /// Routes that are about the browser of the reader, or that answer with no page of their own.
-const ABOUT_THE_READER: [&str; 11] = [
+const ABOUT_THE_READER: [&str; 12] = [
     "/login",
     "/logout",
     "/language",
@@ -19,6 +19,7 @@ const ABOUT_THE_READER: [&str; 11] = [
     "/metrics",
     "/assets/{version}/{name}",
     "/r/{registry}/events",
+    "/r/{registry}/jobs/{job}/log/{run}/events",
     "/help",
 ];
 

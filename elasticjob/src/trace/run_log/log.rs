@@ -80,6 +80,11 @@ impl RunLog {
         Self(Arc::new(Shared { tracing, options, execution_id, job_name, state: Mutex::default() }))
     }
 
+    /// The id of the record of the run: [`ExecutionRecord::id`](crate::trace::ExecutionRecord::id).
+    pub fn execution_id(&self) -> &str {
+        &self.0.execution_id
+    }
+
     /// Whether lines of this level are kept.
     pub fn keeps(&self, level: LogLevel) -> bool {
         level >= self.0.options.level

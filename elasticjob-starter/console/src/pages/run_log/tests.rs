@@ -65,8 +65,10 @@ async fn a_log_is_shown_with_what_is_missing_in_both_languages_and_as_a_file() {
         (&json["next"], &json["lines"][1]["leftOut"], &json["run"]["state"]),
         (&2.into(), &37.into(), &"FAILED".into())
     );
-    let file = get(&console, &format!("{api}?format=text"), "en").await.body;
-    assert!(file.contains("\n    in two lines\n... 37 lines left out\n"), "{file}");
+    for path in [&path, &api] {
+        let file = get(&console, &format!("{path}?format=text"), "en").await.body;
+        assert!(file.contains("\n    in two lines\n... 37 lines left out\n"), "{file}");
+    }
 }
 
 #[tokio::test]

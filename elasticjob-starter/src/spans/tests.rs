@@ -1,0 +1,113 @@
+use std::time::Duration;
+
+use elasticjob::api::{JobError, blocking_item_handler, item_handler};
+use elasticjob::config::JobConfiguration;
+use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ShutdownMode};
+use elasticjob::trace::{JobEvent, TracingConfiguration, TracingStorage, WriteError};
+use opentelemetry::Value;
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use super::*;
+
+/// Says when the run of an item is over.
+struct Ends(UnboundedSender<()>);
+
+impl TracingStorage for Ends {
+    fn type_name(&self) -> &str {
+        "ENDS"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        let is_end = |event: &&JobEvent| matches!(event, JobEvent::Execution(run) if run.complete_time.is_some());
+        events
+            .iter()
+            .filter(is_end)
+            .try_for_each(|_| self.0.send(()))
+            .map_err(|closed| WriteError::Refused(closed.to_string()))
+    }
+}
+
+/// Runs a job of one item once.
+async fn run(name: &str, handler: ItemHandler, mode: ShutdownMode) {
+    let (ends, mut ended) = unbounded_channel();
+    let tracing = TracingConfiguration::new(Ends(ends));
+    let environment = JobEnvironment::builder().build().unwrap().with_tracing(tracing);
+    let job = JobConfiguration::builder(name, 1).sharding_item_parameters("0=Beijing").build().unwrap();
+    let handler = with_spans(handler, "SIMPLE");
+    let mut job = OneOffJobBootstrap::new(&environment, environment.embedded_registry(), job, handler).unwrap();
+    job.start().await.unwrap();
+    let mut status = job.handle().status();
+    job.handle().execute().await.unwrap();
+    let limit = Duration::from_secs(20);
+    if mode == ShutdownMode::Now {
+        tokio::time::timeout(limit, status.wait_for(|status| !status.running.is_empty())).await.unwrap().unwrap();
+    } else {
+        tokio::time::timeout(limit, ended.recv()).await.unwrap().unwrap();
+    }
+    job.shutdown(mode).await;
+    environment.tracing().unwrap().close(limit).await;
+}
+
+fn attribute(span: &SpanData, name: &str) -> Option<Value> {
+    span.attributes.iter().find(|attribute| attribute.key.as_str() == name).map(|attribute| attribute.value.clone())
+}
+
+/// One test, as the provider is that of the whole process.
+#[tokio::test]
+async fn each_run_of_an_item_is_a_span_with_the_attributes_of_java_and_how_it_ended() {
+    let exporter = InMemorySpanExporter::default();
+    let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
+    global::set_tracer_provider(provider.clone());
+
+    let child = || drop(global::tracer("job").start("step"));
+    run("well", item_handler(move |_: ShardingContext| async move { child() }), ShutdownMode::Graceful).await;
+    run("blocks", blocking_item_handler(move |_: ShardingContext| child()), ShutdownMode::Graceful).await;
+    let fails = item_handler(|_: ShardingContext| async { Err::<(), _>(JobError::message("no disk")) });
+    run("fails", fails, ShutdownMode::Graceful).await;
+    let panics = item_handler(|run: ShardingContext| async move { assert_ne!(run.sharding_item(), 0, "out of range") });
+    run("panics", panics, ShutdownMode::Graceful).await;
+    run("endless", item_handler(|_: ShardingContext| std::future::pending::<()>()), ShutdownMode::Now).await;
+    provider.force_flush().unwrap();
+
+    let spans = exporter.get_finished_spans().unwrap();
+    let of = |name: &str| {
+        let found: Vec<_> = spans.iter().filter(|span| span.name == name).collect();
+        let [span] = found[..] else { panic!("one span of {name}: {found:?}") };
+        span
+    };
+    let well = of("well");
+    for (name, value) in [
+        ("job.system", Value::from("elasticjob")),
+        ("scheduling.apache-elasticjob.job.name", "well".into()),
+        ("scheduling.apache-elasticjob.job.type", "SIMPLE".into()),
+        ("scheduling.apache-elasticjob.sharding.item.index", 0.into()),
+        ("scheduling.apache-elasticjob.sharding.total.count", 1.into()),
+        ("scheduling.apache-elasticjob.sharding.item.parameter", "Beijing".into()),
+        ("elasticjob.execution.source", "NORMAL_TRIGGER".into()),
+        ("elasticjob.result", "success".into()),
+    ] {
+        assert_eq!(attribute(well, name), Some(value), "{name}");
+    }
+    let task = attribute(well, "scheduling.apache-elasticjob.task.id").unwrap();
+    assert!(task.as_str().starts_with("well@-@0@-@READY@-@"), "{task}");
+    assert_eq!((&well.status, well.span_kind.clone()), (&Status::Ok, SpanKind::Internal));
+    for name in ["well", "blocks", "fails", "panics", "endless"] {
+        assert_eq!(of(name).parent_span_id, opentelemetry::trace::SpanId::INVALID, "{name} is the root of its trace");
+    }
+    for name in ["well", "blocks"] {
+        let of_run = of(name).span_context.span_id();
+        assert!(
+            spans.iter().any(|span| span.name == "step" && span.parent_span_id == of_run),
+            "what {name} does is below it"
+        );
+    }
+    for (name, result, text) in [
+        ("fails", "failure", "no disk"),
+        ("panics", "panic", "it panicked"),
+        ("endless", "cancellation", "it was cut off before its end"),
+    ] {
+        assert_eq!(attribute(of(name), "error.type"), Some(result.into()), "{name}");
+        assert_eq!(of(name).status, Status::error(text));
+    }
+}
