@@ -1,5 +1,6 @@
 //! Users and tokens in the file.
 
+use elasticjob::__private::log::{apart, error};
 use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
@@ -37,7 +38,8 @@ fn read(text: &str) -> Option<Vec<Grant>> {
 fn readable<T>(row: &SqliteRow, kind: &str, made: Option<T>) -> Option<T> {
     if made.is_none() {
         let name: String = row.get("name");
-        tracing::error!(?name, "the data file of the console has a {kind} that cannot be read: it does not count");
+        let kind = kind.to_owned();
+        apart(move || error!(?name, "the data file of the console has a {kind} that cannot be read: it does not count"));
     }
     made
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use elasticjob::__private::log::{apart, error, warn};
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row};
@@ -82,7 +83,7 @@ impl SqliteFile {
 
     fn write_later(&self, what: Later) {
         if self.later.try_send(what).is_err() {
-            tracing::warn!("the data file of the console does not keep up: an event is not kept");
+            apart(|| warn!("the data file of the console does not keep up: an event is not kept"));
         }
     }
 
@@ -99,7 +100,7 @@ impl SqliteFile {
 
 /// The error for callers; the log has the cause.
 pub(super) fn failed(error: sqlx::Error) -> StoreError {
-    tracing::error!("the data file of the console: {error}");
+    apart(move || error!("the data file of the console: {error}"));
     StoreError
 }
 
