@@ -14,7 +14,9 @@ use crate::api::Answers;
 use crate::live;
 use crate::options::ConsoleOptions;
 use crate::registries::Registry;
+use crate::requests::Requests;
 use crate::routes;
+use crate::service::alarms::{Acknowledgements, Usual};
 use crate::text::Texts;
 
 /// What all routes share. Cheap to clone.
@@ -32,6 +34,10 @@ pub(crate) struct Shared {
     pub(crate) throttle: Throttle,
     pub(crate) access: AccessLog,
     pub(crate) answers: Answers,
+    pub(crate) requests: Requests,
+    pub(crate) acknowledgements: Acknowledgements,
+    /// How long runs of jobs usually take.
+    pub(crate) usual: Usual,
     pub(crate) texts: Texts,
     /// The places of streams.
     pub(crate) streams: Arc<Semaphore>,
@@ -136,6 +142,9 @@ impl Console {
             throttle: Throttle::default(),
             access: AccessLog::new(data),
             answers: Answers::default(),
+            requests: Requests::default(),
+            acknowledgements: Acknowledgements::default(),
+            usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             streams: Arc::new(Semaphore::new(live::MOST)),
             ending: CancellationToken::new(),

@@ -48,6 +48,7 @@ mod metrics;
 mod options;
 mod pages;
 mod registries;
+mod requests;
 mod routes;
 mod same;
 mod serve;

@@ -1,5 +1,6 @@
 //! `/metrics`: the state of the jobs in the registry centers, for Prometheus. Names and meanings: `docs/guide/metrics.md`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use axum::extract::State;
@@ -14,6 +15,7 @@ use crate::access::LOGINS;
 use crate::app::App;
 use crate::here::Who;
 use crate::live;
+use crate::requests::Key;
 
 /// The longest cron expression in a label, in characters.
 const LONGEST_CRON: usize = 120;
@@ -48,8 +50,10 @@ pub(crate) async fn show(State(app): State<App>, who: Who, headers: HeaderMap) -
     }
     let streams = live::MOST - app.streams.available_permits();
     let logins = app.access.logins();
+    let requests = app.requests.counts();
     let text = elasticjob_openmetrics::text(move |page| {
         write_console(page, &registries, streams, logins)?;
+        write_requests(page, &requests)?;
         write_servers(page, &registries)?;
         write_jobs(page, &Jobs(&registries))
     });
@@ -87,6 +91,17 @@ fn write_servers(page: &mut Page<'_>, registries: &[Scraped]) -> fmt::Result {
         page.gauges(&format!("elasticjob_server_{name}"), help, series)?;
     }
     Ok(())
+}
+
+fn write_requests(page: &mut Page<'_>, requests: &BTreeMap<Key, u64>) -> fmt::Result {
+    let series = requests.iter().map(|(key, count)| {
+        (vec![("route", key.route.as_str()), ("method", key.method), ("status", key.status)], *count)
+    });
+    page.counters(
+        "elasticjob_console_http_requests",
+        "Requests that the console answered, also those that it refused.",
+        series,
+    )
 }
 
 fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {

@@ -14,7 +14,7 @@ use crate::access::{Permission, authenticate, guard};
 use crate::api::{self, Problem, is_api};
 use crate::app::App;
 use crate::here::Who;
-use crate::{assets, headers, health, metrics, pages};
+use crate::{assets, headers, health, metrics, pages, requests};
 
 /// The longest body of a request, in bytes.
 const BODY_LIMIT: usize = 256 * 1024;
@@ -118,6 +118,7 @@ pub(crate) fn router(app: App) -> Router {
         // A page of another origin can make a browser send a request, with the cookie in it.
         .layer(CsrfLayer::new())
         .layer(from_fn(headers::add))
+        .layer(from_fn_with_state(app.clone(), requests::count))
         .with_state(app);
     match base.as_str() {
         "" => router,

@@ -533,3 +533,75 @@ log-end = The end of the log.
 log-none = The job logged nothing in this run that is kept. Lines of tasks that it spawns count only with the span of the run.
 log-none-match = No line matches.
 log-off = The logs of runs are not kept: switch it on in the program of the job.
+
+# Nodes of the registry center
+nodes = Nodes
+nodes-about = What the registry center has, as it is now. Secrets are masked; nothing can be changed here.
+nodes-created = Created
+nodes-changed = Changed
+nodes-version = Version
+nodes-session = Ends with the session
+nodes-bytes = Bytes
+nodes-name = Name
+nodes-data = Data
+nodes-none = It has no nodes below it.
+nodes-caption = { $count ->
+    [one] { $count } node below it
+   *[other] { $count } nodes below it
+}
+nodes-dump = All nodes of the job { $job } as text
+dump = Dump
+dump-about = A dump has the nodes of a job as the registry center has them, with secrets masked. The console asks no dump port of an instance: no instance tells the registry center where its port is. For that, run elasticjob dump JOB --from HOST:PORT.
+
+# Alarms
+alarms = Alarms
+alarm = Alarm
+alarms-about = What is wrong now, what nobody looks after first. An alarm ends by itself when its cause does; the console sends none: the rules for Prometheus do.
+alarms-none = No alarm.
+alarms-caption = { $count ->
+    [one] { $count } alarm
+   *[other] { $count } alarms
+}
+alarm-registry-lost = Registry center lost
+alarm-registry-lost-about = The console does not reach the registry center. Jobs may run or not; what is shown is from the time when it was lost.
+alarm-runs-long = Runs long
+alarm-runs-long-about = A run takes over three times as long as 95 of 100 runs before it, and over a minute.
+alarm-usual = 95 of 100 runs take no longer than { $took }.
+alarm-acknowledge = Acknowledge
+alarm-acknowledged = Acknowledged
+
+# Help
+help = Help
+help-words = Words
+help-registry-center = Registry center
+help-registry-center-is = A ZooKeeper, or the registry inside of one program, through which the instances of a job agree who runs what. The console reads and writes it, and runs nothing itself.
+help-job-is = Code with a name and a schedule. Programs on several hosts have the same job, and share its items.
+help-fire-is = A time at which the schedule wants the job to run, or a trigger by hand. All items run for each fire.
+help-item-is = A part of a job. A job is split into as many sharding items as its configuration says; each has one owner.
+help-instance-is = A program that is online with the job. It is named by the address of its host and a number of its process.
+help-server-is = The address of a host with instances. A disabled server keeps its instances from running from the next fire on.
+help-leader-is = The instance that shares the items among all instances. Any other one takes over when it ends.
+help-failover-is = Items that an instance began and did not end, as it died, are run again at once by another one, where failover is on.
+help-misfire-is = A fire that came while the run before was still going on. With misfire on it runs right after that run.
+help-jobs = States of a job
+help-job-ok = It runs at its next fire.
+help-job-disabled = An operator disabled it on all servers: it fires nowhere. Enable it on its page.
+help-job-sharding-flag = Servers or items changed, and the items are shared again before the next fire begins. It passes by itself; a job that was never run has no items and shows it as well.
+help-items = States of an item
+help-item-running = It runs now.
+help-item-pending = It waits for the next fire.
+help-item-disabled = An operator disabled it: it is left out of fires.
+help-item-sharding-flag = It has no owner yet.
+help-ends = Ends of runs and fires
+help-ends-about = A fire ends as the worst of its items. No end recorded: the process was killed, or its end is not written yet.
+help-roles = Roles
+help-roles-about = A role counts for the registry centers and jobs that it was given for, and includes those before it. On a read-only console all are viewers.
+help-viewer = sees jobs, servers, history, alarms and configurations, with secrets masked
+help-operator = runs jobs now; enables and disables jobs, items and servers; acknowledges alarms
+help-editor = changes configurations
+help-admin = shuts down instances; removes jobs and servers; sees nodes, dumps and logins
+help-programs = For programs
+help-programs-about = Each page says at its end how a program does the same.
+help-openapi = what the REST API has, as OpenAPI 3.1
+help-metrics = the state of all jobs, for Prometheus
+help-health = whether the console runs, and whether it reaches its registry centers

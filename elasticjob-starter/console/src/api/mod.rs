@@ -3,6 +3,7 @@
 pub(crate) mod access;
 mod accounts;
 mod actions;
+mod alarms;
 pub(crate) mod body;
 mod configuration;
 mod fires;
@@ -10,6 +11,7 @@ mod history;
 mod idempotent;
 pub(crate) mod jobs;
 pub(crate) mod named;
+mod nodes;
 mod openapi;
 mod overview;
 mod past;
@@ -81,6 +83,14 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/jobs/{job}/instances", viewer, servers::instances_of_job)
         .get("/api/v1/registries/{registry}/servers", viewer, servers::list)
         .get("/api/v1/registries/{registry}/servers/{server}", viewer, servers::one)
+        .get("/api/v1/registries/{registry}/alarms", viewer, alarms::list)
+        .put(
+            "/api/v1/registries/{registry}/alarms/{alarm}/acknowledgement",
+            Permission::HasForSome(Role::Operator),
+            alarms::acknowledge,
+        )
+        .get("/api/v1/registries/{registry}/nodes", admin, nodes::show)
+        .get("/api/v1/registries/{registry}/jobs/{job}/dump", admin, nodes::dump)
         .get("/api/v1/registries/{registry}/timeline", viewer, timeline::show)
         .get("/api/v1/registries/{registry}/executions", viewer, history::executions)
         .get("/api/v1/registries/{registry}/states", viewer, history::states)

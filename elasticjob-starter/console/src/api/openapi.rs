@@ -11,8 +11,8 @@ use utoipa::OpenApi;
 
 use self::problems::problems_of;
 use super::{
-    access, accounts, actions, configuration, fires, history, jobs, overview, past, registries, run_log, schedules,
-    servers, timeline,
+    access, accounts, actions, alarms, configuration, fires, history, jobs, nodes, overview, past, registries, run_log,
+    schedules, servers, timeline,
 };
 use crate::access::Permission;
 use crate::app::App;
@@ -81,6 +81,10 @@ use crate::{live, live_log};
         fires::fires,
         fires::fire,
         timeline::show,
+        alarms::list,
+        alarms::acknowledge,
+        nodes::show,
+        nodes::dump,
         schedules::preview,
     )
 )]

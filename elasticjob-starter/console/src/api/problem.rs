@@ -113,6 +113,17 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "no-such-server", "No such server", detail)
     }
 
+    pub(crate) fn no_such_alarm(id: &str) -> Self {
+        let detail =
+            format!("no alarm '{}' holds now: it is over, or the caller may not see its job", id.escape_default());
+        Self::new(StatusCode::NOT_FOUND, "no-such-alarm", "No such alarm", detail)
+    }
+
+    pub(crate) fn no_such_node(path: &str) -> Self {
+        let detail = format!("the registry center has no node {path:?} in the namespace");
+        Self::new(StatusCode::NOT_FOUND, "no-such-node", "No such node", detail)
+    }
+
     /// A configuration with problems: each with its setting, a property as `props.KEY`.
     pub(crate) fn invalid_configuration<'a>(
         detail: String,

@@ -4,7 +4,7 @@ use elasticjob::ident::JobName;
 
 use super::segment;
 use super::time::Clock;
-use crate::access::Identity;
+use crate::access::{Identity, Role};
 use crate::app::App;
 use crate::assets;
 use crate::here::{Here, Who};
@@ -35,6 +35,8 @@ pub(crate) struct Layout {
     pub(crate) lost_since: Option<String>,
     /// The number of the last change that the page knows of, for a page that is kept up to date.
     pub(crate) live: Option<u64>,
+    /// Whether the reader may see the nodes of the registry center.
+    pub(crate) may_administer: bool,
     /// The page and its buttons as calls and commands.
     pub(crate) same: Vec<Copy>,
 }
@@ -44,10 +46,12 @@ impl Layout {
     pub(crate) fn of(here: &Here) -> Self {
         let registry = here.registry.name().to_owned();
         let clock = Clock::in_zone(None);
+        let may_administer = here.identity.has_everywhere(Role::Admin, &registry);
         let lost_since = here.registry.catalogue().lost_since().map(|since| clock.at(&since));
         Self {
             registry,
             lost_since,
+            may_administer,
             ..Self::new(&here.app, &here.identity, here.text.clone(), here.theme, &here.place)
         }
     }
@@ -83,6 +87,7 @@ impl Layout {
             read_only: app.options.read_only,
             is_administrator: identity.is_administrator(),
             lost_since: None,
+            may_administer: false,
             live: None,
             same,
         }

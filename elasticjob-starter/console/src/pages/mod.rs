@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 mod actions;
+pub(crate) mod alarms;
 pub(crate) mod chart;
 pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
@@ -11,6 +12,7 @@ mod findings;
 pub(crate) mod fire;
 mod fires;
 mod form;
+pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod job;
 #[cfg(test)]
@@ -20,6 +22,7 @@ pub(crate) mod jobs;
 mod jobs_tests;
 mod layout;
 pub(crate) mod login;
+pub(crate) mod nodes;
 pub(crate) mod overview;
 pub(crate) mod run_log;
 pub(crate) mod runs;
@@ -54,6 +57,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post("/logout", Permission::Public, login::log_out)
         .post("/language", Permission::Public, login::choose_language)
         .post("/theme", Permission::Public, login::choose_theme)
+        .get("/help", Permission::Public, help::show)
         .get("/", Permission::Known, start::show)
         .get("/r/{registry}", viewer, overview::show)
         .get("/r/{registry}/events", viewer, live::events)
@@ -79,6 +83,10 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/history/states", viewer, history::states)
         .get("/r/{registry}/history/decisions", viewer, history::decisions)
         .get("/r/{registry}/history/audit", viewer, history::audit)
+        .get("/r/{registry}/alarms", viewer, alarms::show)
+        .post("/r/{registry}/alarms", Permission::HasForSome(Role::Operator), alarms::acknowledge)
+        .get("/r/{registry}/nodes", admin, nodes::show)
+        .get("/r/{registry}/jobs/{job}/dump", admin, nodes::dump)
         .get("/access", admin, access::show)
         .get("/settings", admin, settings::registries::show)
         .post("/settings/checks", admin, settings::registries::check)

@@ -15,7 +15,7 @@ use super::{Layout, error, findings, page};
 use crate::access::Role;
 use crate::here::Here;
 use crate::service::overview::{Concern, MOST, Overview};
-use crate::text::t;
+use crate::text::{Text, t};
 
 #[derive(Template)]
 #[template(path = "overview.html")]
@@ -88,29 +88,39 @@ impl Concern {
     }
 }
 
+/// A concern in a few words.
+pub(super) fn name_of_concern(text: &Text, concern: Concern) -> String {
+    let texts = text.loader();
+    match concern {
+        Concern::Overdue => fl!(texts, "concern-overdue"),
+        Concern::Crashed => fl!(texts, "concern-crashed"),
+        Concern::Refused => fl!(texts, "concern-configuration-refused"),
+        Concern::Unassigned => fl!(texts, "concern-unassigned"),
+        Concern::Failing => fl!(texts, "concern-failing"),
+        Concern::Disabled => fl!(texts, "concern-disabled"),
+    }
+}
+
+/// What a concern means.
+pub(super) fn about_concern(text: &Text, concern: Concern) -> String {
+    let texts = text.loader();
+    match concern {
+        Concern::Overdue => fl!(texts, "concern-overdue-about"),
+        Concern::Crashed => fl!(texts, "concern-crashed-about"),
+        Concern::Refused => fl!(texts, "concern-configuration-refused-about"),
+        Concern::Unassigned => fl!(texts, "concern-unassigned-about"),
+        Concern::Failing => fl!(texts, "concern-failing-about"),
+        Concern::Disabled => fl!(texts, "concern-disabled-about"),
+    }
+}
+
 impl OverviewPage {
     fn name(&self, concern: &Concern) -> String {
-        let texts = self.layout.text.loader();
-        match concern {
-            Concern::Overdue => fl!(texts, "concern-overdue"),
-            Concern::Crashed => fl!(texts, "concern-crashed"),
-            Concern::Refused => fl!(texts, "concern-configuration-refused"),
-            Concern::Unassigned => fl!(texts, "concern-unassigned"),
-            Concern::Failing => fl!(texts, "concern-failing"),
-            Concern::Disabled => fl!(texts, "concern-disabled"),
-        }
+        name_of_concern(&self.layout.text, *concern)
     }
 
     fn about(&self, concern: &Concern) -> String {
-        let texts = self.layout.text.loader();
-        match concern {
-            Concern::Overdue => fl!(texts, "concern-overdue-about"),
-            Concern::Crashed => fl!(texts, "concern-crashed-about"),
-            Concern::Refused => fl!(texts, "concern-configuration-refused-about"),
-            Concern::Unassigned => fl!(texts, "concern-unassigned-about"),
-            Concern::Failing => fl!(texts, "concern-failing-about"),
-            Concern::Disabled => fl!(texts, "concern-disabled-about"),
-        }
+        about_concern(&self.layout.text, *concern)
     }
 
     /// The state that the list of jobs is filtered by for this concern.

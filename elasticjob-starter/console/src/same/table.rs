@@ -51,6 +51,10 @@ const fn send(method: &'static str, path: &'static str, needs: Permission, body:
     Call { method, path, needs, takes_query: false, headers: &[], body: Some(body) }
 }
 
+const fn delete(path: &'static str, needs: Permission) -> Call {
+    Call { method: "DELETE", ..get(path, needs) }
+}
+
 const REASON: &str = r#"{"reason": ""}"#;
 const ENABLED: &str = r#"{"enabled": true, "reason": ""}"#;
 const DISABLED: &str = r#"{"enabled": false, "reason": ""}"#;
@@ -125,6 +129,8 @@ pub(super) const TABLE: &[Entry] = &[
         ["elasticjob remove --job {job} --server {server}"]),
     button!("/r/{registry}/jobs/{job}/removal", "", on ["/r/{registry}/jobs/{job}"], label!("remove-job"),
         send("DELETE", "/api/v1/registries/{registry}/jobs/{job}", ADMIN, REASON), ["elasticjob config remove {job}"]),
+    Entry { method: "GET", route: "/r/{registry}/jobs/{job}/dump", button: "", shown_on: &["/r/{registry}/jobs/{job}"], label: label!("dump"),
+        calls: &[get("/api/v1/registries/{registry}/jobs/{job}/dump", ADMIN)], commands: &["elasticjob dump {job}"] },
     page!("/r/{registry}/jobs/{job}/why",
         [get("/api/v1/registries/{registry}/jobs/{job}/findings", VIEWER), get("/api/v1/registries/{registry}/jobs/{job}/past?at=2026-11-21T03:00:00Z", VIEWER)],
         ["elasticjob why {job}", "elasticjob why {job} --at 2026-11-21T03:00:00Z"]),
@@ -133,6 +139,8 @@ pub(super) const TABLE: &[Entry] = &[
         ["elasticjob history {job}"]),
     page!("/r/{registry}/jobs/{job}/log/{run}", [list("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", VIEWER)],
         ["elasticjob log {job}"]),
+    page!("/r/{registry}/jobs/{job}/log/{run}", [list("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", VIEWER)],
+        ["elasticjob log {job} --at 2026-11-21T03:00:00Z"]),
     page!("/r/{registry}/jobs/{job}/schedule",
         [send("POST", "/api/v1/schedules/previews", Permission::Known, r#"{"cron": "0 0 3 * * ?", "timeZone": "UTC", "count": 20}"#)],
         ["elasticjob next '0 0 3 * * ?' --zone UTC --count 20"]),
@@ -146,11 +154,35 @@ pub(super) const TABLE: &[Entry] = &[
     button!("/r/{registry}/jobs/{job}/configuration/edit", "save", on ["/r/{registry}/jobs/{job}/configuration/edit"], label!("configuration-save"),
         Call { headers: VERSION, ..send("PATCH", "/api/v1/registries/{registry}/jobs/{job}/configuration", EDITOR, r#"{"cron": "0 0 3 * * ?"}"#) },
         ["elasticjob config set {job} cron='0 0 3 * * ?'"]),
+    page!("/r/{registry}/alarms", [get("/api/v1/registries/{registry}/alarms", VIEWER)], ["elasticjob jobs"]),
+    button!("/r/{registry}/alarms", "", on ["/r/{registry}/alarms"], label!("alarm-acknowledge"),
+        send("PUT", "/api/v1/registries/{registry}/alarms/{alarm}/acknowledgement", BULK, REASON), []),
+    page!("/r/{registry}/nodes", [list("/api/v1/registries/{registry}/nodes", ADMIN)], []),
     page!("/r/{registry}/timeline", [list("/api/v1/registries/{registry}/timeline", VIEWER)], []),
     page!("/r/{registry}/history/executions", [list("/api/v1/registries/{registry}/executions", VIEWER)], ["elasticjob history {job}"]),
     page!("/r/{registry}/history/states", [list("/api/v1/registries/{registry}/states", VIEWER)], []),
     page!("/r/{registry}/history/decisions", [list("/api/v1/registries/{registry}/decisions", VIEWER)], []),
     page!("/r/{registry}/history/audit", [list("/api/v1/registries/{registry}/audit", VIEWER)], []),
+    page!("/settings", [get("/api/v1/registries", Permission::Known), get("/api/v1/data-sources", Permission::Known)], []),
+    button!("/settings/checks", "registry", on ["/settings"], label!("settings-check-registry"),
+        send("POST", "/api/v1/registries/{registry}/checks", ADMIN, "{}"), ["elasticjob jobs"]),
+    button!("/settings/checks", "traces", on ["/settings"], label!("settings-check-traces"),
+        send("POST", "/api/v1/data-sources/{registry}/checks", ADMIN, "{}"), ["elasticjob history {job}"]),
+    page!("/settings/users", [get("/api/v1/users", ADMIN)], []),
+    button!("/settings/users", "add", on ["/settings/users"], label!("settings-add-user"),
+        send("POST", "/api/v1/users", ADMIN, r#"{"name": "NAME", "grants": [{"role": "viewer"}]}"#), []),
+    button!("/settings/users/change", "change", on ["/settings/users"], label!("configuration-save"),
+        send("PUT", "/api/v1/users/{name}", ADMIN, r#"{"grants": [{"role": "viewer"}], "enabled": true}"#), []),
+    button!("/settings/users/change", "password", on ["/settings/users"], label!("settings-new-password"),
+        send("POST", "/api/v1/users/{name}/password", ADMIN, "{}"), []),
+    button!("/settings/users/change", "remove", on ["/settings/users"], label!("remove"), delete("/api/v1/users/{name}", ADMIN), []),
+    page!("/settings/tokens", [get("/api/v1/tokens", ADMIN)], []),
+    button!("/settings/tokens", "make", on ["/settings/tokens"], label!("settings-make-token"),
+        send("POST", "/api/v1/tokens", ADMIN, r#"{"name": "NAME", "grants": [{"role": "viewer"}], "days": 90}"#), []),
+    button!("/settings/tokens/removal", "", on ["/settings/tokens"], label!("remove"), delete("/api/v1/tokens/{name}", ADMIN), []),
+    page!("/settings/sessions", [get("/api/v1/sessions", ADMIN)], []),
+    button!("/settings/sessions/end", "", on ["/settings/sessions"], label!("settings-end-session"),
+        delete("/api/v1/sessions/{name}", ADMIN), []),
     page!("/access", [get("/api/v1/access", ADMIN)], []),
     page!("/r/{registry}/servers", [get("/api/v1/registries/{registry}/servers", VIEWER)], ["elasticjob servers"]),
     page!("/r/{registry}/servers/{server}", [get("/api/v1/registries/{registry}/servers/{server}", VIEWER)], ["elasticjob jobs --server {server}"]),

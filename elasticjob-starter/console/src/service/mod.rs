@@ -1,6 +1,7 @@
 //! What can be seen and done. Pages and the API call the same functions.
 
 pub(crate) mod accounts;
+pub(crate) mod alarms;
 pub(crate) mod audit;
 pub(crate) mod configuration;
 pub(crate) mod connections;
@@ -12,6 +13,7 @@ pub(crate) mod job;
 pub(crate) mod job_row;
 pub(crate) mod jobs;
 mod local;
+pub(crate) mod nodes;
 pub(crate) mod overview;
 pub(crate) mod past;
 pub(crate) mod run_log;

@@ -43,7 +43,7 @@ impl Concern {
         }
     }
 
-    fn of(job: &JobOverview) -> Option<Self> {
+    pub(crate) fn of(job: &JobOverview) -> Option<Self> {
         let (state, items) = (job.state, &job.items);
         let concerns = [
             (job.overdue.is_some() && state != JobState::Disabled, Self::Overdue),

@@ -31,6 +31,10 @@ pub async fn every_button() {
     configuration(&mut buttons).await;
     questions(&mut buttons).await;
     one_server(&mut buttons, &server).await;
+    alarms(&mut buttons).await;
+    for page in ["/r/default/nodes", "/access", "/help"] {
+        buttons.open(page).await;
+    }
     only_what_the_role_allows(&stage.address, &pages, forms).await;
     console_settings(&mut buttons).await;
     leave_and_remove(&mut buttons, &server).await;
@@ -75,6 +79,17 @@ async fn overview(buttons: &mut Buttons<'_>) {
     buttons.wait_says(home, "which job is disabled", |text| text.contains("An operator disabled the job")).await;
     buttons.act(Button::post(JOBS, "enable").about(of_row), &[]).await;
     buttons.wait_says(home, "no disabled job", |text| !text.contains("An operator disabled the job")).await;
+}
+
+/// A job that fails is an alarm, until an operator looks after it.
+async fn alarms(buttons: &mut Buttons<'_>) {
+    let alarms = "/r/default/alarms";
+    buttons.wait_says(alarms, "which job fails", |text| text.contains("failing")).await;
+    buttons.act(Button::post(alarms, "").about("alarm"), &[("reason", "the disk is on its way")]).await;
+    assert!(buttons.chrome.text().await.contains("the disk is on its way"));
+    while buttons.chrome.eval("return document.querySelectorAll('main form').length").await != json!(0) {
+        buttons.act(Button::post(alarms, "").about("alarm"), &[]).await;
+    }
 }
 
 async fn several_jobs(buttons: &mut Buttons<'_>) {

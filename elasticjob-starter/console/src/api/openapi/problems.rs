@@ -68,7 +68,9 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
             codes.extend([(404, "not-traced"), (502, "traces-unreadable")]);
         }
         ("POST", Some("checks")) if has("data-sources") => codes.push((404, "not-traced")),
+        ("PUT", Some("acknowledgement")) => codes.push((404, "no-such-alarm")),
         ("GET", Some("events")) => codes.push((503, "too-many-streams")),
+        ("GET", Some("nodes")) => codes.extend([(400, "bad-request"), (404, "no-such-node")]),
         ("GET", Some("{server}")) => codes.push((404, "no-such-server")),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
         ("POST", Some("previews")) => codes.push((422, "wrong-schedule")),

@@ -1,0 +1,89 @@
+//! Alarms.
+
+use axum::Json;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Problem;
+use super::body::{Body, Reason, checked};
+use super::named::Names;
+use crate::here::Here;
+use crate::service::alarms::{self, Acknowledged, Alarm};
+use crate::service::job::FindingView;
+use crate::service::time::Time;
+
+/// Something that is wrong now.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AlarmView {
+    id: String,
+    /// registry-lost, overdue, crashed, configuration-refused, cannot-fail-over, failing, disabled-for-long or runs-long.
+    kind: &'static str,
+    /// `null` for an alarm of the whole registry center.
+    job: Option<String>,
+    /// Since when it holds; of a job that fails, the end of its last good run. `null` where that is not known.
+    #[schema(value_type = Option<String>)]
+    since: Option<Time>,
+    /// Of a job that runs long: 95 of 100 runs took no longer, in milliseconds.
+    usual: Option<u64>,
+    /// What keeps the job or some of its items from running.
+    obstacles: Vec<FindingView>,
+    acknowledged: Option<AcknowledgedView>,
+}
+
+/// An operator looks after it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AcknowledgedView {
+    by: String,
+    #[schema(value_type = String)]
+    at: Time,
+    reason: String,
+}
+
+impl From<Acknowledged> for AcknowledgedView {
+    fn from(it: Acknowledged) -> Self {
+        Self { by: it.by, at: Time(it.at), reason: it.reason }
+    }
+}
+
+impl AlarmView {
+    fn of(here: &Here, alarm: Alarm) -> Self {
+        let findings = |job: &elasticjob::operations::JobOverview| {
+            job.obstacles.iter().map(|finding| FindingView::of(here, finding, &job.job)).collect()
+        };
+        Self {
+            id: alarm.id,
+            kind: alarm.kind.code(),
+            obstacles: alarm.job.as_deref().map(findings).unwrap_or_default(),
+            job: alarm.job.map(|job| job.job.to_string()),
+            since: alarm.since.map(Time),
+            usual: alarm.usual,
+            acknowledged: alarm.acknowledged.map(AcknowledgedView::from),
+        }
+    }
+}
+
+/// What is wrong now
+///
+/// Those that nobody looks after first, the most urgent first.
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs",
+    responses((status = 200, body = Vec<AlarmView>), (status = "default", body = Problem)))]
+pub(crate) async fn list(here: Here) -> Result<Json<Vec<AlarmView>>, Problem> {
+    let alarms = alarms::alarms(&here).await?;
+    Ok(Json(alarms.into_iter().map(|alarm| AlarmView::of(&here, alarm)).collect()))
+}
+
+/// Say that the caller looks after an alarm
+///
+/// It counts until the alarm begins again. The console keeps it in memory.
+#[utoipa::path(put, path = "/api/v1/registries/{registry}/alarms/{alarm}/acknowledgement", tag = "actions",
+    request_body = Reason, responses((status = 200, body = AlarmView), (status = "default", body = Problem)))]
+pub(crate) async fn acknowledge(
+    here: Here,
+    Names((_, alarm)): Names<(String, String)>,
+    Body(body): Body<Reason>,
+) -> Result<Json<AlarmView>, Problem> {
+    let alarm = alarms::acknowledge(&here, &alarm, checked(&body.reason)?).await?;
+    Ok(Json(AlarmView::of(&here, alarm)))
+}

@@ -1,0 +1,96 @@
+//! Alarms, and who looks after them.
+
+use askama::Template;
+use axum::Form;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use i18n_embed_fl::fl;
+
+use super::form::{self, Fields};
+use super::overview::{about_concern, name_of_concern};
+use super::said::{Said, Tone};
+use super::time::Clock;
+use super::{Layout, error, findings, page};
+use crate::here::Here;
+use crate::service::alarms::{self, Alarm, AlarmKind};
+use crate::text::{Text, t};
+
+#[derive(Template)]
+#[template(path = "alarms.html")]
+struct AlarmsPage {
+    layout: Layout,
+    said: Option<Said>,
+    rows: Vec<Row>,
+}
+
+struct Row {
+    alarm: Alarm,
+    clock: Clock,
+    reasons: Vec<findings::Line>,
+    may_acknowledge: bool,
+}
+
+impl Row {
+    fn of(here: &Here, alarm: Alarm) -> Self {
+        let clock = Clock::in_zone(alarm.job.as_ref().and_then(|job| job.time_zone));
+        let reasons = alarm.job.as_deref().map(|job| findings::lines(&here.text, &job.job, &job.obstacles, &clock));
+        let may_acknowledge = alarm.acknowledged.is_none() && alarm.may_acknowledge(here);
+        Self { clock, reasons: reasons.unwrap_or_default(), may_acknowledge, alarm }
+    }
+}
+
+/// What is wrong, in a few words.
+pub(super) fn name(text: &Text, kind: AlarmKind) -> String {
+    match kind {
+        AlarmKind::RegistryLost => fl!(text.loader(), "alarm-registry-lost"),
+        AlarmKind::RunsLong => fl!(text.loader(), "alarm-runs-long"),
+        AlarmKind::Concern(concern) => name_of_concern(text, concern),
+    }
+}
+
+/// What that means.
+pub(super) fn about(text: &Text, kind: AlarmKind) -> String {
+    match kind {
+        AlarmKind::RegistryLost => fl!(text.loader(), "alarm-registry-lost-about"),
+        AlarmKind::RunsLong => fl!(text.loader(), "alarm-runs-long-about"),
+        AlarmKind::Concern(concern) => about_concern(text, concern),
+    }
+}
+
+impl AlarmsPage {
+    fn name(&self, row: &Row) -> String {
+        name(&self.layout.text, row.alarm.kind)
+    }
+
+    /// What is known about it beyond its name.
+    fn detail(&self, row: &Row) -> String {
+        match row.alarm.usual {
+            Some(usual) => {
+                fl!(self.layout.text.loader(), "alarm-usual", took = super::time::duration(&usual))
+            }
+            None => about(&self.layout.text, row.alarm.kind),
+        }
+    }
+}
+
+pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
+    let layout = Layout::of(&here).live(&here);
+    let alarms = match alarms::alarms(&here).await {
+        Ok(alarms) => alarms,
+        Err(problem) => return error::problem(&here, &problem),
+    };
+    let rows: Vec<Row> = alarms.into_iter().map(|alarm| Row::of(&here, alarm)).collect();
+    let shown = page(&AlarmsPage { layout, said: Said::of(&headers), rows });
+    Said::forget(&here.app, shown)
+}
+
+/// Says that the reader looks after an alarm.
+pub(crate) async fn acknowledge(here: Here, Form(fields): Fields) -> Response {
+    match alarms::acknowledge(&here, form::one(&fields, "alarm"), &form::reason(&fields)).await {
+        Ok(alarm) => {
+            Said::done(format!("{}: {}", fl!(here.text.loader(), "alarm-acknowledged"), name(&here.text, alarm.kind)))
+                .at(&here.app, &format!("/r/{}/alarms", here.registry.name()))
+        }
+        Err(problem) => error::problem(&here, &problem),
+    }
+}

@@ -1,0 +1,132 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::api::{ItemHandler, ItemWork};
+use elasticjob::config::JobSettings;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Operations, Target};
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::runtime::ShutdownMode;
+use elasticjob::trace::JobEvent;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::access::{Grant, Identity};
+use crate::testing::traced::{Folder, here, run};
+use crate::testing::{call, console_of, cookie_of, json as send, request, start_job, start_job_with};
+
+const ALARMS: &str = "/api/v1/registries/default/alarms";
+
+async fn alarms_for(console: &crate::Console, cookie: &str) -> Vec<Value> {
+    let answer = call(console, request("GET", ALARMS, Some(cookie))).await;
+    let parsed: Value = serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{}", answer.body));
+    parsed.as_array().cloned().unwrap_or_else(|| panic!("{}", answer.body))
+}
+
+#[tokio::test]
+async fn an_alarm_is_acknowledged_by_those_who_may_operate_its_job() {
+    let memory = MemoryRegistry::new();
+    let _well = start_job(&memory, "well", &JobSettings::default()).await;
+    let mut gone = start_job(&memory, "gone", &JobSettings::default()).await;
+    gone.shutdown(ShutdownMode::Graceful).await;
+    let console = console_of(&memory);
+    let (viewer, operator) = (cookie_of(&console, "viewer").await, cookie_of(&console, "operator").await);
+    let [alarm] = &alarms_for(&console, &viewer).await[..] else { panic!("one job has no instance") };
+    assert_eq!(
+        (&alarm["kind"], &alarm["job"], &alarm["acknowledged"]),
+        (&json!("crashed"), &json!("gone"), &Value::Null)
+    );
+    let path = format!("{ALARMS}/{}/acknowledgement", alarm["id"].as_str().expect("an id"));
+    let body = json!({"reason": "the host is on its way"});
+    let refused = call(&console, send("PUT", &path, &viewer, &body)).await;
+    assert_eq!(refused.status, 403, "{}", refused.body);
+    let taken = call(&console, send("PUT", &path, &operator, &body)).await;
+    assert_eq!(taken.status, 200, "{}", taken.body);
+    let [alarm] = &alarms_for(&console, &viewer).await[..] else { panic!("it lasts") };
+    let by = &alarm["acknowledged"];
+    assert_eq!((&by["by"], &by["reason"]), (&json!("operator"), &json!("the host is on its way")));
+    let unknown = call(&console, send("PUT", &format!("{ALARMS}/crashed-x/acknowledgement"), &operator, &body)).await;
+    assert!(unknown.status == 404 && unknown.body.contains("no-such-alarm"), "{}", unknown.body);
+
+    let page = call(&console, request("GET", "/r/default/alarms", Some(&operator))).await.body;
+    assert!(page.contains("Without an instance") && page.contains("the host is on its way"), "{page}");
+    assert!(!page.contains(">Acknowledge</button>"), "it is acknowledged: {page}");
+}
+
+#[tokio::test]
+async fn the_button_of_a_page_acknowledges_an_alarm() {
+    let memory = MemoryRegistry::new();
+    let mut gone = start_job(&memory, "gone", &JobSettings::default()).await;
+    gone.shutdown(ShutdownMode::Graceful).await;
+    let console = console_of(&memory);
+    let (viewer, operator) = (cookie_of(&console, "viewer").await, cookie_of(&console, "operator").await);
+    let page = call(&console, request("GET", "/r/default/alarms", Some(&operator))).await.body;
+    let id = page.split("name=\"alarm\" value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a button");
+    let form = |cookie: &str| {
+        let mut request = request("POST", "/r/default/alarms", Some(cookie));
+        let kind = "application/x-www-form-urlencoded".parse().expect("a value");
+        request.headers_mut().insert(axum::http::header::CONTENT_TYPE, kind);
+        *request.body_mut() = axum::body::Body::from(format!("alarm={id}&reason=seen"));
+        request
+    };
+    assert_eq!(call(&console, form(&viewer)).await.status, 403);
+    assert_eq!(call(&console, form(&operator)).await.status, 303);
+    let page = call(&console, request("GET", "/r/default/alarms", Some(&viewer))).await.body;
+    assert!(page.contains("seen") && !page.contains("name=\"alarm\""), "{page}");
+}
+
+#[tokio::test]
+async fn an_alarm_that_began_after_it_was_acknowledged_is_open_again() {
+    let memory = MemoryRegistry::new();
+    let mut here = here(&console_of(&memory));
+    here.identity = Identity::user("zhang", vec![Grant::everywhere(Role::Operator)]);
+    let kind = AlarmKind::Concern(Concern::Failing);
+    let id = Alarm::of(&here, kind, None, Some(7)).id;
+    let by = Acknowledged { by: "zhang".to_owned(), at: 10, reason: String::new() };
+    here.app.acknowledgements.put("default", &id, by);
+    let is_acknowledged = |since| Alarm::of(&here, kind, None, since).acknowledged.is_some();
+    assert!(is_acknowledged(Some(10)) && is_acknowledged(None) && !is_acknowledged(Some(11)));
+    assert_ne!(id, Alarm::of(&here, AlarmKind::RunsLong, None, None).id);
+}
+
+#[tokio::test]
+async fn a_job_is_no_alarm_on_the_day_it_was_disabled() {
+    let memory = MemoryRegistry::new();
+    let _off = start_job(&memory, "off", &JobSettings::default()).await;
+    let operations = Operations::new(Arc::new(memory.connect()));
+    let target = Target::Job(JobName::new("off").expect("a name"));
+    operations.disable_servers(&target).await.expect("it is disabled");
+    let console = console_of(&memory);
+    let viewer = cookie_of(&console, "viewer").await;
+    assert_eq!(alarms_for(&console, &viewer).await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_run_that_takes_much_longer_than_others_is_an_alarm() {
+    let memory = MemoryRegistry::new();
+    let folder = Folder::new("long");
+    let runs =
+        (0..20).map(|number| JobEvent::Execution(run("settle", 0, None, number * 10_000, Some(number * 10_000 + 500))));
+    folder.write(runs).await;
+    let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(std::future::pending())));
+    let settings = JobSettings { sharding_total_count: Some(1), ..JobSettings::default() };
+    let _job = start_job_with(&memory, "settle", &settings, handler).await;
+    let job = JobName::new("settle").expect("a name");
+    Operations::new(Arc::new(memory.connect())).trigger(&Target::Job(job)).await.expect("it is triggered");
+    let here = here(&folder.console(&memory).await);
+    let running = tokio::time::timeout(Duration::from_secs(20), async {
+        let mut changes = here.registry.catalogue().changes();
+        loop {
+            let jobs = here.registry.catalogue().jobs().await.expect("they are read").jobs;
+            if jobs.iter().any(|job| job.running_since.is_some()) {
+                return jobs;
+            }
+            changes.changed().await.expect("the catalogue lives");
+        }
+    });
+    let jobs = running.await.expect("it begins");
+    let since = jobs[0].running_since.expect("it runs");
+    assert_eq!(long::running(&here, &jobs, since + 59_999).await.len(), 0, "not yet");
+    let long = long::running(&here, &jobs, since + 60_000).await;
+    assert_eq!(long.iter().map(|(job, usual)| (job.job.as_str(), *usual)).collect::<Vec<_>>(), [("settle", 500)]);
+}
