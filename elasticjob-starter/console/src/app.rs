@@ -15,6 +15,7 @@ use crate::live;
 use crate::options::ConsoleOptions;
 use crate::registries::Registry;
 use crate::routes;
+use crate::service::versions::{self, Versions};
 use crate::text::Texts;
 
 /// What all routes share. Cheap to clone.
@@ -31,6 +32,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
     pub(crate) access: AccessLog,
+    pub(crate) versions: Arc<Versions>,
     pub(crate) answers: Answers,
     pub(crate) texts: Texts,
     /// The places of streams.
@@ -44,6 +46,25 @@ impl Deref for App {
 
     fn deref(&self) -> &Shared {
         &self.0
+    }
+}
+
+/// What follows registry centers ends with the console, also where a server of the user's own served it.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.ending.cancel();
+    }
+}
+
+impl App {
+    /// A data file has what happened also while nobody looked.
+    fn follow_configurations(&self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.options.data.is_some() {
+            for registry in self.registries.values() {
+                runtime.spawn(versions::follow(registry.clone(), self.versions.clone(), self.ending.clone()));
+            }
+        }
     }
 }
 
@@ -134,12 +155,14 @@ impl Console {
             passwords: Passwords::new()?,
             sessions: Sessions::default(),
             throttle: Throttle::default(),
+            versions: Arc::new(Versions::new(data.clone())),
             access: AccessLog::new(data),
             answers: Answers::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             streams: Arc::new(Semaphore::new(live::MOST)),
             ending: CancellationToken::new(),
         }));
+        app.follow_configurations();
         Ok(Self { app, first_password })
     }
 

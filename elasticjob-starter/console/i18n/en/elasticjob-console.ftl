@@ -533,3 +533,14 @@ log-end = The end of the log.
 log-none = The job logged nothing in this run that is kept. Lines of tasks that it spawns count only with the span of the run.
 log-none-match = No line matches.
 log-off = The logs of runs are not kept: switch it on in the program of the job.
+# History of a configuration
+history-of-configuration = History of the configuration
+history-of-configuration-about = The versions that this console saw since it started, and the changes that the decision log has. A change between two looks may be missing: with a data file the console notes each one.
+history-of-configuration-kept = The versions of the last 400 days, also those that other programs wrote, and the changes that the decision log has. Secrets are not kept.
+history-version = Version
+history-outside = outside of this console
+history-first = the first version that is known
+history-same = nothing that is shown
+history-put-back = Put back
+history-put-back-about = The form has the settings of version { $version }. Look at the preview, and save it to put them back.
+history-stays = These have a secret, which is not kept, and stay as they are stored now: { $settings }

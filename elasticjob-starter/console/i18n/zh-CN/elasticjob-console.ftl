@@ -581,3 +581,14 @@ log-end = 日志到此结束。
 log-none = 本次执行没有留下日志。作业自行创建的任务，只有带上执行的 span 才会计入。
 log-none-match = 没有匹配的日志。
 log-off = 未保存执行日志：请在作业所在的程序中开启。
+# History of a configuration
+history-of-configuration = 配置历史
+history-of-configuration-about = 本控制台启动以来看到的版本，以及决策日志中的修改。两次查看之间的修改可能缺失：使用数据文件时，控制台会记录每一次修改。
+history-of-configuration-kept = 最近 400 天的版本，包括其他程序写入的版本，以及决策日志中的修改。敏感值不保存。
+history-version = 版本
+history-outside = 在本控制台之外
+history-first = 已知的第一个版本
+history-same = 显示的内容没有变化
+history-put-back = 恢复
+history-put-back-about = 表单中是版本 { $version } 的配置。请查看预览，保存后即恢复。
+history-stays = 以下设置含有未保存的敏感值，保持当前存储的值：{ $settings }
