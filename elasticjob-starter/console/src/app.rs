@@ -17,6 +17,7 @@ use crate::registries::Registry;
 use crate::requests::Requests;
 use crate::routes;
 use crate::service::alarms::{Acknowledgements, Usual};
+use crate::service::versions::{self, Versions};
 use crate::text::Texts;
 
 /// What all routes share. Cheap to clone.
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
     pub(crate) access: AccessLog,
+    pub(crate) versions: Arc<Versions>,
     pub(crate) answers: Answers,
     pub(crate) requests: Requests,
     pub(crate) acknowledgements: Acknowledgements,
@@ -50,6 +52,25 @@ impl Deref for App {
 
     fn deref(&self) -> &Shared {
         &self.0
+    }
+}
+
+/// What follows registry centers ends with the console, also where a server of the user's own served it.
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.ending.cancel();
+    }
+}
+
+impl App {
+    /// A data file has what happened also while nobody looked.
+    fn follow_configurations(&self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if self.options.data.is_some() {
+            for registry in self.registries.values() {
+                runtime.spawn(versions::follow(registry.clone(), self.versions.clone(), self.ending.clone()));
+            }
+        }
     }
 }
 
@@ -140,6 +161,7 @@ impl Console {
             passwords: Passwords::new()?,
             sessions: Sessions::default(),
             throttle: Throttle::default(),
+            versions: Arc::new(Versions::new(data.clone())),
             access: AccessLog::new(data),
             answers: Answers::default(),
             requests: Requests::default(),
@@ -149,6 +171,7 @@ impl Console {
             streams: Arc::new(Semaphore::new(live::MOST)),
             ending: CancellationToken::new(),
         }));
+        app.follow_configurations();
         Ok(Self { app, first_password })
     }
 

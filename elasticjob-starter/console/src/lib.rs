@@ -47,6 +47,8 @@ mod live_log;
 mod metrics;
 mod options;
 mod pages;
+#[cfg(test)]
+mod published;
 mod registries;
 mod requests;
 mod routes;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use elasticjob::ident::JobName;
 use elasticjob::operations::{Audit, Catalogue, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::watched::WatchedRegistry;
@@ -16,6 +17,7 @@ use crate::store::DataFile;
 pub struct Registry {
     name: String,
     center: Arc<dyn RegistryCenter>,
+    watched: WatchedRegistry,
     catalogue: Catalogue,
     traces: Option<AnyTraceReader>,
     record: Option<Tracing>,
@@ -37,11 +39,13 @@ struct Kept {
 impl Registry {
     /// A registry center under this name. The name is a part of addresses: letters, digits, `-` and `_`.
     pub fn new(name: impl Into<String>, center: Arc<dyn RegistryCenter>) -> Self {
-        let catalogue = Catalogue::new(WatchedRegistry::new(center.clone()));
+        let watched = WatchedRegistry::new(center.clone());
+        let catalogue = Catalogue::new(watched.clone());
         let (shown, since) = (Vec::new(), Arc::default());
         Self {
             name: name.into(),
             center,
+            watched,
             catalogue,
             traces: None,
             record: None,
@@ -150,6 +154,11 @@ impl Registry {
     /// The jobs as lists show them.
     pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.catalogue
+    }
+
+    /// For each job the last event that concerns it: what was read after it is current.
+    pub(crate) fn last_events(&self, jobs: &[JobName]) -> Vec<u64> {
+        self.watched.last_events(jobs.iter().map(JobName::as_str))
     }
 
     /// Operations for views. What was read is read again only where it changed.

@@ -605,3 +605,15 @@ help-programs-about = Each page says at its end how a program does the same.
 help-openapi = what the REST API has, as OpenAPI 3.1
 help-metrics = the state of all jobs, for Prometheus
 help-health = whether the console runs, and whether it reaches its registry centers
+
+# History of a configuration
+history-of-configuration = History of the configuration
+history-of-configuration-about = The versions that this console saw since it started, and the changes that the decision log has. A change between two looks may be missing: with a data file the console notes each one.
+history-of-configuration-kept = The versions of the last 400 days, also those that other programs wrote, and the changes that the decision log has. Secrets are not kept.
+history-version = Version
+history-outside = outside of this console
+history-first = the first version that is known
+history-same = nothing that is shown
+history-put-back = Put back
+history-put-back-about = The form has the settings of version { $version }. Look at the preview, and save it to put them back.
+history-stays = These have a secret, which is not kept, and stay as they are stored now: { $settings }

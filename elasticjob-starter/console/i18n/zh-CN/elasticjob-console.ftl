@@ -647,3 +647,15 @@ help-programs-about = 每个页面的末尾说明程序如何做同样的事。
 help-openapi = REST API 的内容，OpenAPI 3.1
 help-metrics = 全部作业的状态，供 Prometheus 抓取
 help-health = 控制台是否运行，以及能否连接其注册中心
+
+# History of a configuration
+history-of-configuration = 配置历史
+history-of-configuration-about = 本控制台启动以来看到的版本，以及决策日志中的修改。两次查看之间的修改可能缺失：使用数据文件时，控制台会记录每一次修改。
+history-of-configuration-kept = 最近 400 天的版本，包括其他程序写入的版本，以及决策日志中的修改。敏感值不保存。
+history-version = 版本
+history-outside = 在本控制台之外
+history-first = 已知的第一个版本
+history-same = 显示的内容没有变化
+history-put-back = 恢复
+history-put-back-about = 表单中是版本 { $version } 的配置。请查看预览，保存后即恢复。
+history-stays = 以下设置含有未保存的敏感值，保持当前存储的值：{ $settings }

@@ -138,6 +138,7 @@ pub(crate) struct TokenView {
     pub(crate) grants: Vec<Grant>,
     /// `None` for a token of the settings, which no page changes.
     pub(crate) owner: Option<String>,
+    pub(crate) made_at: Option<i64>,
     /// In milliseconds since 1970; `None` where it never expires.
     pub(crate) expires_at: Option<i64>,
     pub(crate) used_at: Option<i64>,
@@ -235,6 +236,7 @@ impl Tokens {
                 name: token.name.clone(),
                 grants: token.grants.clone(),
                 owner: Some(token.owner.clone()),
+                made_at: Some(token.made_at),
                 expires_at: Some(token.expires_at),
                 used_at: token.used_at,
             })
@@ -243,6 +245,7 @@ impl Tokens {
             name: token.name.clone(),
             grants: token.grants.clone(),
             owner: None,
+            made_at: None,
             expires_at: token.expires.map(|end| end.timestamp_millis()),
             used_at: None,
         });

@@ -174,6 +174,8 @@ pub(crate) struct Token {
     /// The user who made it; `null` for a token of the settings, which cannot be changed here.
     owner: Option<String>,
     #[schema(value_type = Option<String>, format = DateTime)]
+    made_at: Option<Time>,
+    #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Time>,
     /// When a program showed it last, to the minute.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -183,7 +185,7 @@ pub(crate) struct Token {
 impl From<TokenView> for Token {
     fn from(it: TokenView) -> Self {
         let (grants, expires_at, used_at) = (views(&it.grants), it.expires_at.map(Time), it.used_at.map(Time));
-        Self { name: it.name, grants, owner: it.owner, expires_at, used_at }
+        Self { name: it.name, grants, owner: it.owner, made_at: it.made_at.map(Time), expires_at, used_at }
     }
 }
 

@@ -14,8 +14,10 @@ use utoipa::{IntoParams, ToSchema};
 use super::Problem;
 use super::body::{Body, checked};
 use super::jobs::parameters;
-use super::named::OfJob;
-use crate::service::configuration::{ChangeView, changed};
+use super::named::{Names, OfJob};
+use crate::service::configuration::{ChangeView, changed, put_back};
+use crate::service::time::Time;
+use crate::service::versions::{self, Changed};
 
 /// The settings of a job.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -94,6 +96,18 @@ async fn update(
     change: Map<String, Value>,
     is_patch: bool,
 ) -> Result<Response, Problem> {
+    let (version, change) = updated(&of, headers, how, change, is_patch).await?;
+    Ok(with_etag(version, Json(change)))
+}
+
+/// Makes a change, or says what it would do. Returns the version that follows.
+async fn updated(
+    of: &OfJob,
+    headers: &HeaderMap,
+    how: How,
+    change: Map<String, Value>,
+    is_patch: bool,
+) -> Result<(i32, ChangeView), Problem> {
     let operations = of.here.operations(checked(&how.reason)?);
     let stored = operations.configuration(&of.job).await?;
     is_of_version(headers, &stored)?;
@@ -104,9 +118,83 @@ async fn update(
         operations.update_configuration(&stored, &settings).await?;
     }
     let (after, difference) = checked?;
+    if !how.dry_run && after != stored.configuration {
+        versions::note_change(&of.here, &of.job, &stored, how.reason.trim()).await;
+    }
     let is_written = !how.dry_run && after != stored.configuration;
     let version = stored.version() + i32::from(is_written);
-    Ok(with_etag(version, Json(ChangeView::of(&stored.configuration, &after, difference))))
+    Ok((version, ChangeView::of(&stored.configuration, &after, difference)))
+}
+
+/// A change of a configuration.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct VersionView {
+    /// Names the version below `versions/`; `null` where only the decision log tells of the change.
+    id: Option<i64>,
+    /// The version of the node in the registry center.
+    version: Option<i32>,
+    #[schema(value_type = String, format = DateTime)]
+    time: Time,
+    /// Who changed it; `null` where it was changed outside of this console, and no decision log says by whom.
+    actor: Option<String>,
+    reason: String,
+    /// The differences from the version before, with secrets masked; `null` for the first version that is known.
+    changes: Option<Vec<String>>,
+    /// The settings of the version, with secrets masked.
+    #[schema(value_type = Option<Object>)]
+    settings: Option<Map<String, Value>>,
+}
+
+impl From<Changed> for VersionView {
+    fn from(it: Changed) -> Self {
+        let (id, version) = (it.version.as_ref().map(|it| it.id), it.version.as_ref().map(|it| it.number));
+        let actor = Some(it.actor).filter(|actor| !actor.is_empty());
+        let settings = it.version.map(|version| version.settings);
+        Self { id, version, time: Time(it.at), actor, reason: it.reason, changes: it.changes, settings }
+    }
+}
+
+/// The changes of the configuration of a job, the last one first
+///
+/// The versions that the console saw, and the changes that the decision log tells of; at most 200 of each.
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/configuration/versions", tag = "configuration",
+    responses((status = 200, body = Vec<VersionView>), (status = "default", body = Problem)))]
+pub(crate) async fn history(of: OfJob) -> Result<Json<Vec<VersionView>>, Problem> {
+    let history = versions::history(&of.here, &of.job).await?;
+    Ok(Json(history.into_iter().map(VersionView::from).collect()))
+}
+
+#[derive(Deserialize)]
+pub(crate) struct VersionId {
+    version: i64,
+}
+
+/// What putting a version back does.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PutBack {
+    #[serde(flatten)]
+    change: ChangeView,
+    /// Settings that stay as they are stored, as their secrets were not kept.
+    stays: Vec<String>,
+}
+
+/// Put an old version of the configuration back; needs If-Match with the ETag of the version that is replaced
+///
+/// All of its settings but those with a secret, which stay as they are.
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/configuration/versions/{version}/restorations",
+    tag = "configuration", params(How), responses((status = 200, body = PutBack), (status = "default", body = Problem)))]
+pub(crate) async fn restore(
+    of: OfJob,
+    Names(VersionId { version }): Names<VersionId>,
+    headers: HeaderMap,
+    query: Result<Query<How>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let version = versions::version(&of.here, &of.job, version).await?;
+    let (change, stays) = put_back(&of.here.views().configuration(&of.job).await?, &version.settings)?;
+    let (version, change) = updated(&of, &headers, parameters(query)?, change, true).await?;
+    Ok(with_etag(version, Json(PutBack { change, stays })))
 }
 
 fn is_of_version(headers: &HeaderMap, stored: &StoredConfiguration) -> Result<(), Problem> {

@@ -63,6 +63,12 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/jobs/{job}/configuration", viewer, configuration::get)
         .put("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::put)
         .patch("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::patch)
+        .get("/api/v1/registries/{registry}/jobs/{job}/configuration/versions", viewer, configuration::history)
+        .post(
+            "/api/v1/registries/{registry}/jobs/{job}/configuration/versions/{version}/restorations",
+            editor,
+            configuration::restore,
+        )
         .post("/api/v1/registries/{registry}/jobs/{job}/triggers", operator, actions::trigger)
         .put("/api/v1/registries/{registry}/jobs/{job}/state", operator, actions::switch_job)
         .put("/api/v1/registries/{registry}/jobs/{job}/items/{item}/state", operator, actions::switch_item)

@@ -58,6 +58,8 @@ use crate::{live, live_log};
         configuration::get,
         configuration::put,
         configuration::patch,
+        configuration::history,
+        configuration::restore,
         servers::list,
         servers::one,
         servers::instances,

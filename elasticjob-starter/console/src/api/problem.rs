@@ -108,6 +108,11 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, "no-such-run", "No such run", detail)
     }
 
+    pub(crate) fn no_such_version(job: &JobName, id: i64) -> Self {
+        let detail = format!("the console knows no version {id} of the configuration of job '{job}'");
+        Self::new(StatusCode::NOT_FOUND, "no-such-version", "No such version", detail)
+    }
+
     pub(crate) fn no_such_server(server: &str) -> Self {
         let detail = format!("no job that the caller may see knows the server '{server}'");
         Self::new(StatusCode::NOT_FOUND, "no-such-server", "No such server", detail)

@@ -12,6 +12,7 @@ use super::said::{Said, Tone};
 use super::{Layout, error, page};
 use crate::access::Role;
 use crate::here::Here;
+use crate::service::versions;
 use crate::text::t;
 
 #[derive(Template)]
@@ -65,6 +66,8 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
         Ok(stored) => stored,
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
+    // The log says why where it is not noted, and the page is of use without its history.
+    versions::note(&here, &job, &stored).await.ok();
     let (settings, props) = rows(&stored);
     let shown = page(&ConfigurationPage {
         layout: Layout::of(&here),

@@ -4,12 +4,13 @@ mod merge;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{OperationError, Operations, StoredConfiguration};
 use i18n_embed_fl::fl;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use self::merge::{Changed, Values, merge};
@@ -18,8 +19,10 @@ use super::form::{self, Fields};
 use super::job::{Head, failed, named, path_of};
 use super::said::Said;
 use super::{Layout, error, page, with_status};
+use crate::api::Problem;
 use crate::here::Here;
-use crate::service::configuration::{ChangeView, changed};
+use crate::service::configuration::{ChangeView, changed, put_back};
+use crate::service::versions::{self, Version, flat};
 use crate::text::t;
 
 /// How a setting is written in the form.
@@ -91,6 +94,8 @@ struct EditPage {
     /// What the change would do.
     preview: Option<ChangeView>,
     problems: Vec<String>,
+    /// The version whose settings the form has, and those that stay as they are stored.
+    from_version: Option<(i32, String)>,
 }
 
 /// A setting in the form.
@@ -121,7 +126,29 @@ impl EditPage {
             meanwhile: Vec::new(),
             preview: None,
             problems: Vec::new(),
+            from_version: None,
         }
+    }
+
+    /// The same form with the settings of an old version. Those that stay keep what is stored.
+    fn put_back(mut self, version: &Version, stays: &[String]) -> Self {
+        let settings = flat(&version.settings);
+        let (props, settings): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.starts_with("props."));
+        let value = |name: &str| settings.iter().find(|(key, _)| key == name).map(|(_, text)| text.clone());
+        for field in self.fields.iter_mut().filter(|field| !stays.iter().any(|name| name == field.name)) {
+            let stored = std::mem::replace(&mut field.value, value(field.name).unwrap_or_default());
+            field.stored = (stored != field.value).then_some(stored);
+        }
+        let is_kept = |line: &str| {
+            let name = line.split_once('=').map_or(line, |(name, _)| name);
+            stays.iter().any(|key| key.strip_prefix("props.") == Some(name))
+        };
+        let kept: String = self.props.lines().filter(|line| is_kept(line)).map(|line| format!("{line}\n")).collect();
+        let put = props.iter().filter(|(key, _)| !stays.contains(key));
+        let put = put.filter_map(|(key, value)| Some(format!("{}={value}\n", key.strip_prefix("props.")?)));
+        self.props = put.chain([kept]).collect();
+        self.from_version = Some((version.number, stays.join(", ")));
+        self
     }
 
     /// The same form with what the reader wrote.
@@ -206,15 +233,36 @@ impl Field {
     }
 }
 
-pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) -> Response {
+/// The version that is to be put back.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct From {
+    version: Option<i64>,
+}
+
+pub(crate) async fn show(
+    here: Here,
+    Path((_, name)): Path<(String, String)>,
+    Query(From { version }): Query<From>,
+) -> Response {
     let job = match named(&here, &name) {
         Ok(job) => job,
         Err(page) => return *page,
     };
-    match here.views().configuration(&job).await {
-        Ok(stored) => page(&EditPage::of(&here, &job, &stored)),
-        Err(wrong) => error::problem(&here, &wrong.into()),
+    match filled(&here, &job, version).await {
+        Ok(form) => page(&form),
+        Err(wrong) => error::problem(&here, &wrong),
     }
+}
+
+/// The form with the stored settings, or with those of an old version.
+async fn filled(here: &Here, job: &JobName, version: Option<i64>) -> Result<EditPage, Problem> {
+    let stored = here.views().configuration(job).await?;
+    let form = EditPage::of(here, job, &stored);
+    let Some(id) = version else { return Ok(form) };
+    let version = versions::version(here, job, id).await?;
+    let (_, stays) = put_back(&stored, &version.settings)?;
+    Ok(form.put_back(&version, &stays))
 }
 
 pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, Form(given): Fields) -> Response {
@@ -238,6 +286,9 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
     let saves = form::one(&given, "action") == "save";
     match perform(&operations, &stored, &form, saves).await {
         Ok(view) if saves => {
+            if !view.changes.is_empty() {
+                versions::note_change(&here, &job, &stored, &form.reason).await;
+            }
             let changes = view.changes.join("; ");
             let text = if changes.is_empty() { fl!(here.text.loader(), "done-nothing") } else { changes };
             Said::done(text).at(&here.app, &format!("{}/configuration", path_of(&here, &job)))

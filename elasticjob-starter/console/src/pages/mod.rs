@@ -6,6 +6,7 @@ pub(crate) mod alarms;
 pub(crate) mod chart;
 pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
+pub(crate) mod configuration_history;
 mod decisions;
 pub(crate) mod error;
 mod findings;
@@ -78,6 +79,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
         .post("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::change)
+        .get("/r/{registry}/jobs/{job}/configuration/history", viewer, configuration_history::show)
         .get("/r/{registry}/timeline", viewer, timeline::show)
         .get("/r/{registry}/history/executions", viewer, history::executions)
         .get("/r/{registry}/history/states", viewer, history::states)

@@ -51,10 +51,6 @@ const fn send(method: &'static str, path: &'static str, needs: Permission, body:
     Call { method, path, needs, takes_query: false, headers: &[], body: Some(body) }
 }
 
-const fn delete(path: &'static str, needs: Permission) -> Call {
-    Call { method: "DELETE", ..get(path, needs) }
-}
-
 const REASON: &str = r#"{"reason": ""}"#;
 const ENABLED: &str = r#"{"enabled": true, "reason": ""}"#;
 const DISABLED: &str = r#"{"enabled": false, "reason": ""}"#;
@@ -158,32 +154,38 @@ pub(super) const TABLE: &[Entry] = &[
     button!("/r/{registry}/alarms", "", on ["/r/{registry}/alarms"], label!("alarm-acknowledge"),
         send("PUT", "/api/v1/registries/{registry}/alarms/{alarm}/acknowledgement", BULK, REASON), []),
     page!("/r/{registry}/nodes", [list("/api/v1/registries/{registry}/nodes", ADMIN)], []),
+    page!("/r/{registry}/jobs/{job}/configuration/history", [get("/api/v1/registries/{registry}/jobs/{job}/configuration/versions", VIEWER)], []),
+    button!("/r/{registry}/jobs/{job}/configuration/edit", "save", on ["/r/{registry}/jobs/{job}/configuration/history"], label!("history-put-back"),
+        Call { headers: VERSION, body: None, ..send("POST", "/api/v1/registries/{registry}/jobs/{job}/configuration/versions/{version}/restorations", EDITOR, "") },
+        []),
     page!("/r/{registry}/timeline", [list("/api/v1/registries/{registry}/timeline", VIEWER)], []),
     page!("/r/{registry}/history/executions", [list("/api/v1/registries/{registry}/executions", VIEWER)], ["elasticjob history {job}"]),
     page!("/r/{registry}/history/states", [list("/api/v1/registries/{registry}/states", VIEWER)], []),
     page!("/r/{registry}/history/decisions", [list("/api/v1/registries/{registry}/decisions", VIEWER)], []),
     page!("/r/{registry}/history/audit", [list("/api/v1/registries/{registry}/audit", VIEWER)], []),
+    page!("/access", [get("/api/v1/access", ADMIN)], []),
     page!("/settings", [get("/api/v1/registries", Permission::Known), get("/api/v1/data-sources", Permission::Known)], []),
     button!("/settings/checks", "registry", on ["/settings"], label!("settings-check-registry"),
-        send("POST", "/api/v1/registries/{registry}/checks", ADMIN, "{}"), ["elasticjob jobs"]),
+        Call { body: None, ..send("POST", "/api/v1/registries/{registry}/checks", ADMIN, "") }, []),
     button!("/settings/checks", "traces", on ["/settings"], label!("settings-check-traces"),
-        send("POST", "/api/v1/data-sources/{registry}/checks", ADMIN, "{}"), ["elasticjob history {job}"]),
+        Call { body: None, ..send("POST", "/api/v1/data-sources/{registry}/checks", ADMIN, "") }, []),
     page!("/settings/users", [get("/api/v1/users", ADMIN)], []),
     button!("/settings/users", "add", on ["/settings/users"], label!("settings-add-user"),
-        send("POST", "/api/v1/users", ADMIN, r#"{"name": "NAME", "grants": [{"role": "viewer"}]}"#), []),
-    button!("/settings/users/change", "change", on ["/settings/users"], label!("configuration-save"),
-        send("PUT", "/api/v1/users/{name}", ADMIN, r#"{"grants": [{"role": "viewer"}], "enabled": true}"#), []),
+        send("POST", "/api/v1/users", ADMIN, r#"{"name": "NAME", "grants": [{"role": "viewer", "registries": "*", "jobs": "*"}]}"#), []),
+    button!("/settings/users/change", "change", on ["/settings/users"], label!("configuration-save", "settings-user"),
+        send("PUT", "/api/v1/users/{name}", ADMIN, r#"{"grants": [{"role": "viewer", "registries": "*", "jobs": "*"}], "enabled": true}"#), []),
     button!("/settings/users/change", "password", on ["/settings/users"], label!("settings-new-password"),
         send("POST", "/api/v1/users/{name}/password", ADMIN, "{}"), []),
-    button!("/settings/users/change", "remove", on ["/settings/users"], label!("remove"), delete("/api/v1/users/{name}", ADMIN), []),
+    button!("/settings/users/change", "remove", on ["/settings/users"], label!("remove", "settings-user"),
+        Call { body: None, ..send("DELETE", "/api/v1/users/{name}", ADMIN, "") }, []),
     page!("/settings/tokens", [get("/api/v1/tokens", ADMIN)], []),
     button!("/settings/tokens", "make", on ["/settings/tokens"], label!("settings-make-token"),
-        send("POST", "/api/v1/tokens", ADMIN, r#"{"name": "NAME", "grants": [{"role": "viewer"}], "days": 90}"#), []),
-    button!("/settings/tokens/removal", "", on ["/settings/tokens"], label!("remove"), delete("/api/v1/tokens/{name}", ADMIN), []),
+        send("POST", "/api/v1/tokens", ADMIN, r#"{"name": "NAME", "grants": [{"role": "viewer", "registries": "*", "jobs": "*"}], "days": 90}"#), []),
+    button!("/settings/tokens/removal", "", on ["/settings/tokens"], label!("remove"),
+        Call { body: None, ..send("DELETE", "/api/v1/tokens/{name}", ADMIN, "") }, []),
     page!("/settings/sessions", [get("/api/v1/sessions", ADMIN)], []),
     button!("/settings/sessions/end", "", on ["/settings/sessions"], label!("settings-end-session"),
-        delete("/api/v1/sessions/{name}", ADMIN), []),
-    page!("/access", [get("/api/v1/access", ADMIN)], []),
+        Call { body: None, ..send("DELETE", "/api/v1/sessions/{name}", ADMIN, "") }, []),
     page!("/r/{registry}/servers", [get("/api/v1/registries/{registry}/servers", VIEWER)], ["elasticjob servers"]),
     page!("/r/{registry}/servers/{server}", [get("/api/v1/registries/{registry}/servers/{server}", VIEWER)], ["elasticjob jobs --server {server}"]),
     button!("/r/{registry}/servers/{server}", "trigger", on ["/r/{registry}/servers/{server}"], label!("trigger"),

@@ -76,6 +76,38 @@ pub(crate) fn changed(
     serde_json::from_value(Value::Object(result)).map_err(unreadable)
 }
 
+/// The change that puts an old version back: all its settings, as a patch. What has a mask stays as it is stored, as nobody kept
+/// the secret: the second value names these settings.
+pub(crate) fn put_back(
+    stored: &StoredConfiguration,
+    version: &Map<String, Value>,
+) -> Result<(Map<String, Value>, Vec<String>), NoChange> {
+    let current = object(&stored.masked_settings())?;
+    let props = |of: &Map<String, Value>| of.get("props").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut stays = Vec::new();
+    let mut patch = |current: &Map<String, Value>, version: &Map<String, Value>, before: &str| {
+        // A secret that the version has not stays, too: nobody could put it back again.
+        let gone = current.iter().filter(|(key, value)| !version.contains_key(*key) && !has_mask(value));
+        let mut patch: Map<String, Value> = gone.map(|(key, _)| (key.clone(), Value::Null)).collect();
+        for (key, value) in version {
+            match has_mask(value) || current.get(key).is_some_and(has_mask) {
+                true => stays.push(format!("{before}{key}")),
+                false => drop(patch.insert(key.clone(), value.clone())),
+            }
+        }
+        let secrets = current.iter().filter(|(key, value)| has_mask(value) && !version.contains_key(*key));
+        stays.extend(secrets.map(|(key, _)| format!("{before}{key}")));
+        patch
+    };
+    let without_props = |of: &Map<String, Value>| {
+        let rest = of.iter().filter(|(key, _)| *key != "props");
+        rest.map(|(key, value)| (key.clone(), value.clone())).collect::<Map<_, _>>()
+    };
+    let mut change = patch(&without_props(&current), &without_props(version), "");
+    change.insert("props".to_owned(), Value::Object(patch(&props(&current), &props(version), "props.")));
+    Ok((change, stays))
+}
+
 /// Puts a value. A text with a mask that is not the text that was shown is refused, with its key: no mask is written.
 fn put(
     into: &mut Map<String, Value>,

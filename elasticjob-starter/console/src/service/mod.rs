@@ -20,6 +20,7 @@ pub(crate) mod run_log;
 pub(crate) mod strip;
 pub(crate) mod time;
 pub(crate) mod timeline;
+pub(crate) mod versions;
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -6,6 +6,7 @@
 //! | `sqlite` | opens the file; its schema, version by version |
 //! | `access`, `actions` | the log of logins; what operators did, where no database of traces records it |
 //! | `callers` | users and tokens |
+//! | `versions` | configurations that jobs had |
 
 #[cfg(feature = "data")]
 mod access;
@@ -17,6 +18,9 @@ mod error;
 #[cfg(feature = "data")]
 mod sqlite;
 mod storage;
+#[cfg(feature = "data")]
+mod versions;
+
 #[cfg(all(test, feature = "data"))]
 pub(crate) mod tests;
 

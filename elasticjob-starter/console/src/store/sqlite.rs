@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use elasticjob::__private::log::{apart, error, warn};
+use elasticjob::ident::JobName;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Row};
@@ -16,8 +17,9 @@ use tokio::task::JoinHandle;
 
 use super::error::DataError;
 use super::storage::{AccessCursor, Pending, Storage, StoreError};
-use super::{access, actions, callers};
+use super::{access, actions, callers, versions};
 use crate::access::{Entry, KeptToken, KeptUser};
+use crate::service::versions::Version;
 
 /// Marks a database as the data of a console: `EJCO`.
 const APPLICATION: i64 = 0x454a_434f;
@@ -51,8 +53,8 @@ pub(super) struct SqliteFile {
     tokens: Vec<KeptToken>,
     /// The task that writes events, until it is asked to end.
     writer: Mutex<Option<(tokio_util::sync::CancellationToken, JoinHandle<()>)>>,
-    /// Says that this process uses the file, for as long as it is open.
-    _lock: File,
+    /// Says that this process uses the file, until it is closed.
+    lock: Mutex<Option<File>>,
 }
 
 impl SqliteFile {
@@ -78,7 +80,7 @@ impl SqliteFile {
         let (later, waiting) = mpsc::channel(QUEUE);
         let end = tokio_util::sync::CancellationToken::new();
         let task = tokio::spawn(write(pool.clone(), waiting, end.clone()));
-        Ok(Self { pool, later, users, tokens, writer: Mutex::new(Some((end, task))), _lock: lock })
+        Ok(Self { pool, later, users, tokens, writer: Mutex::new(Some((end, task))), lock: Mutex::new(Some(lock)) })
     }
 
     fn write_later(&self, what: Later) {
@@ -95,6 +97,7 @@ impl SqliteFile {
             let _ = task.await;
         }
         self.pool.close().await;
+        drop(self.lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
     }
 }
 
@@ -220,6 +223,9 @@ async fn remove_old(pool: &SqlitePool) {
     if let Err(error) = actions::remove_old(pool, oldest).await {
         failed(error);
     }
+    if let Err(error) = versions::remove_old(pool, oldest).await {
+        failed(error);
+    }
 }
 
 impl Storage for SqliteFile {
@@ -261,6 +267,14 @@ impl Storage for SqliteFile {
 
     fn note_token_use(&self, name: &str, at: i64) {
         self.write_later(Later::TokenUse(name.to_owned(), at));
+    }
+
+    fn add_version(&self, registry: &str, job: &JobName, version: Version) -> Pending<'_, ()> {
+        self.add_version_now(registry, job, version)
+    }
+
+    fn versions(&self, registry: &str, job: &JobName, most: u32) -> Pending<'_, Vec<Version>> {
+        self.read_versions(registry, job, most)
     }
 
     fn record_actions(&self, registry: &str) -> Tracing {

@@ -5,9 +5,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::str::FromStr;
 
+use elasticjob::ident::JobName;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 
 use crate::access::{Entry, KeptToken, KeptUser};
+use crate::service::versions::Version;
 
 /// The file did not do what was asked. The cause is in the log, not in the text: it may name what only administrators know.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -69,6 +71,12 @@ pub(crate) trait Storage: Send + Sync {
 
     /// Keeps when a token was shown last, soon. It never waits.
     fn note_token_use(&self, name: &str, at: i64);
+
+    /// Keeps a version of a configuration, unless it is there. Who wrote it is added to one that is there without.
+    fn add_version(&self, registry: &str, job: &JobName, version: Version) -> Pending<'_, ()>;
+
+    /// At most so many versions of a job, the last one first.
+    fn versions(&self, registry: &str, job: &JobName, most: u32) -> Pending<'_, Vec<Version>>;
 
     /// Records what operators do in a registry center, where no database of traces does.
     fn record_actions(&self, registry: &str) -> Tracing;

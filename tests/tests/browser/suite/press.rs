@@ -137,6 +137,14 @@ async fn configuration(buttons: &mut Buttons<'_>) {
     assert!(text.contains("0 0 3 * * ?") && text.contains("T20:00:00.000Z"), "{text}");
     buttons.act(Button::post(&edit, "save"), &[]).await;
     buttons.wait_says(&format!("{JOB}/configuration"), "the new cron", |text| text.contains("0 0 4 * * ?")).await;
+    let history = format!("{JOB}/configuration/history");
+    buttons.wait_says(&history, "who changed it and why", |text| text.contains("an hour later")).await;
+    let old = "return document.querySelector('main a[href*=\"edit?version\"]').getAttribute('href')";
+    let old = buttons.chrome.eval(old).await;
+    buttons.open(old.as_str().expect("a link to put it back")).await;
+    buttons.press(Button::post(&edit, "preview"), &[]).await;
+    let text = buttons.chrome.text().await;
+    assert!(text.contains("'0 0 4 * * ?' -> '0 0 3 * * ?'"), "{text}");
 }
 
 /// Forms that change nothing.

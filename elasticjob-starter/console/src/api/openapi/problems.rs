@@ -75,6 +75,11 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
         ("POST", Some("previews")) => codes.push((422, "wrong-schedule")),
         ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),
+        ("GET", Some("versions")) => codes.extend([(502, "traces-unreadable"), (503, "data-unusable")]),
+        ("POST", Some("restorations")) => {
+            codes.extend(STORED.iter().chain(&EDIT));
+            codes.extend([(404, "no-such-version"), (503, "data-unusable")]);
+        }
         ("PUT", Some("state")) | ("POST", Some("shutdowns")) => {
             codes.push((404, "nothing-matched"));
             codes.extend(WRITE);

@@ -1,0 +1,43 @@
+//! The configurations that a job had: who changed what, when and why, and the way back.
+
+use askama::Template;
+use axum::extract::Path;
+use axum::response::Response;
+
+use super::job::{Head, named};
+use super::time::Clock;
+use super::{Layout, error, page};
+use crate::access::Role;
+use crate::here::Here;
+use crate::service::versions::{self, Changed};
+use crate::text::t;
+
+#[derive(Template)]
+#[template(path = "configuration_history.html")]
+struct HistoryPage {
+    layout: Layout,
+    head: Head,
+    clock: Clock,
+    changes: Vec<Changed>,
+    may_edit: bool,
+    /// Whether changes are noted also while nobody looks.
+    is_kept: bool,
+}
+
+pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    match versions::history(&here, &job).await {
+        Ok(changes) => page(&HistoryPage {
+            layout: Layout::of(&here),
+            head: Head::of(&here, &job, "configuration"),
+            clock: Clock::in_zone(None),
+            changes,
+            may_edit: here.may(Role::Editor, &job),
+            is_kept: here.app.options.data.is_some(),
+        }),
+        Err(wrong) => error::problem(&here, &wrong),
+    }
+}
