@@ -39,7 +39,9 @@ fn readable<T>(row: &SqliteRow, kind: &str, made: Option<T>) -> Option<T> {
     if made.is_none() {
         let name: String = row.get("name");
         let kind = kind.to_owned();
-        apart(move || error!(?name, "the data file of the console has a {kind} that cannot be read: it does not count"));
+        apart(move || {
+            error!(?name, "the data file of the console has a {kind} that cannot be read: it does not count")
+        });
     }
     made
 }
