@@ -30,6 +30,11 @@ pub async fn keep_still(session: &Session) {
     devtools(session, "Emulation.setEmulatedMedia", media).await;
 }
 
+/// Makes the tab the one that a reader looks at.
+pub async fn bring_to_front(session: &Session) {
+    devtools(session, "Page.bringToFront", json!({})).await;
+}
+
 /// A picture of the whole page, also of what a window does not show, as PNG.
 pub async fn whole_page(session: &Session) -> Vec<u8> {
     let picture = devtools(session, "Page.captureScreenshot", json!({ "captureBeyondViewport": true })).await;

@@ -23,6 +23,11 @@ pub fn missing() -> Option<String> {
     problems.into_iter().flatten().next()
 }
 
+/// Why there is no proxy.
+pub fn no_nginx() -> Option<String> {
+    programs::find("nginx", "nginx").err().map(|missing| missing.to_string())
+}
+
 fn axe_file() -> PathBuf {
     target_folder().expect("a target folder").join(AXE)
 }

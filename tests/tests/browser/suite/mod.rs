@@ -3,17 +3,21 @@
 mod buttons;
 mod chrome;
 mod devtools;
+mod edits;
 mod findings;
 mod installed;
 mod killed;
 mod log;
 mod missed;
+mod nginx;
 mod past;
 mod press;
 mod processes;
+mod registry;
 mod routes;
 mod runs;
 mod stage;
+mod tabs;
 mod walk;
 mod webdriver;
 
@@ -34,5 +38,10 @@ pub fn run() -> ExitCode {
     harness.with_service("chromium", missing(), "a_killed_process_is_seen", killed::is_seen);
     harness.with_service("chromium", missing(), "the_log_of_a_run_is_shown_while_it_goes_on", log::is_shown);
     harness.with_service("chromium", missing(), "a_missed_fire_is_explained_afterwards", missed::is_explained);
+    harness.with_service("chromium", missing(), "two_edits_of_a_configuration_lose_nothing", edits::lose_nothing);
+    harness.with_service("chromium", missing(), "seven_tabs_work", tabs::all_work);
+    harness.with_service("chromium", missing(), "a_registry_center_is_away_and_back", registry::is_away_and_back);
+    let without_nginx = missing().or_else(installed::no_nginx);
+    harness.with_service("nginx", without_nginx, "a_console_below_a_path_of_nginx_is_served", nginx::is_served);
     harness.run()
 }

@@ -28,6 +28,8 @@ pub const PASSWORD: &str = "open sesame, open";
 pub struct Stage {
     /// The address of the console, without a slash at its end.
     pub address: String,
+    /// Its port.
+    pub port: u16,
     pub jobs: TestProcess,
     /// Another process with the same jobs.
     pub others: TestProcess,
@@ -35,21 +37,26 @@ pub struct Stage {
     _console: TestProcess,
     _java: Option<TestProcess>,
     _folder: TemporaryFolder,
-    _zookeeper: ZookeeperServer,
+    pub zookeeper: ZookeeperServer,
 }
 
 impl Stage {
     /// Starts it, and waits until the console serves and a run is traced. Every instance traces its runs.
     pub async fn start() -> Self {
-        Self::start_with(false).await
+        Self::start_with(false, "").await
     }
 
     /// The same with a Java instance of one of the jobs, where the Java tests are asked for. It traces nothing.
     pub async fn start_beside_java() -> Self {
-        Self::start_with(true).await
+        Self::start_with(true, "").await
     }
 
-    async fn start_with(is_java_wanted: bool) -> Self {
+    /// The same with the console below a path.
+    pub async fn start_below(path: &str) -> Self {
+        Self::start_with(false, path).await
+    }
+
+    async fn start_with(is_java_wanted: bool, base: &str) -> Self {
         let zookeeper = ZookeeperServer::start().expect("ZooKeeper starts");
         let server = Arc::new(DatabaseServer::start(Kind::Postgresql).await.expect("PostgreSQL starts"));
         let database = Database::on(server, Kind::Postgresql).await;
@@ -60,7 +67,7 @@ impl Stage {
         let settings = format!(
             "elasticjob:\n  reg-center:\n    server-lists: {}\n    namespace: {NAMESPACE}\n    \
              session-timeout-milliseconds: {}\n  tracing:\n    type: RDB\n    data-source: {{url: '{}'}}\n    run-log: {{enabled: true}}\n  \
-             console:\n    port: {port}\n    data: {}\n  console-users:\n{}{}{}",
+             console:\n    port: {port}\n    base-path: '{base}'\n    data: {}\n  console-users:\n{}{}{}",
             zookeeper.connect_string(),
             SESSION.as_millis(),
             database.url(),
@@ -85,14 +92,15 @@ impl Stage {
         let mut console = start(processes::console(&console_folder), "console.log");
         wait_open(port, &mut console);
         Self {
-            address: format!("http://127.0.0.1:{port}"),
+            address: format!("http://127.0.0.1:{port}{base}"),
+            port,
             jobs,
             others,
             database,
             _console: console,
             _java: java,
             _folder: folder,
-            _zookeeper: zookeeper,
+            zookeeper,
         }
     }
 }

@@ -91,6 +91,22 @@ impl Session {
         self.ask("cookie", json!({ "cookie": { "name": name, "value": value } })).await;
     }
 
+    /// The tab that commands go to.
+    pub async fn tab(&self) -> String {
+        self.get("window").await.as_str().expect("a handle").to_owned()
+    }
+
+    /// Opens another tab.
+    pub async fn open_tab(&self) -> String {
+        let opened = self.ask("window/new", json!({ "type": "tab" })).await;
+        opened["handle"].as_str().expect("a handle").to_owned()
+    }
+
+    /// Sends commands to another tab from now on. It need not be the one that a reader looks at.
+    pub async fn switch_to(&self, tab: &str) {
+        self.ask("window", json!({ "handle": tab })).await;
+    }
+
     /// A picture of the window, as PNG.
     pub async fn picture(&self) -> Vec<u8> {
         let picture = self.get("screenshot").await;
