@@ -115,6 +115,13 @@ pub enum AppError {
         /// The problem.
         reason: String,
     },
+    /// The program was started for items of a carried job, and they failed, or it does not have them.
+    Carried {
+        /// The job, where it is known.
+        job: Option<JobName>,
+        /// Why.
+        why: String,
+    },
     /// The registry center is closed for good, so that no job runs any more.
     RegistryClosed,
     /// Signals of the operating system cannot be received.
@@ -152,6 +159,8 @@ impl fmt::Display for AppError {
                 write!(f, "there is no job '{bean}': `elasticjob.enabled` is false, so no job was started")
             }
             AppError::Trigger(error) => write!(f, "{error}"),
+            AppError::Carried { job: Some(job), why } => write!(f, "carried job '{job}': {why}"),
+            AppError::Carried { job: None, why } => f.write_str(why),
             AppError::LogFilter { variable, reason } => {
                 write!(
                     f,

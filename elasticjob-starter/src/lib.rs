@@ -18,6 +18,7 @@
 
 mod app;
 mod error;
+mod local_task;
 mod logging;
 #[cfg(feature = "metrics")]
 pub mod metrics;
@@ -58,5 +59,6 @@ pub use opentelemetry;
 
 pub use app::{ElasticJobApp, ElasticJobAppBuilder};
 pub use error::{AppError, Problem};
+pub use local_task::LocalTask;
 pub use logging::{RunLogLayer, init_logging};
 pub use plan::PlanError;

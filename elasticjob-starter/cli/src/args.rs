@@ -75,6 +75,9 @@ pub(crate) enum Command {
     /// The web console: pages and a REST API for the jobs of the registry center
     #[cfg(feature = "console")]
     Console(ConsoleArguments),
+    /// The scheduler of carried jobs: each sharding item is a process of its own; with a REST API and the web console
+    #[cfg(feature = "cloud")]
+    Cloud(CloudArguments),
     /// The script that completes commands in a shell
     Completions {
         /// The shell
@@ -103,6 +106,54 @@ pub(crate) struct ConsoleArguments {
     /// default: memory]
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<std::path::PathBuf>,
+}
+
+/// `elasticjob cloud`.
+#[cfg(feature = "cloud")]
+#[derive(Debug, Args)]
+pub(crate) struct CloudArguments {
+    /// What runs the processes
+    #[arg(long, value_enum, default_value = "process")]
+    pub(crate) carrier: CarrierType,
+    /// The address to listen on; one that other hosts reach needs elasticjob.console-users [default: settings
+    /// elasticjob.console.address and elasticjob.console.port, 127.0.0.1:8899]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<std::net::SocketAddr>,
+    /// Everybody on this host may do everything; only on a loopback address
+    #[arg(long)]
+    pub(crate) no_authentication: bool,
+    /// Where packages, logs and outcomes are kept, and without a registry center the registrations
+    #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]
+    pub(crate) work: std::path::PathBuf,
+    /// The CPUs that all processes together may take [default: those of the host]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) cpus: Option<f64>,
+    /// The memory in MB that all processes together may take [default: that of the host]
+    #[arg(long, value_name = "MB")]
+    pub(crate) memory: Option<f64>,
+    /// How the memory of a process is limited
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) memory_limit: MemoryLimitType,
+}
+
+/// A carrier.
+#[cfg(feature = "cloud")]
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum CarrierType {
+    /// Processes of this host
+    Process,
+}
+
+/// A way to limit memory.
+#[cfg(feature = "cloud")]
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum MemoryLimitType {
+    /// A control group where one can be made, else the address space
+    Auto,
+    /// The address space; programs on a JVM or of Go do not start so
+    AddressSpace,
+    /// None
+    Off,
 }
 
 #[cfg(feature = "console")]

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use elasticjob::registry::RegistryCenter;
+#[cfg(all(feature = "cloud", unix))]
+use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob_starter::settings::{RegCenterSettings, Sources};
 use tokio::runtime::Handle;
@@ -50,6 +52,16 @@ pub(crate) async fn connect_shown(
 ) -> Result<(Arc<dyn RegistryCenter>, Vec<(&'static str, String)>), Failure> {
     let settings = settings(flags, sources, console)?;
     Ok((connect_to(&settings).await?, settings.shown()))
+}
+
+/// The ZooKeeper that settings and flags name; `None` where they name none.
+#[cfg(all(feature = "cloud", unix))]
+pub(crate) fn zookeeper(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<Option<ZookeeperConfiguration>, Failure> {
+    Ok(settings(flags, sources, console)?.zookeeper())
 }
 
 fn settings(flags: &Registry, sources: &Sources, console: &mut Console<'_>) -> Result<RegCenterSettings, Failure> {

@@ -15,10 +15,10 @@ use crate::failure::Failure;
 use crate::traces;
 
 /// The name of the registry center of `application.yaml`.
-const DEFAULT: &str = "default";
+pub(crate) const DEFAULT: &str = "default";
 
 /// The port without a setting.
-const PORT: u16 = 8899;
+pub(crate) const PORT: u16 = 8899;
 
 pub(crate) async fn run(
     wanted: ConsoleArguments,
@@ -68,7 +68,11 @@ pub(crate) async fn run(
     served.map(|()| String::new())
 }
 
-async fn serve(web: WebConsole, center: &dyn RegistryCenter, console: &mut Console<'_>) -> Result<(), Failure> {
+pub(crate) async fn serve(
+    web: WebConsole,
+    center: &dyn RegistryCenter,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
     let first = web.first_password().cloned();
     let listening = web.listen().await?;
     let mut say = |text: String| {

@@ -6,6 +6,8 @@
 
 mod args;
 mod audit;
+#[cfg(all(feature = "cloud", unix))]
+mod cloud;
 mod connect;
 #[cfg(feature = "console")]
 mod console;
@@ -107,6 +109,10 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
         }
         #[cfg(feature = "console")]
         Command::Console(wanted) => console::run(wanted, &arguments.registry, sources, console).await,
+        #[cfg(all(feature = "cloud", unix))]
+        Command::Cloud(wanted) => cloud::run(wanted, &arguments.registry, sources, console).await,
+        #[cfg(all(feature = "cloud", not(unix)))]
+        Command::Cloud(_) => Err(Failure::Usage("carried jobs need Unix".to_owned())),
         Command::History(wanted) => history::history(&wanted, &arguments.registry, sources, json, console).await,
         Command::Log(wanted) => log::log(&wanted, &arguments.registry, sources, json, console).await,
         Command::Dump(Dump { job, from: Some(address), .. }) => {

@@ -71,11 +71,35 @@ pub(crate) async fn recording(flags: &Registry, sources: &Sources) -> Result<Opt
     tracing(&settings).await.map(Some)
 }
 
+/// What the jobs of a scheduler trace to; `None` where the settings name no database.
+#[cfg(all(feature = "cloud", feature = "tracing-rdb"))]
+pub(crate) async fn of_jobs(flags: &Registry, sources: &Sources) -> Result<Option<TracingConfiguration>, Failure> {
+    let (settings, _) = TracingSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
+    match settings {
+        Some(settings) => Ok(Some(TracingConfiguration::new(storage(&settings).await.map_err(Failure::Usage)?))),
+        None => Ok(None),
+    }
+}
+
+/// The same without a driver for databases: nothing is traced.
+#[cfg(all(feature = "cloud", not(feature = "tracing-rdb")))]
+pub(crate) async fn of_jobs(
+    _: &Registry,
+    _: &Sources,
+) -> Result<Option<elasticjob::trace::TracingConfiguration>, Failure> {
+    Ok(None)
+}
+
 #[cfg(feature = "tracing-rdb")]
-async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
+async fn storage(settings: &TracingSettings) -> Result<rdb::RdbTracingStorage, String> {
     let source = settings.source().map_err(|error| error.to_string())?;
     let options = rdb::RdbOptions { time_zone: settings.time_zone, ..rdb::RdbOptions::default() };
-    let storage = rdb::RdbTracingStorage::connect(&source, options).await.map_err(|error| error.to_string())?;
+    rdb::RdbTracingStorage::connect(&source, options).await.map_err(|error| error.to_string())
+}
+
+#[cfg(feature = "tracing-rdb")]
+async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
+    let storage = storage(settings).await?;
     if !storage.keeps_decisions() {
         return Err(format!("{} has no table JOB_DECISION_LOG that this account may write to", storage.at()));
     }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`model`] | applications and carried jobs, as they are registered |
 //! | [`carrier`] | the seam to what runs processes; with the feature `testing` the suite that every carrier passes |
+//! | [`rest`] | the REST API of ElasticJob-Cloud |
 //! | [`scheduler`] | makes ordinary jobs of the registered ones |
 //! | `process` | the carrier `PROCESS`: processes of this host, on Unix |
 
@@ -15,4 +16,5 @@ pub mod carrier;
 pub mod model;
 #[cfg(unix)]
 pub mod process;
+pub mod rest;
 pub mod scheduler;

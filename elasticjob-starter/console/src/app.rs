@@ -79,6 +79,8 @@ impl App {
 pub struct Console {
     app: App,
     first_password: Option<FirstPassword>,
+    /// Routes of the server that are not the console's.
+    more: Router,
 }
 
 /// A console cannot start.
@@ -172,7 +174,7 @@ impl Console {
             ending: CancellationToken::new(),
         }));
         app.follow_configurations();
-        Ok(Self { app, first_password })
+        Ok(Self { app, first_password, more: Router::new() })
     }
 
     /// The user that the console made, as the options have none. Print it where the operator sees it, and nowhere else.
@@ -184,7 +186,14 @@ impl Console {
     ///
     /// The address that the server listens on is not checked then: give the options users where other hosts reach it.
     pub fn router(&self) -> Router {
-        routes::router(self.app.clone())
+        routes::router(self.app.clone()).merge(self.more.clone())
+    }
+
+    /// The same console, with more routes on its port. Their paths have no base path, and they keep callers out by
+    /// themselves, with [`access`](Self::access).
+    #[must_use]
+    pub fn with_routes(self, more: Router) -> Self {
+        Self { more, ..self }
     }
 
     pub(crate) fn app(&self) -> &App {

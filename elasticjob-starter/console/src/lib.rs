@@ -62,7 +62,10 @@ mod text;
 mod theme;
 mod words;
 
-pub use access::{FirstPassword, Grant, PasswordHash, PasswordProblem, Role, Token, TokenHash, TokenProblem, User};
+pub use access::{
+    Access, Caller, FirstPassword, Grant, NotKnown, PasswordHash, PasswordProblem, Role, Token, TokenHash,
+    TokenProblem, User,
+};
 pub use app::{Console, ConsoleError};
 pub use options::ConsoleOptions;
 pub use registries::Registry;

@@ -1,6 +1,7 @@
 //! The application: the started jobs with their registry centers, and their shutdown.
 
 mod builder;
+mod carried;
 mod centers;
 mod console;
 mod dump;
@@ -29,6 +30,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
 
 pub use builder::ElasticJobAppBuilder;
+use carried::CarriedRun;
 use console::ConsolePort;
 use jobs::{Handle, Job};
 use metrics::MetricsPort;
@@ -50,6 +52,8 @@ pub struct ElasticJobApp {
     dump: Option<DumpPort>,
     console: Option<ConsolePort>,
     metrics: Option<MetricsPort>,
+    /// The items of a carried job that the program was started for, in place of its jobs.
+    carried: Option<CarriedRun>,
     enabled: bool,
     grace: Duration,
 }
@@ -150,6 +154,9 @@ impl ElasticJobApp {
     /// closed for good meanwhile, for example because it refuses the digest after it was away; [`AppError::JobFailed`]
     /// when the coordination of a job ended by a bug several times in a row: the other jobs have the grace time then, too.
     /// A supervisor that restarts the program then starts all jobs again.
+    ///
+    /// A program that a scheduler of carried jobs started runs the items that it was started for, and is then over:
+    /// [`AppError::Carried`] when one of them failed.
     pub async fn until_shutdown(self) -> Result<(), AppError> {
         self.until_shutdown_or(std::future::pending()).await
     }
@@ -159,6 +166,9 @@ impl ElasticJobApp {
     /// # Errors
     /// The errors of [`until_shutdown`](Self::until_shutdown).
     pub async fn until_shutdown_or(mut self, end: impl Future<Output = ()>) -> Result<(), AppError> {
+        if let Some(run) = self.carried.take() {
+            return run.run(self.grace).await;
+        }
         let mut signals = Signals::listen().map_err(AppError::Signals)?;
         let mut ended = Ok(());
         let why = tokio::select! {

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 
 use super::centers::{self, FoundStorages, RegistryCenters};
 use super::jobs::{Job, Jobs, make};
-use super::{ElasticJobApp, ElasticJobAppBuilder, console, dump, metrics, tracing};
+use super::{ElasticJobApp, ElasticJobAppBuilder, carried, console, dump, metrics, tracing};
 use crate::AppError;
 use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
@@ -30,7 +30,7 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         apart(|| info!("`elasticjob.enabled` is false: no job is started"));
         let (jobs, handles, registries, tracings) = (Vec::new(), BTreeMap::new(), Vec::new(), BTreeMap::new());
         let grace = settings.shutdown_grace;
-        let (dump, console, metrics) = (None, None, None);
+        let (dump, console, metrics, carried) = (None, None, None, None);
         return Ok(ElasticJobApp {
             jobs,
             handles,
@@ -39,12 +39,28 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
             dump,
             console,
             metrics,
+            carried,
             enabled: false,
             grace,
         });
     }
 
     let (plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
+    if let Some(told) = carried::read(&builder.sources)? {
+        let run = carried::run_of(told, &plan, &builder, environment.catalog())?;
+        return Ok(ElasticJobApp {
+            jobs: Vec::new(),
+            handles: BTreeMap::new(),
+            registries: Vec::new(),
+            tracings: BTreeMap::new(),
+            dump: None,
+            console: None,
+            metrics: None,
+            carried: Some(run),
+            enabled: true,
+            grace: settings.shutdown_grace,
+        });
+    }
     let counting = metrics::begin(&builder, &settings.metrics, &plan);
     let environment = match &counting {
         Some(counting) => counting.observing(environment),
@@ -78,7 +94,9 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         None => None,
     };
     let (registries, grace) = (centers.own, settings.shutdown_grace);
-    let mut app = ElasticJobApp { jobs, handles, registries, tracings, dump, console, metrics, enabled: true, grace };
+    let carried = None;
+    let mut app =
+        ElasticJobApp { jobs, handles, registries, tracings, dump, console, metrics, carried, enabled: true, grace };
     let started = join_all(app.jobs.iter_mut().map(|job| job.start())).await;
     let failed = match outcome(started) {
         Ok(()) => return Ok(app),

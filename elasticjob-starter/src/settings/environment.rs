@@ -10,9 +10,21 @@ use super::resolve::{Resolver, Scope, Wanted, ours};
 use super::schema::{Kind, ROOT, Schema, Setting, nearest};
 
 const PREFIX: &str = "ELASTICJOB_";
-/// Variables that are no settings: the filter of the log, which the set-up of logging reads, and the mark of programs
-/// that SCRIPT jobs start.
-const NOT_SETTINGS: &[&str] = &["ELASTICJOB_LOG", "ELASTICJOB_RUN"];
+/// Variables that are no settings: the filter of the log, which the set-up of logging reads, the mark of programs
+/// that SCRIPT jobs start, and what a carried process is told.
+const NOT_SETTINGS: &[&str] = &[
+    "ELASTICJOB_LOG",
+    "ELASTICJOB_RUN",
+    "ELASTICJOB_CARRIED",
+    "ELASTICJOB_FAILURE",
+    "ELASTICJOB_JOB_NAME",
+    "ELASTICJOB_JOB_PARAMETER",
+    "ELASTICJOB_SHARDING_ITEM",
+    "ELASTICJOB_SHARDING_PARAMETER",
+    "ELASTICJOB_SHARDING_TOTAL_COUNT",
+    "ELASTICJOB_SCHEDULED_AT",
+    "ELASTICJOB_FENCING_TOKEN",
+];
 
 /// The jobs and properties that are known before the environment is read.
 pub(super) struct Known<'a> {

@@ -17,7 +17,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
@@ -71,7 +71,7 @@ pub struct Scheduler {
     troubles: Troubles,
     ending: CancellationToken,
     ends_processes: bool,
-    tasks: Vec<JoinHandle<()>>,
+    tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Scheduler {
@@ -112,11 +112,11 @@ impl Scheduler {
             ends_processes,
             owner: Owner { scheduler: environment.instance_id().to_string(), place: carrier.place() },
         };
-        let tasks = vec![
+        let tasks = Mutex::new(vec![
             tokio::spawn(registrations::follow(registry.clone(), told)),
             tokio::spawn(jobs::keep_all(means)),
             tokio::spawn(daemons.keep_all()),
-        ];
+        ]);
         Ok(Self { registry, carrier, store, hub, launches, registrations, troubles, ending, ends_processes, tasks })
     }
 
@@ -151,14 +151,15 @@ impl Scheduler {
     }
 
     /// Leaves. What runs goes on, and another scheduler adopts it; with an embedded registry it is stopped, as none would.
-    pub async fn shutdown(mut self) {
+    pub async fn shutdown(&self) {
         self.ending.cancel();
+        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
         // The first one follows the registrations as long as somebody listens.
-        let followed = self.tasks.remove(0);
-        for task in self.tasks.drain(..) {
+        let followed = tasks.next();
+        for task in tasks {
             let _ = task.await;
         }
-        followed.abort();
+        followed.iter().for_each(JoinHandle::abort);
         if self.ends_processes {
             let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
             for job in &jobs {

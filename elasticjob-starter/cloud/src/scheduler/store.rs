@@ -8,7 +8,7 @@ use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, Reg
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::nodes::{DIRECTORIES, LAUNCHED, Node, TAKEN};
+use super::nodes::{DIRECTORIES, JOBS, LAUNCHED, Node, TAKEN};
 use super::registrations::Registrations;
 use crate::carrier::Carrier;
 use crate::model::{App, CarriedJob, Problem, Problems};
@@ -97,6 +97,21 @@ impl Store {
     /// [`StoreError::Read`].
     pub async fn registrations(&self) -> Result<Registrations, StoreError> {
         Ok(Registrations::read(&*self.registry).await?)
+    }
+
+    /// When each job was registered, in milliseconds since 1970 by the clock of the registry center.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`].
+    pub async fn registered_at(&self) -> Result<Vec<(JobName, i64)>, StoreError> {
+        let mut times = Vec::new();
+        for name in self.registry.children(JOBS).await?.unwrap_or_default() {
+            let Ok(name) = JobName::new(name) else { continue };
+            if let Some(node) = self.registry.get(&Node::Job(name.clone()).path()).await? {
+                times.push((name, node.stat.ctime));
+            }
+        }
+        Ok(times)
     }
 
     /// Registers an application.

@@ -1,9 +1,11 @@
 //! Who may do what.
 
+mod door;
 mod grant;
 mod guard;
 mod identity;
 mod log;
+mod login;
 mod near;
 mod password;
 mod session;
@@ -11,6 +13,7 @@ mod throttle;
 mod token;
 mod user;
 
+pub use door::{Access, Caller, NotKnown};
 pub use grant::{Grant, Role};
 pub use password::{PasswordHash, PasswordProblem};
 pub use token::{Token, TokenHash, TokenProblem};
@@ -20,6 +23,7 @@ pub(crate) use grant::Permission;
 pub(crate) use guard::{authenticate, guard, shown_session};
 pub(crate) use identity::{Identity, Kind};
 pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address};
+pub(crate) use login::{LoginOutcome, log_in};
 pub(crate) use password::Passwords;
 pub(crate) use session::{COOKIE, SessionView, Sessions, random_password};
 pub(crate) use throttle::Throttle;

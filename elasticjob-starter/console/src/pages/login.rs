@@ -1,7 +1,5 @@
 //! Login, logout, and the choice of language and theme.
 
-use std::time::Instant;
-
 use askama::Template;
 use axum::Form;
 use axum::extract::Query;
@@ -12,7 +10,7 @@ use elasticjob::__private::log::{apart, error};
 use serde::Deserialize;
 
 use super::{Layout, with_status};
-use crate::access::{COOKIE, Event, address, shown_session};
+use crate::access::{self, COOKIE, Event, LoginOutcome, address, shown_session};
 use crate::app::App;
 use crate::here::Who;
 use crate::text::{LANGUAGE_COOKIE, Language, t};
@@ -80,37 +78,27 @@ pub(crate) async fn show(who: Who, Query(Next { next }): Query<Next>) -> Respons
 
 pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<Login>) -> Response {
     let app = &who.app;
-    let address = address(&extensions);
-    let keys: Vec<String> =
-        [format!("user {}", login.name)].into_iter().chain(address.iter().map(|ip| format!("address {ip}"))).collect();
+    let outcome = access::log_in(app, &login.name, login.password, address(&extensions)).await;
     let mut page = LoginPage { layout: Layout::of_console(&who), next: login.next, name: login.name, problem: None };
-    if let Some(wait) = app.throttle.wait(&keys, Instant::now()) {
-        let seconds = wait.as_secs() + 1;
-        app.access.add(&page.name, address, Event::LoginSlowed);
-        page.problem = Some(t!(page, "login-wait", seconds = seconds));
-        let mut response = with_status(StatusCode::TOO_MANY_REQUESTS, &page);
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
-        return response;
-    }
-    let hash = app.users.password_of(&page.name);
-    let is_right = app.passwords.check(hash.as_ref(), login.password).await;
-    // An administrator may have changed the user meanwhile: then no session begins that the change would have ended.
-    if !is_right || app.users.password_of(&page.name) != hash {
-        app.throttle.failed(&keys, Instant::now());
-        app.access.add(&page.name, address, Event::LoginRefused);
-        page.problem = Some(t!(page, "login-wrong"));
-        return with_status(StatusCode::UNAUTHORIZED, &page);
-    }
-    app.throttle.succeeded(&keys);
-    app.access.add(&page.name, address.clone(), Event::LoggedIn);
-    match app.sessions.begin(&page.name, address, Instant::now()) {
-        Ok(token) => {
+    match outcome {
+        LoginOutcome::Slowed(wait) => {
+            let seconds = wait.as_secs() + 1;
+            page.problem = Some(t!(page, "login-wait", seconds = seconds));
+            let mut response = with_status(StatusCode::TOO_MANY_REQUESTS, &page);
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            response
+        }
+        LoginOutcome::Wrong => {
+            page.problem = Some(t!(page, "login-wrong"));
+            with_status(StatusCode::UNAUTHORIZED, &page)
+        }
+        LoginOutcome::In(token) => {
             let secure = if app.options.secure_cookies { "; Secure" } else { "" };
             let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
             let cookie = format!("{COOKIE}={}; Path={base}; HttpOnly; SameSite=Lax{secure}", token.as_str());
             with_cookie(Redirect::to(&format!("{}{}", app.options.base_path, own_path(&page.next))), cookie)
         }
-        Err(error) => {
+        LoginOutcome::NoSession(error) => {
             apart(move || error!("no random bytes for a session: {error}"));
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }

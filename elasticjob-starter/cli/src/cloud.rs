@@ -1,0 +1,109 @@
+//! `elasticjob cloud`: the scheduler of carried jobs, until SIGTERM or Ctrl-C.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use elasticjob::runtime::JobEnvironment;
+use elasticjob_cloud::carrier::Carrier;
+use elasticjob_cloud::process::{MemoryLimit, ProcessCarrier, ProcessOptions};
+use elasticjob_cloud::rest::Api;
+use elasticjob_cloud::scheduler::{Scheduler, SchedulerOptions};
+use elasticjob_console::{Console as WebConsole, Grant, Registry, Role};
+use elasticjob_starter::settings::{ConsoleSettings, Sources};
+
+use crate::Console;
+use crate::args::{CarrierType, CloudArguments, MemoryLimitType, Registry as Flags};
+use crate::connect::{files, zookeeper};
+use crate::console::{DEFAULT, PORT, serve};
+use crate::failure::Failure;
+use crate::traces;
+
+/// The namespace of launches where the registrations are in no registry center.
+const EMBEDDED: &str = "embedded";
+
+pub(crate) async fn run(
+    wanted: CloudArguments,
+    flags: &Flags,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<String, Failure> {
+    let (settings, warnings) = ConsoleSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
+    for warning in warnings {
+        let _ = writeln!(console.stderr, "warning: {warning}");
+    }
+    let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
+    let mut options = settings.options(wanted.listen.unwrap_or_else(of_settings)).map_err(Failure::Settings)?;
+    if wanted.no_authentication {
+        if !options.listen.ip().is_loopback() {
+            let why = "other hosts reach it, and everybody who does could run any command here; listen on 127.0.0.1";
+            return Err(Failure::Usage(format!("--no-authentication with {}: {why}", options.listen)));
+        }
+        options.anonymous = vec![Grant::everywhere(Role::Admin)];
+    }
+    // A second program may have set a subscriber, as tests do.
+    let _ = elasticjob_starter::init_logging();
+    let mut environment = JobEnvironment::builder().build().map_err(|error| Failure::Usage(error.to_string()))?;
+    if let Some(tracing) = traces::of_jobs(flags, sources).await? {
+        environment = environment.with_tracing(tracing);
+    }
+    let (center, namespace, embedded) = match zookeeper(flags, sources, console)? {
+        Some(zookeeper) => {
+            let namespace = zookeeper.namespace.clone();
+            (environment.connect_zookeeper(zookeeper).await?, namespace, None)
+        }
+        None => {
+            let kept = wanted.work.join("registrations.json");
+            let text = format!(
+                "no registry center is set: registrations are kept in {}, and this scheduler has no other one beside it; set \
+                 elasticjob.reg-center for several",
+                kept.display()
+            );
+            let _ = writeln!(console.stderr, "{text}");
+            (environment.embedded_registry(), EMBEDDED.to_owned(), Some(kept))
+        }
+    };
+    let carrier = carrier(&wanted, &namespace)?;
+    let mut of_scheduler = SchedulerOptions::new(environment.clone(), center.clone(), carrier);
+    of_scheduler.embedded = embedded;
+    let scheduler = Scheduler::start(of_scheduler).await.map_err(|error| Failure::Console(error.to_string()))?;
+    let scheduler = Arc::new(scheduler);
+    // The pages and the API read with connections of their own.
+    let reader = traces::open_if_set(flags, sources, console).await?;
+    let mut registry = Registry::new(DEFAULT, center.clone());
+    if let Some(reader) = traces::open_if_set(flags, sources, console).await? {
+        registry = registry.traces(reader);
+    }
+    if let Some(tracing) = environment.tracing() {
+        registry = registry.record(tracing.clone());
+    }
+    let web = WebConsole::new(options, [registry])?;
+    let api = Api {
+        scheduler: scheduler.clone(),
+        access: web.access(),
+        registry: DEFAULT.into(),
+        traces: reader.map(Arc::new),
+    };
+    let served = serve(web.with_routes(api.router()), &*center, console).await;
+    scheduler.shutdown().await;
+    center.close().await;
+    if let Some(tracing) = environment.tracing() {
+        tracing.close(crate::audit::WRITE_LIMIT).await;
+    }
+    served.map(|()| String::new())
+}
+
+fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
+    match wanted.carrier {
+        CarrierType::Process => {
+            let mut options = ProcessOptions::new(&wanted.work, namespace);
+            (options.cpus, options.memory_mb) = (wanted.cpus, wanted.memory);
+            options.memory = match wanted.memory_limit {
+                MemoryLimitType::Auto => MemoryLimit::Auto,
+                MemoryLimitType::AddressSpace => MemoryLimit::AddressSpace,
+                MemoryLimitType::Off => MemoryLimit::Off,
+            };
+            let fails = |error| Failure::Usage(format!("--work {}: {error}", wanted.work.display()));
+            Ok(Arc::new(ProcessCarrier::new(options).map_err(fails)?))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Answers that are no success: a status, and JSON with every reason.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use elasticjob::operations::OperationError;
+use elasticjob::registry::{CommitError, RegistryError};
+use elasticjob::trace::ReadError;
+use serde::Serialize;
+
+use crate::carrier::CarrierError;
+use crate::model::{Problem, Problems};
+use crate::scheduler::StoreError;
+
+/// A request that was not fulfilled.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Refusal {
+    #[serde(skip)]
+    status: StatusCode,
+    message: String,
+    /// Each field that is wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    problems: Vec<Problem>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), problems: Vec::new() }
+    }
+
+    pub(super) fn bad(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    pub(super) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message)
+    }
+
+    pub(super) fn conflict(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, message)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, Json(self)).into_response()
+    }
+}
+
+impl From<Problems> for Refusal {
+    fn from(problems: Problems) -> Self {
+        let message = problems.to_string();
+        Self { status: StatusCode::BAD_REQUEST, message, problems: problems.0 }
+    }
+}
+
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
+        let status = match &error {
+            StoreError::Invalid(problems) => return problems.clone().into(),
+            StoreError::NoSuchApp(_) | StoreError::NoSuchJob(_) => StatusCode::NOT_FOUND,
+            StoreError::AppExists(_) | StoreError::JobExists(_) | StoreError::Contended => StatusCode::CONFLICT,
+            StoreError::Read(RegistryError::NoAnswer { .. })
+            | StoreError::Write(CommitError::NotReached { .. } | CommitError::Unknown { .. }) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
+            StoreError::Read(_) | StoreError::Write(_) => StatusCode::BAD_GATEWAY,
+            StoreError::NotKept { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<OperationError> for Refusal {
+    fn from(error: OperationError) -> Self {
+        let status = match &error {
+            OperationError::NoSuchJob { .. } | OperationError::NoConfiguration { .. } => StatusCode::NOT_FOUND,
+            OperationError::NoEnabledInstance { .. } | OperationError::Contended { .. } => StatusCode::CONFLICT,
+            _ if error.is_unreachable() => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
+impl From<CarrierError> for Refusal {
+    fn from(error: CarrierError) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, error.to_string())
+    }
+}
+
+impl From<ReadError> for Refusal {
+    fn from(error: ReadError) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, error.to_string())
+    }
+}

@@ -1,0 +1,65 @@
+//! `/api/app`.
+
+use axum::Json;
+use axum::extract::Path;
+use elasticjob_console::Role;
+use serde_json::Value;
+
+use super::answer::Refusal;
+use super::guard::Visitor;
+use super::jobs::json_of;
+use crate::model::App;
+
+/// The answer of ElasticJob-Cloud to every command.
+type Done = Result<Json<bool>, Refusal>;
+
+pub(super) async fn register(visitor: Visitor, body: String) -> Done {
+    visitor.needs_for_all(Role::Admin)?;
+    visitor.api.scheduler.store().add_app(json_of(&body)?).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn update(visitor: Visitor, body: String) -> Done {
+    visitor.needs_for_all(Role::Admin)?;
+    visitor.api.scheduler.store().change_app(json_of(&body)?).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<App>>, Refusal> {
+    let all = visitor.api.scheduler.store().registrations().await?;
+    Ok(Json(all.apps.values().map(|app| (**app).clone()).collect()))
+}
+
+pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<App>, Refusal> {
+    let all = visitor.api.scheduler.store().registrations().await?;
+    let app = all.apps.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no app '{name}'")))?;
+    Ok(Json((**app).clone()))
+}
+
+pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>) -> Done {
+    visitor.needs_for_all(Role::Admin)?;
+    visitor.api.scheduler.store().remove_app(&name).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> Result<Json<Value>, Refusal> {
+    let all = visitor.api.scheduler.store().registrations().await?;
+    match all.apps.contains_key(&name) {
+        true => Ok(Json(all.disabled_apps.contains(&name).into())),
+        false => Err(Refusal::not_found(format!("there is no app '{name}'"))),
+    }
+}
+
+pub(super) async fn disable(visitor: Visitor, Path(name): Path<String>) -> Done {
+    switch(&visitor, &name, false).await
+}
+
+pub(super) async fn enable(visitor: Visitor, Path(name): Path<String>) -> Done {
+    switch(&visitor, &name, true).await
+}
+
+async fn switch(visitor: &Visitor, name: &str, enabled: bool) -> Done {
+    visitor.needs_for_all(Role::Operator)?;
+    visitor.api.scheduler.store().switch_app(name, enabled).await?;
+    Ok(Json(true))
+}

@@ -1,0 +1,153 @@
+//! `/api/job`: registrations, triggers, switches and logs of jobs.
+
+use axum::Json;
+use axum::extract::{Path, Query};
+use elasticjob::ident::JobName;
+use elasticjob::operations::Target;
+use elasticjob_console::Role;
+use serde_json::Value;
+
+use super::answer::Refusal;
+use super::guard::{Parameters, Visitor};
+use crate::carrier::LaunchId;
+use crate::model::{CarriedJob, ExecutionType};
+
+type Done = Result<Json<bool>, Refusal>;
+
+/// How much of a log is shown.
+const LOG: usize = 256 * 1_024;
+
+/// The JSON of a body. The manual's `curl` commands send it without a fitting content type.
+pub(super) fn json_of(body: &str) -> Result<Value, Refusal> {
+    serde_json::from_str(body).map_err(|error| Refusal::bad(format!("the body is no JSON: {error}")))
+}
+
+/// The name in a body that is nothing but a name, with or without quotes.
+fn name_of(body: &str) -> Result<JobName, Refusal> {
+    job_name(body.trim().trim_matches('"'))
+}
+
+fn job_name(name: &str) -> Result<JobName, Refusal> {
+    JobName::new(name).map_err(|error| Refusal::bad(error.to_string()))
+}
+
+/// The name of the job that a registration is for. What is wrong with it is told with the other fields.
+fn named(job: &Value) -> &str {
+    job.get("jobName").and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(super) async fn register(visitor: Visitor, body: String) -> Done {
+    let job = json_of(&body)?;
+    visitor.needs(Role::Admin, named(&job))?;
+    visitor.api.scheduler.store().add_job(job).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn update(visitor: Visitor, body: String) -> Done {
+    let job = json_of(&body)?;
+    visitor.needs(Role::Admin, named(&job))?;
+    visitor.api.scheduler.store().change_job(job).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn deregister_named(visitor: Visitor, body: String) -> Done {
+    deregister_job(&visitor, &name_of(&body)?).await
+}
+
+pub(super) async fn deregister(visitor: Visitor, Path(name): Path<String>) -> Done {
+    deregister_job(&visitor, &job_name(&name)?).await
+}
+
+async fn deregister_job(visitor: &Visitor, name: &JobName) -> Done {
+    visitor.needs(Role::Admin, name.as_str())?;
+    visitor.api.scheduler.store().remove_job(name).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn trigger(visitor: Visitor, body: String) -> Done {
+    let name = name_of(&body)?;
+    visitor.needs(Role::Operator, name.as_str())?;
+    let all = visitor.api.scheduler.store().registrations().await?;
+    let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
+    if all.is_disabled(job) {
+        return Err(Refusal::conflict(format!("job '{name}' or its app is disabled: enable it first")));
+    }
+    visitor.api.scheduler.operations().trigger(&Target::Job(name)).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> Result<Json<bool>, Refusal> {
+    let (name, all) = (job_name(&name)?, visitor.api.scheduler.store().registrations().await?);
+    match all.jobs.contains_key(&name) {
+        true => Ok(Json(all.disabled_jobs.contains(&name))),
+        false => Err(Refusal::not_found(format!("there is no job '{name}'"))),
+    }
+}
+
+pub(super) async fn disable(visitor: Visitor, Path(name): Path<String>) -> Done {
+    visitor.api.scheduler.store().switch_job(&job_name(&name)?, false).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn enable(visitor: Visitor, Path(name): Path<String>) -> Done {
+    visitor.api.scheduler.store().switch_job(&job_name(&name)?, true).await?;
+    Ok(Json(true))
+}
+
+pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<CarriedJob>>, Refusal> {
+    let all = visitor.api.scheduler.store().registrations().await?;
+    let seen = all.jobs.values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
+    Ok(Json(seen.map(|job| masked(job)).collect()))
+}
+
+pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<CarriedJob>, Refusal> {
+    let all = visitor.api.scheduler.store().registrations().await?;
+    let job = all.jobs.get(&job_name(&name)?);
+    let job = job.ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
+    Ok(Json(masked(job)))
+}
+
+/// A job without the values of properties and variables whose names mean a secret.
+fn masked(job: &CarriedJob) -> CarriedJob {
+    let mut job = job.clone();
+    for (name, value) in job.props.iter_mut().chain(&mut job.env) {
+        if elasticjob::operations::is_secret_key(name) {
+            *value = "***".to_owned();
+        }
+    }
+    job
+}
+
+/// What an item of the last fire wrote, or of the launch that is named.
+pub(super) async fn log(
+    visitor: Visitor,
+    Path(name): Path<String>,
+    Query(parameters): Query<Parameters>,
+) -> Result<String, Refusal> {
+    let name = job_name(&name)?;
+    let item = parameters.get("item").map_or(Ok(0), |item| item.parse());
+    let item = item.map_err(|_| Refusal::bad("item is the number of a sharding item, from 0"))?;
+    let (scheduler, all) = (&visitor.api.scheduler, visitor.api.scheduler.store().registrations().await?);
+    let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
+    if job.job_execution_type == ExecutionType::Daemon {
+        return Err(Refusal::conflict(format!(
+            "job '{name}' is a DAEMON job: its processes log where they are told to"
+        )));
+    }
+    let launch = match parameters.get("launch") {
+        Some(text) => text.parse::<LaunchId>().map_err(|error| Refusal::bad(error.to_string()))?,
+        None => {
+            let snapshot = scheduler.operations().snapshot(&name).await?;
+            let fire = snapshot.items.get(&item).and_then(|item| item.record.last_fire());
+            let fire = fire.ok_or_else(|| Refusal::not_found(format!("item {item} of job '{name}' has not run")))?;
+            LaunchId { job: name.clone(), fire }
+        }
+    };
+    if launch.job != name {
+        return Err(Refusal::bad(format!("the launch {launch} is not one of job '{name}'")));
+    }
+    let log = scheduler.carrier().log(&launch, item, LOG).await?;
+    log.ok_or_else(|| {
+        Refusal::not_found(format!("{} has no log of item {item} of {launch}", scheduler.carrier().place()))
+    })
+}

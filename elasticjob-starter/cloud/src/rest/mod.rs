@@ -1,0 +1,47 @@
+//! The REST API of ElasticJob-Cloud below `/api`, with its paths and JSON, and with status codes that say what happened.
+//!
+//! Every route stands in the table [`routes::ROUTES`] with the role that it needs; the description of the API is made from it.
+
+mod answer;
+mod apps;
+mod events;
+mod guard;
+mod jobs;
+mod openapi;
+mod operate;
+mod routes;
+mod statistics;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod times;
+
+use std::sync::Arc;
+
+use axum::Router;
+use elasticjob::trace::AnyTraceReader;
+use elasticjob_console::Access;
+
+use crate::scheduler::Scheduler;
+
+pub use openapi::document as openapi_document;
+
+/// What the API works with.
+#[derive(Clone)]
+pub struct Api {
+    /// The scheduler.
+    pub scheduler: Arc<Scheduler>,
+    /// Users, tokens and roles.
+    pub access: Access,
+    /// The name of the registry center in the grants of users.
+    pub registry: Arc<str>,
+    /// The traces, for events and statistics.
+    pub traces: Option<Arc<AnyTraceReader>>,
+}
+
+impl Api {
+    /// All routes, to be merged into the server.
+    pub fn router(self) -> Router {
+        routes::router(self)
+    }
+}

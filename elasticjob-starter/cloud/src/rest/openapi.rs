@@ -1,0 +1,115 @@
+//! The description of the API, as OpenAPI 3.1, made from the table of routes.
+
+use axum::Json;
+use serde_json::{Map, Value, json};
+
+use super::routes::{Body, ROUTES, Route};
+
+/// The document.
+pub fn document() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path[route.method.to_lowercase()] = operation(route);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "elasticjob cloud", "version": "1",
+            "description": "Registers applications and jobs whose items run as processes of their own. The paths are those of \
+                            ElasticJob-Cloud. A command answers true. An error has a status and a message, and for a body \
+                            that cannot be used each field with its reason.",
+        },
+        "paths": paths,
+        "components": { "schemas": schemas(), "securitySchemes": {
+            "accessToken": { "type": "apiKey", "in": "header", "name": "accessToken",
+                             "description": "What /api/login answers, or the token of a program" },
+        } },
+        "security": [{ "accessToken": [] }],
+    })
+}
+
+pub(super) async fn show() -> Json<Value> {
+    Json(document())
+}
+
+fn operation(route: &Route) -> Value {
+    let in_path = route.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let parameter = |name: &str, place: &str| json!({ "name": name, "in": place, "required": place == "path", "schema": { "type": "string" } });
+    let parameters: Vec<Value> = in_path
+        .map(|name| parameter(name, "path"))
+        .chain(route.parameters.iter().map(|name| parameter(name, "query")))
+        .collect();
+    let role = route.role.map_or_else(|| "public".to_owned(), |role| role.to_string());
+    let error = |status: &str, description: &str| {
+        let content = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Refusal" } } });
+        (status.to_owned(), json!({ "description": description, "content": content }))
+    };
+    let mut responses = Map::new();
+    responses.insert("200".to_owned(), json!({ "description": "Done" }));
+    if route.role.is_some() {
+        responses.extend([error("401", "Not logged in"), error("403", "Another role is needed")]);
+    }
+    if route.body != Body::None || !route.parameters.is_empty() {
+        responses.extend([error("400", "The body or a parameter cannot be used")]);
+    }
+    if route.path.contains('{') || route.body != Body::None {
+        responses.extend([
+            error("404", "There is no such app or job"),
+            error("409", "It exists already, or the state forbids it"),
+        ]);
+    }
+    let mut operation =
+        json!({ "summary": route.summary, "parameters": parameters, "responses": responses, "x-permission": role });
+    if let Some(schema) = body(route.body) {
+        operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    }
+    if route.role.is_none() {
+        operation["security"] = json!([]);
+    }
+    operation
+}
+
+fn body(body: Body) -> Option<Value> {
+    let named = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    match body {
+        Body::None => None,
+        Body::Login => Some(named("Login")),
+        Body::App => Some(named("App")),
+        Body::Job => Some(named("Job")),
+        Body::Name => Some(json!({ "type": "string", "description": "the name of a job and nothing else" })),
+    }
+}
+
+fn schemas() -> Value {
+    let text = || json!({ "type": "string" });
+    let texts = || json!({ "type": "object", "additionalProperties": { "type": "string" } });
+    let flag = |unset: bool| json!({ "type": "boolean", "default": unset });
+    let amount = |least: f64| json!({ "type": "number", "minimum": least });
+    let count = |least: u32| json!({ "type": "integer", "minimum": least });
+    json!({
+        "Login": { "type": "object", "required": ["username", "password"],
+                   "properties": { "username": text(), "password": text() } },
+        "Refusal": { "type": "object", "required": ["message"], "properties": {
+            "message": text(),
+            "problems": { "type": "array", "items": { "type": "object", "properties": { "field": text(), "reason": text() } } },
+        } },
+        "App": { "type": "object", "required": ["appName", "appURL", "bootstrapScript"], "properties": {
+            "appName": text(), "appURL": text(), "bootstrapScript": text(), "cpuCount": amount(0.0), "memoryMB": amount(0.0),
+            "appCacheEnable": flag(true), "eventTraceSamplingCount": count(0), "image": text(), "env": texts(),
+        } },
+        "Job": {
+            "type": "object",
+            "required": ["jobName", "appName", "jobExecutionType", "cpuCount", "memoryMB", "shardingTotalCount"],
+            "properties": {
+                "jobName": text(), "appName": text(),
+                "jobExecutionType": { "type": "string", "enum": ["TRANSIENT", "DAEMON"] },
+                "cpuCount": amount(0.001), "memoryMB": amount(1.0), "cron": text(), "timeZone": text(),
+                "shardingTotalCount": count(1), "shardingItemParameters": text(), "jobParameter": text(),
+                "failover": flag(false), "misfire": flag(false), "jobErrorHandlerType": text(), "description": text(),
+                "props": texts(), "disabled": flag(false), "instances": count(0), "itemsPerProcess": count(1),
+                "gracePeriodSeconds": count(0), "queueName": text(), "env": texts(),
+            },
+        },
+    })
+}

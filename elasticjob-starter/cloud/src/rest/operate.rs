@@ -1,0 +1,42 @@
+//! `/api/operate`.
+
+use axum::Json;
+use axum::extract::Query;
+use elasticjob_console::Role;
+use serde_json::{Value, json};
+
+use super::answer::Refusal;
+use super::guard::{Parameters, Visitor};
+
+/// Asks the carrier again for everything that this scheduler waits for. ElasticJob-Cloud has two ways to ask Mesos; a carrier
+/// has one.
+pub(super) async fn reconcile(visitor: Visitor) -> Result<Json<bool>, Refusal> {
+    visitor.needs_for_all(Role::Operator)?;
+    visitor.api.scheduler.reconcile().await;
+    Ok(Json(true))
+}
+
+/// Where the logs of an application's launches are.
+pub(super) async fn sandbox(
+    visitor: Visitor,
+    Query(parameters): Query<Parameters>,
+) -> Result<Json<Vec<Value>>, Refusal> {
+    let name = parameters
+        .get("appName")
+        .ok_or_else(|| Refusal::bad("appName is missing: /api/operate/sandbox?appName=my_app"))?;
+    let all = visitor.api.scheduler.store().registrations().await?;
+    if !all.apps.contains_key(name) {
+        return Err(Refusal::not_found(format!("there is no app '{name}'")));
+    }
+    let carrier = visitor.api.scheduler.carrier();
+    let place = carrier.place();
+    let is_of_app = |job: &elasticjob::ident::JobName| {
+        all.jobs.get(job).is_some_and(|job| job.app_name == *name) && visitor.may(Role::Viewer, job.as_str())
+    };
+    let launches = carrier.launches().await?.into_iter().filter(|id| is_of_app(&id.job));
+    let row = |id: crate::carrier::LaunchId| {
+        let log = format!("/api/job/{}/log?launch={id}", id.job);
+        json!({ "hostname": place, "path": log, "launch": id.to_string() })
+    };
+    Ok(Json(launches.map(row).collect()))
+}

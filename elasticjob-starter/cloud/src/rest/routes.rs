@@ -1,0 +1,119 @@
+//! The table of all routes. A route cannot be added without the role that it needs and a line that says what it does.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use elasticjob_console::Role;
+use elasticjob_console::Role::{Admin, Operator, Viewer};
+use tower_http::csrf::CsrfLayer;
+
+use super::Api;
+use super::{apps, events, guard, jobs, openapi, operate, statistics, tasks};
+
+/// What the body of a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Body {
+    None,
+    /// A name and a password.
+    Login,
+    /// An application.
+    App,
+    /// A job.
+    Job,
+    /// The name of a job and nothing else.
+    Name,
+}
+
+/// A route.
+pub(super) struct Route {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    /// The role that it needs, for the job that the path or the body names, else for all jobs. Without one everybody may call it.
+    pub(super) role: Option<Role>,
+    pub(super) body: Body,
+    /// The parameters after the `?`.
+    pub(super) parameters: &'static [&'static str],
+    pub(super) summary: &'static str,
+    handler: fn() -> MethodRouter<Api>,
+}
+
+macro_rules! routes {
+    ($($method:ident $path:literal $role:expr, $body:ident, $parameters:expr, $handler:path, $summary:literal;)+) => {
+        /// All routes.
+        pub(super) const ROUTES: &[Route] = &[$(Route {
+            method: stringify!($method), path: $path, role: $role, body: Body::$body, parameters: &$parameters,
+            summary: $summary, handler: || on(MethodFilter::$method, $handler),
+        }),+];
+    };
+}
+
+/// The parameters of lists of events.
+const EXECUTIONS: [&str; 10] =
+    ["per_page", "page", "sort", "order", "startTime", "endTime", "jobName", "taskId", "ip", "isSuccess"];
+const STATES: [&str; 12] = [
+    "per_page",
+    "page",
+    "sort",
+    "order",
+    "startTime",
+    "endTime",
+    "jobName",
+    "taskId",
+    "slaveId",
+    "source",
+    "executionType",
+    "state",
+];
+
+routes! {
+    GET "/api/openapi.json" None, None, [], openapi::show, "This description";
+    POST "/api/login" None, Login, [], guard::log_in, "Begins a session; its token goes into the header accessToken";
+    POST "/api/app" Some(Admin), App, [], apps::register, "Registers an app";
+    PUT "/api/app" Some(Admin), App, [], apps::update, "Changes the fields of an app that are given";
+    GET "/api/app/list" Some(Viewer), None, [], apps::list, "All apps";
+    GET "/api/app/{app}" Some(Viewer), None, [], apps::one, "An app";
+    DELETE "/api/app/{app}" Some(Admin), None, [], apps::remove, "Removes an app with its jobs, and stops what runs";
+    GET "/api/app/{app}/disable" Some(Viewer), None, [], apps::is_disabled, "Whether an app is disabled";
+    POST "/api/app/{app}/disable" Some(Operator), None, [], apps::disable, "Disables an app: its jobs do not fire, and what runs is stopped";
+    DELETE "/api/app/{app}/disable" Some(Operator), None, [], apps::enable, "Enables an app, as ElasticJob 2 does";
+    POST "/api/app/{app}/enable" Some(Operator), None, [], apps::enable, "Enables an app";
+    POST "/api/job/register" Some(Admin), Job, [], jobs::register, "Registers a job";
+    PUT "/api/job/update" Some(Admin), Job, [], jobs::update, "Changes the fields of a job that are given; what runs goes on";
+    DELETE "/api/job/deregister" Some(Admin), Name, [], jobs::deregister_named, "Removes a job, and stops what runs";
+    DELETE "/api/job/{job}/deregister" Some(Admin), None, [], jobs::deregister, "Removes a job, and stops what runs";
+    POST "/api/job/trigger" Some(Operator), Name, [], jobs::trigger, "Runs a job once now; a DAEMON job does so in its processes";
+    GET "/api/job/{job}/disable" Some(Viewer), None, [], jobs::is_disabled, "Whether a job is disabled";
+    POST "/api/job/{job}/disable" Some(Operator), None, [], jobs::disable, "Disables a job: it does not fire, and what runs is stopped";
+    DELETE "/api/job/{job}/disable" Some(Operator), None, [], jobs::enable, "Enables a job, as ElasticJob 2 does";
+    POST "/api/job/{job}/enable" Some(Operator), None, [], jobs::enable, "Enables a job";
+    GET "/api/job/{job}/log" Some(Viewer), None, ["item", "launch"], jobs::log, "What an item wrote in its last run, or in the launch that is named";
+    GET "/api/job/jobs" Some(Viewer), None, [], jobs::list, "All jobs";
+    GET "/api/job/jobs/{job}" Some(Viewer), None, [], jobs::one, "A job";
+    GET "/api/job/tasks/running" Some(Viewer), None, [], tasks::running, "The items that run, each with its place";
+    GET "/api/job/tasks/ready" Some(Viewer), None, [], tasks::ready, "The jobs with items that wait, and why";
+    GET "/api/job/tasks/failover" Some(Viewer), None, [], tasks::failover, "The items whose scheduler is gone, and that are not taken over so far";
+    GET "/api/job/events/executions" Some(Viewer), None, EXECUTIONS, events::executions, "Runs of items, of the 10,000 latest that match";
+    GET "/api/job/events/statusTraces" Some(Viewer), None, STATES, events::states, "Changes of state, of the 10,000 latest that match";
+    GET "/api/job/statistics/tasks/results" Some(Viewer), None, ["since"], statistics::results, "Runs that ended well and that failed, by minute";
+    GET "/api/job/statistics/tasks/results/{period}" Some(Viewer), None, [], statistics::results_of, "The same for online, lastWeek, last24hours, lastHour or lastMinute";
+    GET "/api/job/statistics/tasks/running" Some(Viewer), None, ["since"], statistics::running_tasks, "How many items ran at each full hour";
+    GET "/api/job/statistics/jobs/running" Some(Viewer), None, ["since"], statistics::running_jobs, "How many jobs ran at each full hour";
+    GET "/api/job/statistics/jobs/executionType" Some(Viewer), None, [], statistics::execution_type, "How many jobs are TRANSIENT and DAEMON";
+    GET "/api/job/statistics/jobs/register" Some(Viewer), None, [], statistics::registered, "How many of the jobs of today were registered at the end of each day";
+    POST "/api/operate/reconcile/explicit" Some(Operator), None, [], operate::reconcile, "Asks the carrier again for all that is waited for";
+    POST "/api/operate/reconcile/implicit" Some(Operator), None, [], operate::reconcile, "The same";
+    GET "/api/operate/sandbox" Some(Viewer), None, ["appName"], operate::sandbox, "Where the logs of an app's launches are";
+}
+
+/// The longest body of a request, in bytes.
+const BODY_LIMIT: usize = 256 * 1_024;
+
+pub(super) fn router(api: Api) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        let guarded = (route.handler)().route_layer(from_fn_with_state((api.clone(), route.role), guard::guard));
+        router = router.route(route.path, guarded);
+    }
+    // A page of another origin can make a browser send a request, also to a scheduler that asks for no login.
+    router.layer(CsrfLayer::new()).layer(axum::extract::DefaultBodyLimit::max(BODY_LIMIT)).with_state(api)
+}

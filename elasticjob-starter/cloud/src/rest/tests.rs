@@ -1,0 +1,237 @@
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, StatusCode};
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::runtime::JobEnvironment;
+use elasticjob_console::{Console, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use super::routes::ROUTES;
+use super::{Api, openapi_document};
+use crate::process::scratch::Scratch;
+use crate::process::{ProcessCarrier, ProcessOptions};
+use crate::scheduler::{Scheduler, SchedulerOptions};
+
+const PASSWORD: &str = "correct horse battery";
+
+/// A scheduler with its API and a user for each role, named after it.
+struct Server {
+    router: Router,
+    scheduler: Arc<Scheduler>,
+    scratch: Scratch,
+}
+
+impl Server {
+    async fn start() -> Self {
+        let scratch = Scratch::new();
+        let environment = JobEnvironment::builder().build().unwrap();
+        let center = Arc::new(MemoryRegistry::new().connect());
+        let carrier = ProcessCarrier::new(ProcessOptions::new(scratch.path().join("work"), "tests")).unwrap();
+        let options = SchedulerOptions::new(environment, center.clone(), Arc::new(carrier));
+        let scheduler = Arc::new(Scheduler::start(options).await.unwrap());
+        let hash = PasswordHash::of(PASSWORD).unwrap();
+        let mut options = ConsoleOptions::default();
+        options.users = Role::ALL.map(|role| User::new(role.as_str(), hash.clone(), [Grant::everywhere(role)])).into();
+        options.users.push(User::new("billing", hash, [Grant::everywhere(Role::Admin).jobs("billing-*")]));
+        let console = Console::new(options, [Registry::new("default", center)]).unwrap();
+        let api =
+            Api { scheduler: scheduler.clone(), access: console.access(), registry: "default".into(), traces: None };
+        // The console's pages are on the same port.
+        Self { router: console.router().merge(api.router()), scheduler, scratch }
+    }
+
+    async fn call(&self, token: &str, method: &str, path: &str, body: &str) -> (StatusCode, Value) {
+        let request = Request::builder().method(method).uri(path).header("accessToken", token);
+        // What curl sends without being told otherwise.
+        let request = request.header("Content-Type", "application/x-www-form-urlencoded");
+        let request = match token {
+            "" => Request::builder().method(method).uri(path).body(Body::from(body.to_owned())),
+            _ => request.body(Body::from(body.to_owned())),
+        };
+        let response = self.router.clone().oneshot(request.unwrap()).await.unwrap();
+        let status = response.status();
+        let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        let text = String::from_utf8_lossy(&body).into_owned();
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    async fn token(&self, user: &str) -> String {
+        let login = json!({ "username": user, "password": PASSWORD }).to_string();
+        let (status, answer) = self.call("", "POST", "/api/login", &login).await;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        answer["accessToken"].as_str().unwrap().to_owned()
+    }
+
+    fn app(&self, name: &str, script: &str) -> String {
+        let file = self.scratch.path().join(format!("{name}.sh"));
+        fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let url = format!("file://{}", file.display());
+        json!({ "appName": name, "appURL": url, "cpuCount": 0.1, "memoryMB": 64.0, "bootstrapScript": format!("./{name}.sh"),
+                "appCacheEnable": true, "eventTraceSamplingCount": 0 })
+        .to_string()
+    }
+}
+
+fn job(name: &str, app: &str) -> String {
+    json!({ "jobName": name, "appName": app, "jobExecutionType": "TRANSIENT", "shardingTotalCount": 2, "cpuCount": 0.1,
+            "memoryMB": 64.0, "failover": true, "misfire": true, "gracePeriodSeconds": 0 })
+    .to_string()
+}
+
+async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
+    let waiting = async {
+        while !is().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(60), waiting).await.is_ok(), "not within 60 s: {what}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_commands_of_the_manual_register_trigger_and_remove() {
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    let ok = (StatusCode::OK, json!(true));
+    let app = server.app("my_app", "echo \"item $ELASTICJOB_SHARDING_ITEM\"; while [ ! -e end ]; do sleep 0.05; done");
+    assert_eq!(server.call(&admin, "POST", "/api/app", &app).await, ok);
+    assert_eq!(server.call(&admin, "POST", "/api/app", &app).await.0, StatusCode::CONFLICT);
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("my_job", "my_app")).await, ok);
+    let (_, listed) = server.call(&admin, "GET", "/api/job/jobs", "").await;
+    assert_eq!(listed[0]["jobName"], "my_job");
+    // It is scheduled a moment later.
+    until("triggered", || async {
+        server.call(&admin, "POST", "/api/job/trigger", "my_job").await.0 == StatusCode::OK
+    })
+    .await;
+    until("both items run", || async {
+        let (_, running) = server.call(&admin, "GET", "/api/job/tasks/running", "").await;
+        running.as_array().is_some_and(|tasks| tasks.len() == 2 && tasks.iter().all(|task| task["since"].is_i64()))
+    })
+    .await;
+    until("its log", || async {
+        server.call(&admin, "GET", "/api/job/my_job/log?item=1", "").await == (StatusCode::OK, json!("item 1\n"))
+    })
+    .await;
+    let (_, sandbox) = server.call(&admin, "GET", "/api/operate/sandbox?appName=my_app", "").await;
+    assert_eq!(sandbox.as_array().map(Vec::len), Some(1));
+    let change = r#"{"appName":"my_app","appCacheEnable":false}"#;
+    assert_eq!(server.call(&admin, "PUT", "/api/app", change).await, ok);
+    let (_, app) = server.call(&admin, "GET", "/api/app/my_app", "").await;
+    assert_eq!((&app["appCacheEnable"], &app["bootstrapScript"]), (&json!(false), &json!("./my_app.sh")));
+    assert_eq!(server.call(&admin, "POST", "/api/job/my_job/disable", "").await, ok);
+    until("nothing runs", || async { server.call(&admin, "GET", "/api/job/tasks/running", "").await.1 == json!([]) })
+        .await;
+    assert_eq!(server.call(&admin, "GET", "/api/job/my_job/disable", "").await, ok);
+    assert_eq!(server.call(&admin, "POST", "/api/job/trigger", "my_job").await.0, StatusCode::CONFLICT);
+    assert_eq!(server.call(&admin, "DELETE", "/api/job/my_job/disable", "").await, ok);
+    assert_eq!(server.call(&admin, "DELETE", "/api/job/deregister", "my_job").await, ok);
+    assert_eq!(server.call(&admin, "DELETE", "/api/job/my_job/deregister", "").await.0, StatusCode::NOT_FOUND);
+    let (_, types) = server.call(&admin, "GET", "/api/job/statistics/jobs/executionType", "").await;
+    assert_eq!(types, json!({ "transientJobCount": 0, "daemonJobCount": 0 }));
+    assert_eq!(server.call(&admin, "DELETE", "/api/app/my_app", "").await, ok);
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_reason_is_told_with_the_status_that_fits() {
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    let (status, answer) = server.call(&admin, "POST", "/api/app", "{}").await;
+    assert_eq!((status, answer["problems"].as_array().map(Vec::len)), (StatusCode::BAD_REQUEST, Some(3)), "{answer}");
+    for (method, path, body, status) in [
+        ("POST", "/api/app", "not json", StatusCode::BAD_REQUEST),
+        ("GET", "/api/app/none", "", StatusCode::NOT_FOUND),
+        ("DELETE", "/api/app/none", "", StatusCode::NOT_FOUND),
+        ("POST", "/api/app/none/disable", "", StatusCode::NOT_FOUND),
+        ("POST", "/api/job/register", &job("j", "none"), StatusCode::NOT_FOUND),
+        ("PUT", "/api/job/update", &job("j", "none"), StatusCode::NOT_FOUND),
+        ("POST", "/api/job/trigger", "none", StatusCode::NOT_FOUND),
+        ("POST", "/api/job/trigger", "a/b", StatusCode::BAD_REQUEST),
+        ("GET", "/api/job/jobs/none", "", StatusCode::NOT_FOUND),
+        ("GET", "/api/job/none/log", "", StatusCode::NOT_FOUND),
+        ("GET", "/api/job/none/log?item=x", "", StatusCode::BAD_REQUEST),
+        ("GET", "/api/job/events/executions", "", StatusCode::CONFLICT),
+        ("GET", "/api/job/events/executions?isSuccess=maybe", "", StatusCode::BAD_REQUEST),
+        ("GET", "/api/job/events/executions?startTime=soon", "", StatusCode::BAD_REQUEST),
+        ("GET", "/api/job/statistics/tasks/results/never", "", StatusCode::NOT_FOUND),
+        ("GET", "/api/operate/sandbox", "", StatusCode::BAD_REQUEST),
+        ("POST", "/api/login", "{}", StatusCode::BAD_REQUEST),
+        ("POST", "/api/login", r#"{"username":"admin","password":"root"}"#, StatusCode::UNAUTHORIZED),
+    ] {
+        let (told, answer) = server.call(&admin, method, path, body).await;
+        assert_eq!(told, status, "{method} {path}: {answer}");
+        assert!(answer["message"].as_str().is_some_and(|message| message.len() > 10), "{method} {path}: {answer}");
+    }
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_route_lets_in_its_role_and_nobody_below() {
+    let server = Server::start().await;
+    let mut tokens = Vec::new();
+    for role in Role::ALL {
+        tokens.push((role, server.token(role.as_str()).await));
+    }
+    for route in ROUTES {
+        let path = route.path.replace("{app}", "none").replace("{job}", "none").replace("{period}", "lastHour");
+        let (status, _) = server.call("", route.method, &path, "").await;
+        let Some(needed) = route.role else {
+            assert!(![StatusCode::UNAUTHORIZED, StatusCode::NOT_FOUND].contains(&status), "{} {path}", route.method);
+            continue;
+        };
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{} {path} without a token", route.method);
+        let unknown = server.call("ejt_unknown", route.method, &path, "").await.0;
+        assert_eq!(unknown, StatusCode::UNAUTHORIZED, "{} {path} with a wrong token", route.method);
+        for (role, token) in &tokens {
+            // The role for the job that a body names is asked for when the body has been read.
+            let body = if path == "/api/job/trigger" || path == "/api/job/deregister" { "none" } else { "{}" };
+            let (status, answer) = server.call(token, route.method, &path, body).await;
+            let is_kept_out = status == StatusCode::FORBIDDEN;
+            assert_eq!(is_kept_out, *role < needed, "{} {path} as {role}: {status} {answer}", route.method);
+        }
+    }
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_changes_and_sees_its_own_jobs_alone() {
+    let server = Server::start().await;
+    let (admin, team) = (server.token("admin").await, server.token("billing").await);
+    assert_eq!(server.call(&admin, "POST", "/api/app", &server.app("a", "true")).await.0, StatusCode::OK);
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("orders", "a")).await.0, StatusCode::OK);
+    assert_eq!(server.call(&team, "POST", "/api/job/register", &job("billing-1", "a")).await.0, StatusCode::OK);
+    for (method, path, body) in [
+        ("POST", "/api/job/register", job("stock", "a")),
+        ("POST", "/api/job/trigger", "orders".to_owned()),
+        ("DELETE", "/api/job/deregister", "orders".to_owned()),
+        ("DELETE", "/api/job/orders/deregister", String::new()),
+        ("POST", "/api/job/orders/disable", String::new()),
+        ("GET", "/api/job/jobs/orders", String::new()),
+        ("DELETE", "/api/app/a", String::new()),
+    ] {
+        assert_eq!(server.call(&team, method, path, &body).await.0, StatusCode::FORBIDDEN, "{method} {path}");
+    }
+    let (_, jobs) = server.call(&team, "GET", "/api/job/jobs", "").await;
+    let names: Vec<&Value> = jobs.as_array().into_iter().flatten().map(|job| &job["jobName"]).collect();
+    assert_eq!(names, ["billing-1"]);
+    server.scheduler.shutdown().await;
+}
+
+#[test]
+fn the_description_that_is_committed_is_that_of_the_code() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cloud-openapi.json");
+    let now = serde_json::to_string_pretty(&openapi_document()).unwrap() + "\n";
+    if std::env::var_os("ELASTICJOB_WRITE_DOCS").is_some() {
+        fs::write(path, &now).unwrap();
+    }
+    let there = fs::read_to_string(path).unwrap_or_default();
+    let again = "ELASTICJOB_WRITE_DOCS=1 cargo test -p elasticjob-cloud --all-features --lib description";
+    assert!(there == now, "docs/cloud-openapi.json is not what the code has; write it with `{again}`");
+}

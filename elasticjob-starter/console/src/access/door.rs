@@ -1,0 +1,131 @@
+//! Users, tokens and roles of a console, for other routes of the same server.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use chrono::Utc;
+
+use super::grant::{Permission, Role};
+use super::identity::Identity;
+use super::log::Event;
+use super::login::{LoginOutcome, log_in};
+use super::session::SessionToken;
+use crate::api::Problem;
+use crate::app::{App, Console};
+
+/// Lets callers of other routes in, as the console does: with the same users, tokens, sessions and roles. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Access(App);
+
+/// Somebody who may call. What he or she may do is asked for each request.
+#[derive(Debug, Clone)]
+pub struct Caller(Identity);
+
+/// A caller was not let in.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotKnown {
+    /// The name or the password is wrong.
+    #[error("wrong name or password")]
+    WrongPassword,
+    /// There were too many attempts.
+    #[error("too many attempts: try again in {} s", .0.as_secs() + 1)]
+    Slowed(Duration),
+    /// The token counts no more, or never did.
+    #[error("the token does not count: log in again, or ask for another one")]
+    Token,
+    /// The operating system gives no random bytes.
+    #[error("no session can begin: {0}")]
+    NoSession(String),
+}
+
+impl Console {
+    /// Its users, tokens and roles, for other routes of the same server.
+    pub fn access(&self) -> Access {
+        Access(self.app().clone())
+    }
+}
+
+impl Access {
+    /// Begins a session. The text that it returns is what [`caller`](Self::caller) takes; it is shown once.
+    ///
+    /// # Errors
+    /// [`NotKnown`]. Guesses are slowed down, as on the page.
+    pub async fn log_in(&self, name: &str, password: String, from: Option<IpAddr>) -> Result<String, NotKnown> {
+        match log_in(&self.0, name, password, from.map(|ip| ip.to_string())).await {
+            LoginOutcome::In(token) => Ok(token.as_str().to_owned()),
+            LoginOutcome::Wrong => Err(NotKnown::WrongPassword),
+            LoginOutcome::Slowed(wait) => Err(NotKnown::Slowed(wait)),
+            LoginOutcome::NoSession(error) => Err(NotKnown::NoSession(error.to_string())),
+        }
+    }
+
+    /// The caller that shows this: the text of a session, or the token of a program. Who shows nothing is what the options
+    /// let visitors be.
+    ///
+    /// # Errors
+    /// [`NotKnown::Token`].
+    pub fn caller(&self, shown: Option<&str>) -> Result<Caller, NotKnown> {
+        let app = &self.0;
+        let identity = match shown {
+            None => Identity::anonymous(app.options.anonymous.clone()),
+            Some(shown) => {
+                let user = app.sessions.user(&SessionToken::from_cookie(shown), Instant::now());
+                let user = user.and_then(|(name, ended)| Some(app.users.identity(&name)?.until(ended)));
+                match user.map_or_else(|| app.tokens.identity(shown, &app.users, Utc::now()), Ok) {
+                    Ok(identity) => identity,
+                    Err(invalid) => {
+                        let why = Problem::invalid_token(invalid).code().to_owned();
+                        app.access.add("", None, Event::TokenRefused(why));
+                        return Err(NotKnown::Token);
+                    }
+                }
+            }
+        };
+        Ok(Caller(if app.options.read_only { identity.capped(Role::Viewer) } else { identity }))
+    }
+}
+
+impl Caller {
+    /// The name, for the log.
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Whether nothing was shown.
+    pub fn is_anonymous(&self) -> bool {
+        self.0.is_anonymous()
+    }
+
+    /// Whether the caller has a role in a registry center, for a job or, without one, for all jobs. A viewer of some jobs may
+    /// look at lists of them: what a list shows is asked for each job.
+    pub fn may(&self, role: Role, registry: &str, job: Option<&str>) -> bool {
+        self.0.may(Permission::Has(role), Some(registry), job)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{PASSWORD, console, with_users};
+    use crate::{ConsoleOptions, Grant, Token, TokenHash};
+
+    #[tokio::test]
+    async fn a_session_and_a_token_let_in_what_their_roles_allow_and_nothing_else_does() {
+        let (token, hash) = TokenHash::new_token().expect("random");
+        let tokens = vec![Token::new("ci", hash, [Grant::everywhere(Role::Operator).jobs("billing-*")])];
+        let access = console(ConsoleOptions { tokens, ..with_users() }).access();
+        let session = access.log_in("admin", PASSWORD.to_owned(), None).await.expect("it is the password");
+        let admin = access.caller(Some(&session)).expect("it goes on");
+        assert!(admin.name() == "admin" && admin.may(Role::Admin, "default", Some("orders")));
+        let program = access.caller(Some(&token)).expect("it counts");
+        assert!(program.may(Role::Operator, "default", Some("billing-1")));
+        assert!(!program.may(Role::Operator, "default", Some("orders")));
+        assert!(!program.may(Role::Admin, "default", Some("billing-1")));
+        let visitor = access.caller(None).expect("nothing was shown");
+        assert!(visitor.is_anonymous() && !visitor.may(Role::Viewer, "default", None));
+        assert_eq!(access.caller(Some("ejt_other")).unwrap_err(), NotKnown::Token);
+        let wrong = access.log_in("admin", "guessed".to_owned(), None).await;
+        assert_eq!(wrong.unwrap_err(), NotKnown::WrongPassword);
+    }
+}

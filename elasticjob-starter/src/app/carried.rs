@@ -1,0 +1,216 @@
+//! A program that a scheduler of carried jobs started: it runs exactly the items that it is told, and ends.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use elasticjob::__private::log::{error, info};
+use elasticjob::config::JobConfiguration;
+use elasticjob::fire::{ExecutionSource, Fire, RunKey};
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::spi::Catalog;
+use futures_util::future::join_all;
+use serde::Deserialize;
+
+use super::ElasticJobAppBuilder;
+use super::signals::Signals;
+use crate::AppError;
+use crate::local_task::LocalTask;
+use crate::plan::{JobCode, Plan, bind};
+use crate::settings::Sources;
+
+/// The variable that tells it.
+const CARRIED: &str = "ELASTICJOB_CARRIED";
+/// The file into which it writes why it failed.
+const FAILURE: &str = "ELASTICJOB_FAILURE";
+/// How long a run that was cancelled may go on.
+const AFTER_CANCEL: Duration = Duration::from_secs(5);
+
+/// What a carried process is told. A process of a `DAEMON` job is told no launch, and schedules by itself.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Carried {
+    job: JobName,
+    launch: Option<String>,
+    #[serde(default)]
+    items: Vec<ShardingItem>,
+    #[serde(default)]
+    source: ExecutionSource,
+    fencing_token: Option<i64>,
+    sharding_total_count: u32,
+    #[serde(default)]
+    sharding_item_parameters: BTreeMap<ShardingItem, String>,
+    job_parameter: Option<String>,
+    #[serde(default)]
+    props: BTreeMap<String, String>,
+}
+
+/// The items that the program runs.
+#[derive(Debug)]
+pub(super) struct CarriedRun {
+    job: JobName,
+    tasks: Vec<(ShardingItem, LocalTask)>,
+    failure: Option<PathBuf>,
+}
+
+/// What the environment tells. `None` for a program that schedules by itself.
+pub(super) fn read(sources: &Sources) -> Result<Option<(Carried, Fire)>, AppError> {
+    let Some(text) = sources.variable(CARRIED) else { return Ok(None) };
+    let wrong = |why: String| AppError::Carried { job: None, why: format!("{CARRIED} cannot be used: {why}") };
+    let carried: Carried = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let Some(launch) = &carried.launch else { return Ok(None) };
+    let fire = fire_of(launch).ok_or_else(|| wrong(format!("'{launch}' is no launch")))?;
+    Ok(Some((carried, fire)))
+}
+
+/// The fire in the id of a launch: `JOB/scheduled@MILLISECONDS` or `JOB/manual@0xTRANSACTION@MILLISECONDS`.
+fn fire_of(launch: &str) -> Option<Fire> {
+    let (kind, rest) = launch.split_once('/')?.1.split_once('@')?;
+    match kind {
+        "scheduled" => Some(Fire::Scheduled(rest.parse().ok()?)),
+        "manual" => {
+            let (trigger, at) = rest.strip_prefix("0x")?.split_once('@')?;
+            Some(Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()? })
+        }
+        _ => None,
+    }
+}
+
+/// Finds the code of the job and makes the runs of its items. Nothing is connected: the scheduler keeps the records.
+pub(super) fn run_of(
+    (carried, fire): (Carried, Fire),
+    plan: &Plan,
+    builder: &ElasticJobAppBuilder,
+    catalog: &Catalog,
+) -> Result<CarriedRun, AppError> {
+    let name = carried.job.clone();
+    let wrong = |why: String| AppError::Carried { job: Some(name.clone()), why };
+    let planned = plan.jobs.iter().find(|job| *job.configuration.job_name() == name).ok_or_else(|| {
+        let known: Vec<&str> = plan.jobs.iter().map(|job| job.configuration.job_name().as_str()).collect();
+        wrong(format!("the program has no job of this name; it has {}", known.join(", ")))
+    })?;
+    let mut settings = planned.configuration.settings();
+    settings.sharding_total_count = Some(carried.sharding_total_count);
+    let parameters = carried.sharding_item_parameters.iter().map(|(item, parameter)| format!("{item}={parameter}"));
+    settings.sharding_item_parameters = Some(parameters.collect::<Vec<_>>().join(","));
+    settings.job_parameter = carried.job_parameter.or(settings.job_parameter);
+    settings.props.get_or_insert_default().extend(carried.props);
+    let configuration = JobConfiguration::from_settings(name.clone(), &settings)
+        .map_err(|problems| wrong(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?;
+    let handler = match &planned.code {
+        JobCode::Function(function) => bind(name.as_str(), function, &builder.beans)
+            .map_err(|missing| AppError::Invalid(missing.into_iter().map(Into::into).collect()))?,
+        JobCode::Given(handler) => handler.clone(),
+        JobCode::Type => {
+            let kind = planned.configuration.job_type().unwrap_or_default();
+            catalog.job_types().get(kind).map_err(|error| wrong(error.to_string()))?.handler().clone()
+        }
+    };
+    let key = RunKey::new(fire, carried.source);
+    let tasks = carried.items.into_iter().map(|item| {
+        let task = LocalTask::new(handler.clone(), configuration.clone(), item);
+        (item, task.of_fire(key, carried.fencing_token))
+    });
+    Ok(CarriedRun { job: name, tasks: tasks.collect(), failure: builder.sources.variable(FAILURE).map(PathBuf::from) })
+}
+
+impl CarriedRun {
+    /// Runs the items to their end. After a signal they have the grace time.
+    ///
+    /// # Errors
+    /// [`AppError::Carried`] when an item failed. The file for it has the same text.
+    pub(super) async fn run(self, grace: Duration) -> Result<(), AppError> {
+        let mut signals = Signals::listen().map_err(AppError::Signals)?;
+        info!(job = %self.job, items = ?self.tasks.iter().map(|(item, _)| item).collect::<Vec<_>>(), "carried items begin");
+        let tokens: Vec<_> =
+            self.tasks.iter().map(|(_, task)| (task.stop_token(), task.cancellation_token())).collect();
+        let runs = self.tasks.into_iter().map(|(item, task)| async move { (item, task.run().await) });
+        let ends = join_all(runs);
+        tokio::pin!(ends);
+        let ends = tokio::select! {
+            ends = &mut ends => Some(ends),
+            signal = signals.next() => {
+                info!(job = %self.job, "{signal}: the items have {grace:?} to end");
+                tokens.iter().for_each(|(stop, _)| stop.cancel());
+                match tokio::time::timeout(grace, &mut ends).await {
+                    Ok(ends) => Some(ends),
+                    Err(_) => {
+                        tokens.iter().for_each(|(_, cancel)| cancel.cancel());
+                        tokio::time::timeout(AFTER_CANCEL, &mut ends).await.ok()
+                    }
+                }
+            }
+        };
+        let failed: Vec<String> = match ends {
+            None => vec!["it was stopped, and did not end in time".to_owned()],
+            Some(ends) => {
+                ends.into_iter().filter_map(|(item, end)| Some(format!("item {item}: {}", end.err()?))).collect()
+            }
+        };
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let why = failed.join("; ");
+        if let Some(file) = &self.failure
+            && let Err(error) = std::fs::write(file, &why)
+        {
+            error!("why the items failed is not written to {}: {error}", file.display());
+        }
+        Err(AppError::Carried { job: Some(self.job), why })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use elasticjob::api::{ShardingContext, item_handler};
+
+    use super::*;
+
+    #[test]
+    fn a_program_is_carried_only_where_it_is_told_a_launch() {
+        let sources = |text: &str| Sources::of_arguments([""; 0]).environment([(CARRIED, text)]);
+        assert!(read(&Sources::of_arguments([""; 0]).environment([("A", "b")])).expect("it is not told").is_none());
+        let daemon = sources(r#"{"job":"a","launch":null,"shardingTotalCount":2}"#);
+        assert!(read(&daemon).expect("it is a daemon").is_none());
+        let manual = sources(r#"{"job":"a","launch":"a/manual@0x2a@7","items":[1],"shardingTotalCount":2}"#);
+        let (carried, fire) = read(&manual).expect("it is right").expect("it is carried");
+        assert_eq!((carried.items, fire), (vec![1], Fire::Manual { trigger: 42, at: 7 }));
+        for wrong in ["", "{}", r#"{"job":"a","launch":"a/weekly@1","shardingTotalCount":2}"#] {
+            assert!(read(&sources(wrong)).expect_err("it is wrong").to_string().contains(CARRIED), "{wrong}");
+        }
+    }
+
+    /// Runs the program as a carried process of item 1 of three.
+    async fn carried(fails: bool, failure: &std::path::Path) -> (Result<(), AppError>, Vec<String>) {
+        let (told, mut runs) = tokio::sync::mpsc::unbounded_channel();
+        let job = item_handler(move |context: ShardingContext| {
+            let (item, total) = (context.sharding_item(), context.sharding_total_count());
+            let run = format!("{item} of {total} {:?} {:?}", context.sharding_parameter(), context.fencing_token());
+            let _ = told.send(run);
+            async move { if fails { Err("the table is locked") } else { Ok(()) } }
+        });
+        let carried = r#"{"job":"a","launch":"a/scheduled@1000","items":[1],"fencingToken":7,"shardingTotalCount":3,
+                          "shardingItemParameters":{"1":"north"}}"#;
+        let sources = Sources::of_arguments([
+            "--elasticjob.jobs[a].sharding-total-count=1",
+            "--elasticjob.jobs[a].cron=* * * * * ?",
+        ])
+        .environment([(CARRIED, carried), (FAILURE, failure.to_str().expect("it is text"))]);
+        let app = crate::ElasticJobApp::builder().job("a", job).sources(sources).start().await.expect("it starts");
+        let ended = app.until_shutdown().await;
+        (ended, std::iter::from_fn(|| runs.try_recv().ok()).collect())
+    }
+
+    #[tokio::test]
+    async fn a_carried_program_runs_exactly_its_items_and_says_why_it_failed() {
+        let file = std::env::temp_dir().join(format!("elasticjob-carried-{}", std::process::id()));
+        let ran = vec![r#"1 of 3 Some("north") Some(7)"#.to_owned()];
+        let (ended, runs) = carried(false, &file).await;
+        assert!(ended.is_ok() && runs == ran && !file.exists(), "{ended:?} {runs:?}");
+        let (ended, runs) = carried(true, &file).await;
+        assert_eq!(ended.expect_err("it fails").to_string(), "carried job 'a': item 1: the table is locked");
+        assert_eq!(runs, ran);
+        assert_eq!(std::fs::read_to_string(&file).expect("it is written"), "item 1: the table is locked");
+        std::fs::remove_file(&file).expect("it is there");
+    }
+}
