@@ -68,10 +68,10 @@ pub(crate) async fn run(
     let scheduler = Scheduler::start(of_scheduler).await.map_err(|error| Failure::Console(error.to_string()))?;
     let scheduler = Arc::new(scheduler);
     // The pages and the API read with connections of their own.
-    let reader = traces::open_if_set(flags, sources, console).await?;
+    let reader = traces::open_shown(flags, sources, console).await?.map(|(reader, _)| reader);
     let mut registry = Registry::new(DEFAULT, center.clone());
-    if let Some(reader) = traces::open_if_set(flags, sources, console).await? {
-        registry = registry.traces(reader);
+    if let Some((reader, at)) = traces::open_shown(flags, sources, console).await? {
+        registry = registry.traces(reader).traces_at(at);
     }
     if let Some(tracing) = environment.tracing() {
         registry = registry.record(tracing.clone());

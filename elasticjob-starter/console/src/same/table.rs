@@ -6,6 +6,7 @@ use crate::access::{Permission, Role};
 use crate::text::Text;
 
 /// A page, or a button of pages.
+#[cfg_attr(not(test), expect(dead_code, reason = "tests compare the rows with the routes by these fields"))]
 pub(super) struct Entry {
     pub(super) method: &'static str,
     /// The route of the page, or the one that the button sends to.
