@@ -77,7 +77,7 @@ fn write_console(page: &mut Page<'_>, registries: &[Scraped], streams: usize, lo
 }
 
 fn write_servers(page: &mut Page<'_>, registries: &[Scraped]) -> fmt::Result {
-    let numbers: [(&str, &str, fn(&ServerBrief) -> usize); 2] = [
+    let numbers: [(&str, &str, OfServer); 2] = [
         ("instances", "Instances that are online on a server, each once, however many jobs it has.", |it| {
             it.instances.len()
         }),
@@ -162,6 +162,9 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
 
 /// The jobs of all registry centers.
 struct Jobs<'a>(&'a [Scraped]);
+
+/// A number of a server.
+type OfServer = fn(&ServerBrief) -> usize;
 
 /// A value that a job has.
 type Of<T> = fn(&JobOverview) -> T;
