@@ -8,7 +8,7 @@ use elasticjob_cloud::carrier::Carrier;
 use elasticjob_cloud::process::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use elasticjob_cloud::rest::Api;
 use elasticjob_cloud::scheduler::{Scheduler, SchedulerOptions};
-use elasticjob_console::{Console as WebConsole, Grant, Registry, Role};
+use elasticjob_console::{Console as WebConsole, DataFile, Grant, Registry, Role};
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 
 use crate::Console;
@@ -42,6 +42,10 @@ pub(crate) async fn run(
     }
     // A second program may have set a subscriber, as tests do.
     let _ = elasticjob_starter::init_logging();
+    if let Some(path) = settings.data {
+        // Users that were made on its pages log in here as well.
+        options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
+    }
     let mut environment = JobEnvironment::builder().build().map_err(|error| Failure::Usage(error.to_string()))?;
     if let Some(tracing) = traces::of_jobs(flags, sources).await? {
         environment = environment.with_tracing(tracing);
@@ -68,7 +72,7 @@ pub(crate) async fn run(
     let scheduler = Scheduler::start(of_scheduler).await.map_err(|error| Failure::Console(error.to_string()))?;
     let scheduler = Arc::new(scheduler);
     // The pages and the API read with connections of their own.
-    let reader = traces::open_shown(flags, sources, console).await?.map(|(reader, _)| reader);
+    let reader = traces::open_shown(flags, sources, console).await?.map(|(reader, _)| Arc::new(reader));
     let mut registry = Registry::new(DEFAULT, center.clone());
     if let Some((reader, at)) = traces::open_shown(flags, sources, console).await? {
         registry = registry.traces(reader).traces_at(at);
@@ -77,12 +81,7 @@ pub(crate) async fn run(
         registry = registry.record(tracing.clone());
     }
     let web = WebConsole::new(options, [registry])?;
-    let api = Api {
-        scheduler: scheduler.clone(),
-        access: web.access(),
-        registry: DEFAULT.into(),
-        traces: reader.map(Arc::new),
-    };
+    let api = Api { scheduler: scheduler.clone(), access: web.access(), registry: DEFAULT.into(), traces: reader };
     let served = serve(web.with_routes(api.router()), &*center, console).await;
     scheduler.shutdown().await;
     center.close().await;

@@ -179,7 +179,8 @@ impl Scheduler {
                 let states = self.carrier.states(&id).await.ok().flatten().unwrap_or_default();
                 runs |= states.values().any(|state| state.outcome().is_none());
             }
-            for name in self.registrations.borrow().jobs.keys() {
+            let names: Vec<_> = self.registrations.borrow().jobs.keys().cloned().collect();
+            for name in &names {
                 runs |= !self.carrier.kept(name).await.unwrap_or_default().is_empty();
             }
             if !runs {
