@@ -96,7 +96,7 @@ mod tests {
     use elasticjob::registry::memory::MemoryRegistry;
 
     use super::job_state;
-    use crate::testing::{call, console_of, request};
+    use crate::testing::{call, console_of, cookie_of, request};
     use crate::text::{Language, Texts};
 
     #[test]
@@ -110,9 +110,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everybody_reads_the_help_and_it_asks_no_other_host() {
+    async fn a_viewer_reads_the_help_and_it_asks_no_other_host() {
         let console = console_of(&MemoryRegistry::new());
-        let page = call(&console, request("GET", "/help", None)).await;
+        let viewer = cookie_of(&console, "viewer").await;
+        let page = call(&console, request("GET", "/help", Some(&viewer))).await;
         assert_eq!(page.status, 200);
         for part in ["SHARDING_FLAG", "CRASHED", "operator", "Runs long"] {
             assert!(page.body.contains(part), "{part}: {}", page.body);

@@ -58,7 +58,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post("/logout", Permission::Public, login::log_out)
         .post("/language", Permission::Public, login::choose_language)
         .post("/theme", Permission::Public, login::choose_theme)
-        .get("/help", Permission::Public, help::show)
+        .get("/help", Permission::Known, help::show)
         .get("/", Permission::Known, start::show)
         .get("/r/{registry}", viewer, overview::show)
         .get("/r/{registry}/events", viewer, live::events)

@@ -6,19 +6,26 @@ use crate::access::{Permission, Role};
 use crate::text::Text;
 
 /// A page, or a button of pages.
-#[cfg_attr(not(test), expect(dead_code, reason = "tests compare the rows with the routes by these fields"))]
 pub(super) struct Entry {
-    pub(super) method: &'static str,
-    /// The route of the page, or the one that the button sends to.
-    pub(super) route: &'static str,
-    /// The value of the button; empty for a page, and where a form has one button.
-    pub(super) button: &'static str,
+    /// What the entry is for: tests compare it with the routes and the templates.
+    #[cfg(test)]
+    pub(super) of: Of,
     /// The routes of the pages that offer it.
     pub(super) shown_on: &'static [&'static str],
     pub(super) label: fn(&Text) -> String,
     pub(super) calls: &'static [Call],
     /// Commands; none where the command line cannot do it.
     pub(super) commands: &'static [&'static str],
+}
+
+/// A page, or a button.
+#[cfg(test)]
+pub(super) struct Of {
+    pub(super) method: &'static str,
+    /// The route of the page, or the one that the button sends to.
+    pub(super) route: &'static str,
+    /// The value of the button; empty for a page, and where a form has one button.
+    pub(super) button: &'static str,
 }
 
 /// A call of the API.
@@ -70,14 +77,14 @@ macro_rules! label {
 /// A page that offers itself.
 macro_rules! page {
     ($route:literal, [$($call:expr),*], [$($command:literal),*]) => {
-        Entry { method: "GET", route: $route, button: "", shown_on: &[$route], label: label!("same-page"),
+        Entry { #[cfg(test)] of: Of { method: "GET", route: $route, button: "" }, shown_on: &[$route], label: label!("same-page"),
             calls: &[$($call),*], commands: &[$($command),*] }
     };
 }
 
 macro_rules! button {
     ($route:literal, $button:literal, on [$($page:literal),*], $label:expr, $call:expr, [$($command:literal),*]) => {
-        Entry { method: "POST", route: $route, button: $button, shown_on: &[$($page),*], label: $label,
+        Entry { #[cfg(test)] of: Of { method: "POST", route: $route, button: $button }, shown_on: &[$($page),*], label: $label,
             calls: &[$call], commands: &[$($command),*] }
     };
 }
@@ -126,7 +133,7 @@ pub(super) const TABLE: &[Entry] = &[
         ["elasticjob remove --job {job} --server {server}"]),
     button!("/r/{registry}/jobs/{job}/removal", "", on ["/r/{registry}/jobs/{job}"], label!("remove-job"),
         send("DELETE", "/api/v1/registries/{registry}/jobs/{job}", ADMIN, REASON), ["elasticjob config remove {job}"]),
-    Entry { method: "GET", route: "/r/{registry}/jobs/{job}/dump", button: "", shown_on: &["/r/{registry}/jobs/{job}"], label: label!("dump"),
+    Entry { #[cfg(test)] of: Of { method: "GET", route: "/r/{registry}/jobs/{job}/dump", button: "" }, shown_on: &["/r/{registry}/jobs/{job}"], label: label!("dump"),
         calls: &[get("/api/v1/registries/{registry}/jobs/{job}/dump", ADMIN)], commands: &["elasticjob dump {job}"] },
     page!("/r/{registry}/jobs/{job}/why",
         [get("/api/v1/registries/{registry}/jobs/{job}/findings", VIEWER), get("/api/v1/registries/{registry}/jobs/{job}/past?at=2026-11-21T03:00:00Z", VIEWER)],
@@ -134,8 +141,6 @@ pub(super) const TABLE: &[Entry] = &[
     page!("/r/{registry}/jobs/{job}/runs", [list("/api/v1/registries/{registry}/jobs/{job}/fires", VIEWER)], ["elasticjob history {job}"]),
     page!("/r/{registry}/jobs/{job}/runs/{fire}", [get("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}", VIEWER)],
         ["elasticjob history {job}"]),
-    page!("/r/{registry}/jobs/{job}/log/{run}", [list("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", VIEWER)],
-        ["elasticjob log {job}"]),
     page!("/r/{registry}/jobs/{job}/log/{run}", [list("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", VIEWER)],
         ["elasticjob log {job} --at 2026-11-21T03:00:00Z"]),
     page!("/r/{registry}/jobs/{job}/schedule",

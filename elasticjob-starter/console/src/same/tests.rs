@@ -30,14 +30,18 @@ fn every_page_and_every_route_of_a_button_has_a_call_that_the_api_knows() {
     let pages = declared.iter().filter(|route| !is_api(route.path) && !ABOUT_THE_READER.contains(&route.path));
     let mut count = 0;
     for route in pages {
-        let entries = TABLE.iter().filter(|entry| entry.method == route.method && entry.route == route.path);
+        let entries = TABLE.iter().filter(|entry| entry.of.method == route.method && entry.of.route == route.path);
         assert!(entries.count() > 0, "{} {} has no call that does the same", route.method, route.path);
         count += 1;
     }
     assert!(count > 25);
     for entry in TABLE {
-        assert!(!entry.calls.is_empty(), "{} {}", entry.method, entry.route);
-        assert!(declared.iter().any(|it| it.method == entry.method && it.path == entry.route), "{}", entry.route);
+        assert!(!entry.calls.is_empty(), "{} {}", entry.of.method, entry.of.route);
+        assert!(
+            declared.iter().any(|it| it.method == entry.of.method && it.path == entry.of.route),
+            "{}",
+            entry.of.route
+        );
         for page in entry.shown_on {
             assert!(declared.iter().any(|it| it.method == "GET" && it.path == *page), "{page}");
         }
@@ -94,7 +98,7 @@ fn every_button_of_a_template_that_changes_something_is_in_the_table() {
     }
     assert!(buttons.len() > 15, "{buttons:?}");
     for (route, value) in buttons.iter().filter(|(route, _)| !ABOUT_THE_READER.contains(&route.as_str())) {
-        let is_known = |entry: &Entry| entry.method == "POST" && entry.route == route && entry.button == value;
+        let is_known = |entry: &Entry| entry.of.method == "POST" && entry.of.route == route && entry.of.button == value;
         assert!(TABLE.iter().any(is_known), "the button '{value}' of {route} has no call that does the same");
     }
 }
