@@ -153,7 +153,7 @@ async fn runs(wanted: &Log, reader: &AnyTraceReader) -> Result<Vec<ExecutionReco
         (None, None) => return Ok(vec![one]),
     }
     let mut runs = reader.executions(&of_fire, &request).await?.records;
-    runs.sort_by_key(|one| (one.sharding_item, one.start_time));
+    runs.sort_by_key(|run| (run.sharding_item, run.start_time));
     Ok(runs)
 }
 
