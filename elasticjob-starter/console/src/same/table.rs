@@ -5,8 +5,7 @@ use i18n_embed_fl::fl;
 use crate::access::{Permission, Role};
 use crate::text::Text;
 
-/// A page, or a button of pages. Tests compare method, route and button with the routes and the templates.
-#[cfg_attr(not(test), expect(dead_code, reason = "only the tests read all fields"))]
+/// A page, or a button of pages.
 pub(super) struct Entry {
     /// What the entry is for: tests compare it with the routes and the templates.
     #[cfg(test)]
