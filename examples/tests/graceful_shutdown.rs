@@ -45,7 +45,11 @@ async fn twice() {
     export.process.signal("INT");
     let status = export.exited().await;
     assert!(status.success(), "{status}\n{}", export.told());
-    assert!(export.process.log().contains("a second signal, Ctrl-C: running items are cut off"), "{}", export.told());
+    assert!(
+        export.process.log().contains("Ctrl-C during the shutdown: running items are cut off"),
+        "{}",
+        export.told()
+    );
     assert!(export.lines().ends_with("the program has left\n"), "{}", export.told());
 }
 

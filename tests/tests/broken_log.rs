@@ -189,9 +189,15 @@ impl Drop for Processes {
     }
 }
 
-/// Starts `elasticjob console` beside jobs, and asks it with a token that it does not know. Returns what it answered.
+/// Starts `elasticjob console` beside jobs, and asks it with a token that it does not know. Returns what it answered, and the
+/// processes: the log is written on a thread of its own, after the answer.
 #[cfg(feature = "console")]
-async fn asked(server: &ZookeeperServer, namespace: &str, stderr: Stdio, subscriber: Option<&str>) -> String {
+async fn asked(
+    server: &ZookeeperServer,
+    namespace: &str,
+    stderr: Stdio,
+    subscriber: Option<&str>,
+) -> (String, Processes) {
     use elasticjob_tests::ports;
 
     let mut processes = Processes::new(Some((server, namespace)));
@@ -218,14 +224,14 @@ async fn asked(server: &ZookeeperServer, namespace: &str, stderr: Stdio, subscri
     stream.write_all(request.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    answer
+    (answer, processes)
 }
 
 #[cfg(feature = "console")]
 async fn console_that_logs(server: Arc<ZookeeperServer>) {
     let folder = TemporaryFolder::new("console-log").unwrap();
     let file = folder.path().join("log");
-    let answer = asked(&server, "console-logs", File::create(&file).unwrap().into(), None).await;
+    let (answer, _processes) = asked(&server, "console-logs", File::create(&file).unwrap().into(), None).await;
     assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
     let until = Instant::now() + LIMIT;
     loop {
@@ -244,7 +250,7 @@ async fn console_that_logs(server: Arc<ZookeeperServer>) {
 async fn console_with_a_broken_log(server: Arc<ZookeeperServer>) {
     let cases = [("console-full", full_disk(), None), ("console-panics", Stdio::null(), Some("always"))];
     for (namespace, stderr, subscriber) in cases {
-        let answer = asked(&server, namespace, stderr, subscriber).await;
+        let (answer, _) = asked(&server, namespace, stderr, subscriber).await;
         assert!(answer.starts_with("HTTP/1.1 401 "), "{namespace}: {answer}");
     }
 }
