@@ -18,17 +18,16 @@ use tokio_util::task::AbortOnDropHandle;
 /// # Examples
 /// ```
 /// use elasticjob_starter::LocalTask;
-/// use elasticjob_starter::elasticjob::api::{ShardingContext, item_handler};
+/// use elasticjob_starter::elasticjob::api::{JobResult, ShardingContext, item_handler};
 /// use elasticjob_starter::elasticjob::config::JobConfiguration;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # async fn main() -> JobResult {
 /// let job = item_handler(|context: ShardingContext| async move {
 ///     println!("item {} of {:?}", context.sharding_item(), context.sharding_parameter());
 /// });
 /// let configuration = JobConfiguration::builder("myJob", 3).cron("0/5 * * * * ?").build()?;
-/// LocalTask::new(job, configuration, 0).run().await?;
-/// # Ok(())
+/// LocalTask::new(job, configuration, 0).run().await
 /// # }
 /// ```
 #[derive(Debug)]

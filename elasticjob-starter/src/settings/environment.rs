@@ -180,12 +180,18 @@ fn flat(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_uppercase).collect()
 }
 
+/// A name without the prefix of all.
+fn own(name: &str) -> &str {
+    name.strip_prefix(PREFIX).unwrap_or(name)
+}
+
 /// The warning for a variable that is no setting, if it seems to mean a setting that is wanted.
 fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
     let mut all = Vec::new();
     keys(&ROOT, &mut Vec::new(), known, &mut all);
-    let nearest = nearest(name, all.iter().map(String::as_str));
     let upper = name.to_uppercase();
+    // All names have the prefix: counted in, it makes a long name near to any other.
+    let nearest = nearest(own(&upper), all.iter().map(|name| own(name))).map(|nearest| format!("{PREFIX}{nearest}"));
     let prefixes: Option<&[&str]> = match known.scope.wanted {
         Wanted::All => None,
         Wanted::RegistryCenter => Some(&["ELASTICJOB_REG_CENT", "ELASTICJOB_REGCENT"]),
@@ -194,7 +200,7 @@ fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
     };
     if let Some(prefixes) = prefixes {
         let is_meant = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        if !is_meant(&upper) && !nearest.is_some_and(is_meant) {
+        if !is_meant(&upper) && !nearest.as_deref().is_some_and(is_meant) {
             return None;
         }
     }
