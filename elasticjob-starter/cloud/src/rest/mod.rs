@@ -1,6 +1,6 @@
 //! The REST API of ElasticJob-Cloud below `/api`, with its paths and JSON, and with status codes that say what happened.
 //!
-//! Every route stands in the table [`routes::ROUTES`] with the role that it needs; the description of the API is made from it.
+//! Every route stands in the table `ROUTES` (`rest/routes.rs`) with the role that it needs; the description of the API is made from it.
 
 mod answer;
 mod apps;
