@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use super::decision::JobDecisionEvent;
 use super::run_log::JobLogEvent;
@@ -120,6 +121,26 @@ impl JobEvent {
             Self::Decision(event) => &event.job_name,
             Self::Log(event) => &event.job_name,
         }
+    }
+
+    /// How much text it has that can be long, in bytes.
+    pub(super) fn text_len(&self) -> usize {
+        match self {
+            Self::Execution(event) => event.failure_cause.as_ref().map_or(0, String::len),
+            Self::Status(event) => event.message.len(),
+            Self::Decision(event) => event.reason.len() + event.detail.values().map(json_len).sum::<usize>(),
+            Self::Log(event) => event.message.len(),
+        }
+    }
+}
+
+/// About how long a value is as JSON.
+fn json_len(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(json_len).sum(),
+        Value::Object(values) => values.iter().map(|(key, value)| key.len() + json_len(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
     }
 }
 

@@ -37,7 +37,7 @@ pub trait TracingStorage: Send + Sync + 'static {
     /// The name in `elasticjob.tracing.type`. Always the same one.
     fn type_name(&self) -> &str;
 
-    /// Keeps these events, at most 100, in the order in which they were posted.
+    /// Keeps these events, at most 1,000, in the order in which they were posted.
     ///
     /// Calls follow one after the other. After [`WriteError::Unavailable`] the same events come again, so writing an
     /// event twice must do no harm. A panic counts as [`WriteError::Refused`].
@@ -57,7 +57,7 @@ pub enum WriteError {
     /// The storage is away, or cannot take anything now: the writer tries again.
     #[error("{0}")]
     Unavailable(String),
-    /// It will never take one of these events: the writer tries each alone, and events that are refused then are lost.
+    /// It will never take one of these events: the writer tries fewer together, and an event that is refused alone is lost.
     #[error("{0}")]
     Refused(String),
 }

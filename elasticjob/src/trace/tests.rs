@@ -99,16 +99,16 @@ const LIMIT: Duration = Duration::from_secs(10);
 #[tokio::test(start_paused = true)]
 async fn events_are_written_together_in_their_order_and_the_last_ones_at_the_end() {
     let storage = Played::new(Answer::Takes);
-    let tracing = storage.start(1_000);
-    (0..250).for_each(|number| tracing.post(event(&number.to_string())));
+    let tracing = storage.start(10_000);
+    (0..2_500).for_each(|number| tracing.post(event(&number.to_string())));
     storage.attempts(3).await;
     tracing.post(event("last"));
     tracing.close(LIMIT).await;
     let batches = storage.batches();
-    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 50, 1]);
-    let expected: Vec<String> = (0..250).map(|number| number.to_string()).chain(["last".to_owned()]).collect();
+    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [1_000, 1_000, 500, 1]);
+    let expected: Vec<String> = (0..2_500).map(|number| number.to_string()).chain(["last".to_owned()]).collect();
     assert_eq!(batches.concat(), expected);
-    assert_eq!(totals(&tracing), (251, 251, 0));
+    assert_eq!(totals(&tracing), (2_501, 2_501, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -124,19 +124,19 @@ async fn a_lone_event_waits_a_fifth_of_a_second_for_company() {
 #[tokio::test(start_paused = true)]
 async fn while_the_storage_is_away_events_are_kept_up_to_the_bound_and_the_rest_is_counted() {
     let storage = Played::new(Answer::IsAway);
-    let tracing = storage.start(150);
+    let tracing = storage.start(1_500);
     // The writer holds these events; they take no room in the queue.
-    (0..100).for_each(|number| tracing.post(event(&number.to_string())));
+    (0..1_000).for_each(|number| tracing.post(event(&number.to_string())));
     storage.attempts(3).await;
-    (100..300).for_each(|number| tracing.post(event(&number.to_string())));
-    assert_eq!(totals(&tracing), (300, 0, 50));
-    assert_eq!(tracing.counts().lost_by, LostEvents { queue_full: 50, ..LostEvents::default() });
-    assert_eq!(tracing.queue_capacity(), 150);
-    assert_eq!(tracing.counts().waiting(), 250);
+    (1_000..3_000).for_each(|number| tracing.post(event(&number.to_string())));
+    assert_eq!(totals(&tracing), (3_000, 0, 500));
+    assert_eq!(tracing.counts().lost_by, LostEvents { queue_full: 500, ..LostEvents::default() });
+    assert_eq!(tracing.queue_capacity(), 1_500);
+    assert_eq!(tracing.counts().waiting(), 2_500);
     storage.answers.send_replace(Answer::Takes);
     tracing.close(LIMIT).await;
-    assert_eq!(totals(&tracing), (300, 250, 50));
-    assert_eq!(storage.batches().concat(), (0..250).map(|number| number.to_string()).collect::<Vec<_>>());
+    assert_eq!(totals(&tracing), (3_000, 2_500, 500));
+    assert_eq!(storage.batches().concat(), (0..2_500).map(|number| number.to_string()).collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]
@@ -148,6 +148,34 @@ async fn an_event_that_is_refused_does_not_take_others_along() {
     assert_eq!(storage.batches().concat(), ["a", "c"]);
     assert_eq!(totals(&tracing), (3, 2, 1));
     assert_eq!(tracing.counts().lost_by, LostEvents { refused: 1, ..LostEvents::default() });
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_event_among_many_is_found_by_halves() {
+    let storage = Played::new(Answer::Refuses("600"));
+    let tracing = storage.start(1_000);
+    (0..1_000).for_each(|number| tracing.post(event(&number.to_string())));
+    tracing.close(LIMIT).await;
+    assert_eq!(totals(&tracing), (1_000, 999, 1));
+    let expected: Vec<String> = (0..1_000).filter(|number| *number != 600).map(|number| number.to_string()).collect();
+    assert_eq!(storage.batches().concat(), expected);
+    let attempts = *storage.attempts.borrow();
+    assert!(attempts < 40, "{attempts} attempts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_texts_are_not_written_together_beyond_a_size() {
+    let storage = Played::new(Answer::Takes);
+    let tracing = storage.start(10);
+    let with_text = |name: &str, bytes: usize| match event(name) {
+        JobEvent::Status(state) => JobEvent::Status(JobStatusTraceEvent { message: "x".repeat(bytes), ..state }),
+        other => other,
+    };
+    for (name, bytes) in [("a", 600_000), ("b", 400_000), ("c", 100_000), ("d", 2_000_000), ("e", 0)] {
+        tracing.post(with_text(name, bytes));
+    }
+    tracing.close(LIMIT).await;
+    assert_eq!(storage.batches(), [vec!["a", "b"], vec!["c"], vec!["d"], vec!["e"]]);
 }
 
 #[tokio::test(start_paused = true)]

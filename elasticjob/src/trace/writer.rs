@@ -14,8 +14,13 @@ use super::storage::{AnyTracingStorage, WriteError};
 use crate::log::{apart, debug, warn, written};
 use crate::panics::catch;
 
-/// The most events that are written together.
-const BATCH: usize = 100;
+/// The most events that are written together. A database commits once for all of them: where it waits for the disk at a
+/// commit, that is the limit of its rate.
+pub(super) const BATCH: usize = 1_000;
+
+/// How much text is written together, in bytes: far below what a database takes in one statement (MariaDB 16 MB), and at
+/// least one event.
+const BATCH_TEXT: usize = 1 << 20;
 
 /// How long an event waits for other events to be written with.
 const GATHER: Duration = Duration::from_millis(200);
@@ -99,15 +104,16 @@ impl Writer {
         }
     }
 
-    /// Writes a batch, however long it takes.
+    /// Writes a batch, however long it takes. After a refusal half as many go together, down to the one that is refused, and
+    /// then twice as many each time.
     async fn write(&mut self, batch: &mut Vec<JobEvent>) {
         let mut together = batch.len();
         while !batch.is_empty() {
-            let events = together.min(batch.len());
+            let events = that_fit(&batch[..together.min(batch.len())]);
             match self.attempt(&batch[..events]).await {
                 Ok(()) => self.counters.count_written(events),
                 Err(_) if events > 1 => {
-                    together = 1;
+                    together = events / 2;
                     continue;
                 }
                 Err(error) => {
@@ -116,6 +122,7 @@ impl Writer {
                 }
             }
             batch.drain(..events);
+            together = together.saturating_mul(2);
         }
     }
 
@@ -153,6 +160,16 @@ async fn answer<T>(call: impl Future<Output = Result<T, WriteError>>) -> Result<
         Ok(Err(_)) => Err(WriteError::Unavailable(format!("no answer within {} s", WRITE_LIMIT.as_secs()))),
         Err(panic) => Err(WriteError::Refused(panic)),
     }
+}
+
+/// How many of these events are written together, by their text.
+fn that_fit(events: &[JobEvent]) -> usize {
+    let mut text = 0;
+    let fits = |event: &&JobEvent| {
+        text += event.text_len();
+        text <= BATCH_TEXT
+    };
+    events.iter().take_while(fits).count().max(1)
 }
 
 async fn at(time: Option<Instant>) {
