@@ -1,7 +1,10 @@
 //! The differences between the databases.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
+use sqlx::QueryBuilder;
 use sqlx::error::{DatabaseError, ErrorKind};
+
+use super::cells::Cells;
 
 /// One of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,6 +241,9 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     const SECOND_OF_START: &'static str;
     /// Whether times are instants; then the wall-clock time of UTC is written.
     const KEEPS_INSTANTS: bool;
+
+    /// The statement that inserts rows, up to what follows them. `put` gives the values of a row.
+    fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self>;
 
     /// How many rows a statement changed.
     fn rows_affected(result: &Self::QueryResult) -> u64;

@@ -1,38 +1,26 @@
 //! The statements that write rows, many at a time.
 
-use chrono::NaiveDateTime;
-use sqlx::query_builder::Separated;
 use sqlx::{Encode, QueryBuilder, Type};
 
+use super::cells::Cells;
 use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, RUN_LOG, SOURCE, STATUS_TRACE_LOG, Table};
 use super::rows::{Decision, Execution, Line, Own, State};
 
 /// Writes executions: new ones, and the ends of known ones.
-pub(super) fn insert_executions<DB>(executions: Vec<Execution>, own: &[OwnColumn]) -> QueryBuilder<DB>
-where
-    DB: Dialect,
-    for<'e> String: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
-    for<'e> bool: Encode<'e, DB> + Type<DB>,
-    for<'e> i32: Encode<'e, DB> + Type<DB>,
-    for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<NaiveDateTime>: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
-{
-    let mut query = QueryBuilder::new(head(EXECUTION_LOG, own, None));
-    query.push_values(executions, |mut row, execution| {
-        row.push_bind(execution.id)
-            .push_bind(execution.job_name)
-            .push_bind(execution.task_id)
-            .push_bind(execution.hostname)
-            .push_bind(execution.ip)
-            .push_bind(execution.sharding_item)
-            .push_bind(execution.source)
-            .push_bind(execution.failure_cause)
-            .push_bind(execution.success)
-            .push_bind(execution.start_time)
-            .push_bind(execution.complete_time);
-        push_own(&mut row, own, &execution.own);
+pub(super) fn insert_executions<DB: Dialect>(executions: Vec<Execution>, own: &[OwnColumn]) -> QueryBuilder<DB> {
+    let mut query = DB::insert(head(EXECUTION_LOG, own, None), executions, |execution, cells| {
+        cells.text(Some(execution.id));
+        cells.text(Some(execution.job_name));
+        cells.text(Some(execution.task_id));
+        cells.text(Some(execution.hostname));
+        cells.text(Some(execution.ip));
+        cells.number(execution.sharding_item);
+        cells.text(Some(execution.source));
+        cells.text(execution.failure_cause);
+        cells.flag(execution.success);
+        cells.time(Some(execution.start_time));
+        cells.time(execution.complete_time);
+        put_own(cells, own, execution.own);
     });
     query.push(DB::COMPLETE_EXECUTION);
     query
@@ -42,31 +30,23 @@ where
 const LITE_EXECUTOR: &str = "LITE_EXECUTOR";
 
 /// Writes states, with their source where the table has one.
-pub(super) fn insert_states<DB>(states: Vec<State>, own: &[OwnColumn], has_source: bool) -> QueryBuilder<DB>
-where
-    DB: Dialect,
-    for<'e> String: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
-    for<'e> NaiveDateTime: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
-{
+pub(super) fn insert_states<DB: Dialect>(states: Vec<State>, own: &[OwnColumn], has_source: bool) -> QueryBuilder<DB> {
     let source = has_source.then_some(SOURCE);
-    let mut query = QueryBuilder::new(head(STATUS_TRACE_LOG, own, source));
-    query.push_values(states, |mut row, state| {
-        row.push_bind(state.id)
-            .push_bind(state.job_name)
-            // ElasticJob-Lite leaves it empty as well: it is for tasks that another scheduler restarted.
-            .push_bind(String::new())
-            .push_bind(state.task_id)
-            .push_bind(state.slave_id)
-            .push_bind(state.execution_type)
-            .push_bind(state.sharding_item)
-            .push_bind(state.state)
-            .push_bind(state.message)
-            .push_bind(state.creation_time);
-        push_own(&mut row, own, &state.own);
+    let mut query = DB::insert(head(STATUS_TRACE_LOG, own, source), states, |state, cells| {
+        cells.text(Some(state.id));
+        cells.text(Some(state.job_name));
+        // ElasticJob-Lite leaves it empty as well: it is for tasks that another scheduler restarted.
+        cells.text(Some(String::new()));
+        cells.text(Some(state.task_id));
+        cells.text(Some(state.slave_id));
+        cells.text(Some(state.execution_type));
+        cells.text(Some(state.sharding_item));
+        cells.text(Some(state.state));
+        cells.text(Some(state.message));
+        cells.time(Some(state.creation_time));
+        put_own(cells, own, state.own);
         if has_source {
-            row.push_bind(LITE_EXECUTOR.to_owned());
+            cells.text(Some(LITE_EXECUTOR.to_owned()));
         }
     });
     query.push(DB::KEEP_STATUS);
@@ -74,49 +54,35 @@ where
 }
 
 /// Writes decisions.
-pub(super) fn insert_decisions<DB>(decisions: Vec<Decision>) -> QueryBuilder<DB>
-where
-    DB: Dialect,
-    for<'e> String: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
-{
-    let mut query = QueryBuilder::new(head(DECISION_LOG, &[], None));
-    query.push_values(decisions, |mut row, decision| {
-        row.push_bind(decision.id)
-            .push_bind(decision.job_name)
-            .push_bind(Some(decision.decided_at))
-            .push_bind(decision.kind)
-            .push_bind(decision.scheduled_at)
-            .push_bind(decision.scheduled_until)
-            .push_bind(decision.sharding_items)
-            .push_bind(decision.instance_id)
-            .push_bind(decision.related_instance)
-            .push_bind(decision.reason)
-            .push_bind(decision.detail);
+pub(super) fn insert_decisions<DB: Dialect>(decisions: Vec<Decision>) -> QueryBuilder<DB> {
+    let mut query = DB::insert(head(DECISION_LOG, &[], None), decisions, |decision, cells| {
+        cells.text(Some(decision.id));
+        cells.text(Some(decision.job_name));
+        cells.long(Some(decision.decided_at));
+        cells.text(Some(decision.kind));
+        cells.long(decision.scheduled_at);
+        cells.long(decision.scheduled_until);
+        cells.text(Some(decision.sharding_items));
+        cells.text(decision.instance_id);
+        cells.text(decision.related_instance);
+        cells.text(Some(decision.reason));
+        cells.text(Some(decision.detail));
     });
     query.push(DB::KEEP_DECISION);
     query
 }
 
 /// Writes lines of the logs of runs.
-pub(super) fn insert_lines<DB>(lines: Vec<Line>) -> QueryBuilder<DB>
-where
-    DB: Dialect,
-    for<'e> String: Encode<'e, DB> + Type<DB>,
-    for<'e> i32: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
-{
-    let mut query = QueryBuilder::new(head(RUN_LOG, &[], None));
-    query.push_values(lines, |mut row, line| {
-        row.push_bind(line.execution_id)
-            .push_bind(line.line_number)
-            .push_bind(line.job_name)
-            .push_bind(Some(line.logged_at))
-            .push_bind(line.log_level)
-            .push_bind(line.target)
-            .push_bind(line.message)
-            .push_bind(line.left_out);
+pub(super) fn insert_lines<DB: Dialect>(lines: Vec<Line>) -> QueryBuilder<DB> {
+    let mut query = DB::insert(head(RUN_LOG, &[], None), lines, |line, cells| {
+        cells.text(Some(line.execution_id));
+        cells.number(line.line_number);
+        cells.text(Some(line.job_name));
+        cells.long(Some(line.logged_at));
+        cells.text(Some(line.log_level));
+        cells.text(Some(line.target));
+        cells.text(Some(line.message));
+        cells.number(line.left_out);
     });
     query.push(DB::KEEP_LINE);
     query
@@ -142,20 +108,16 @@ where
     query
 }
 
-fn push_own<DB>(row: &mut Separated<'_, DB, &'static str>, columns: &[OwnColumn], values: &Own)
-where
-    DB: Dialect,
-    for<'e> String: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<String>: Encode<'e, DB> + Type<DB>,
-    for<'e> Option<i64>: Encode<'e, DB> + Type<DB>,
-{
+fn put_own(cells: &mut dyn Cells, columns: &[OwnColumn], values: Own) {
+    let Own { run_id, scheduled_at, instance_id, attempt } = values;
+    let (mut run_id, mut instance_id, mut attempt) = (Some(run_id), Some(instance_id), attempt);
     for column in columns {
         match column {
-            OwnColumn::RunId => row.push_bind(values.run_id.clone()),
-            OwnColumn::ScheduledAt => row.push_bind(values.scheduled_at),
-            OwnColumn::InstanceId => row.push_bind(values.instance_id.clone()),
-            OwnColumn::Attempt => row.push_bind(values.attempt.clone()),
-        };
+            OwnColumn::RunId => cells.text(run_id.take()),
+            OwnColumn::ScheduledAt => cells.long(scheduled_at),
+            OwnColumn::InstanceId => cells.text(instance_id.take()),
+            OwnColumn::Attempt => cells.text(attempt.take()),
+        }
     }
 }
 

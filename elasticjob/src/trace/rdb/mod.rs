@@ -9,6 +9,11 @@
 //! Times: PostgreSQL and SQLite keep the wall-clock time of one zone, by default that of the host, as Java writes it.
 //! MySQL keeps the instant, which each reader sees in the zone of its session.
 
+#[cfg(feature = "tracing-postgres")]
+mod by_column;
+#[cfg(any(feature = "tracing-sqlite", feature = "tracing-mysql"))]
+mod by_row;
+mod cells;
 mod connect;
 mod dialect;
 mod error;

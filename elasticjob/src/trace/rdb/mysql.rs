@@ -1,10 +1,12 @@
 //! MySQL and MariaDB.
 
 use chrono::{DateTime, Utc};
-use sqlx::MySql;
 use sqlx::error::{DatabaseError, ErrorKind};
 use sqlx::mysql::MySqlDatabaseError;
+use sqlx::{MySql, QueryBuilder};
 
+use super::by_row::by_row;
+use super::cells::Cells;
 use super::dialect::{Dialect, Table, create_decision_log, create_run_log};
 
 /// "Incorrect string value": a character that the character set of a table does not have.
@@ -97,6 +99,10 @@ impl Dialect for MySql {
     const SECOND_OF_START: &'static str = "start_time";
 
     const KEEPS_INSTANTS: bool = true;
+
+    fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self> {
+        by_row(head, rows, put)
+    }
 
     fn rows_affected(result: &Self::QueryResult) -> u64 {
         result.rows_affected()

@@ -1,9 +1,11 @@
 //! PostgreSQL.
 
 use chrono::NaiveDateTime;
-use sqlx::Postgres;
 use sqlx::error::DatabaseError;
+use sqlx::{Postgres, QueryBuilder};
 
+use super::by_column::by_column;
+use super::cells::Cells;
 use super::dialect::{Dialect, Table};
 
 impl Dialect for Postgres {
@@ -64,6 +66,10 @@ impl Dialect for Postgres {
     const SECOND_OF_START: &'static str = "DATE_TRUNC('second', start_time)";
 
     const KEEPS_INSTANTS: bool = false;
+
+    fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self> {
+        by_column(head, rows, put)
+    }
 
     fn rows_affected(result: &Self::QueryResult) -> u64 {
         result.rows_affected()

@@ -1,9 +1,11 @@
 //! SQLite.
 
 use chrono::NaiveDateTime;
-use sqlx::Sqlite;
 use sqlx::error::{DatabaseError, ErrorKind};
+use sqlx::{QueryBuilder, Sqlite};
 
+use super::by_row::by_row;
+use super::cells::Cells;
 use super::dialect::{Dialect, Table};
 
 impl Dialect for Sqlite {
@@ -64,6 +66,10 @@ impl Dialect for Sqlite {
     const SECOND_OF_START: &'static str = "SUBSTR(start_time, 1, 19)";
 
     const KEEPS_INSTANTS: bool = false;
+
+    fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self> {
+        by_row(head, rows, put)
+    }
 
     fn rows_affected(result: &Self::QueryResult) -> u64 {
         result.rows_affected()
