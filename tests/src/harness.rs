@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use libtest_mimic::{Arguments, Trial};
 
 use crate::java_peer::JavaPeer;
+#[cfg(feature = "cloud")]
+use crate::kubernetes::Cluster;
 use crate::tier::Tier;
 use crate::wrong_clock::WrongClock;
 use crate::zookeeper::ZookeeperServer;
@@ -23,6 +25,8 @@ pub struct Harness {
     trials: Vec<Trial>,
     server: Shared<ZookeeperServer>,
     peer: Shared<JavaPeer>,
+    #[cfg(feature = "cloud")]
+    cluster: Shared<Cluster>,
     /// What tests need and what is not here, with the reason.
     missing: BTreeMap<&'static str, String>,
 }
@@ -58,6 +62,8 @@ impl Default for Harness {
             trials: Vec::new(),
             server: Shared::default(),
             peer: Shared::default(),
+            #[cfg(feature = "cloud")]
+            cluster: Shared::default(),
             missing: BTreeMap::new(),
         }
     }
@@ -157,6 +163,50 @@ impl Harness {
         self.with_service("maven", no_maven(), name, move || test(peer.get(JavaPeer::build)));
     }
 
+    /// Adds a test on the cluster of Kubernetes that all tests of the program share: each keeps to a namespace of its own.
+    #[cfg(feature = "cloud")]
+    pub fn on_kubernetes<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<Cluster>) -> F + Send + 'static,
+    ) {
+        let cluster = self.cluster.clone();
+        self.with_service("kubernetes", no_kubernetes(), name, move || test(cluster.get(Cluster::start)));
+    }
+
+    /// Adds a test on that cluster that an existing one would not do for.
+    #[cfg(feature = "cloud")]
+    pub fn on_started_kubernetes<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<Cluster>) -> F + Send + 'static,
+    ) {
+        let cluster = self.cluster.clone();
+        self.with_service("cluster", no_started_kubernetes(), name, move || test(cluster.get(Cluster::start)));
+    }
+
+    /// Adds a test that starts a cluster by itself, whose nodes it may kill.
+    #[cfg(feature = "cloud")]
+    pub fn beside_kubernetes<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce() -> F + Send + 'static,
+    ) {
+        self.with_service("cluster", no_started_kubernetes(), name, test);
+    }
+
+    /// The same with the ZooKeeper that all tests of the program share.
+    #[cfg(feature = "cloud")]
+    pub fn on_started_kubernetes_and_zookeeper<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<Cluster>, Arc<ZookeeperServer>) -> F + Send + 'static,
+    ) {
+        let (cluster, server) = (self.cluster.clone(), self.server.clone());
+        let with_both = move || test(cluster.get(Cluster::start), server.get(ZookeeperServer::start));
+        self.with_service("cluster", no_started_kubernetes().or_else(no_zookeeper), name, with_both);
+    }
+
     fn add_ignorable<F: Future<Output = ()>>(
         &mut self,
         name: impl Into<String>,
@@ -175,6 +225,8 @@ impl Harness {
         let conclusion = libtest_mimic::run(&arguments, self.trials);
         // The server ends with its last reference, which must be before the process does.
         drop(self.server);
+        #[cfg(feature = "cloud")]
+        drop(self.cluster);
         conclusion.exit_code()
     }
 }
@@ -188,6 +240,16 @@ fn trial<F: Future<Output = ()>>(name: impl Into<String>, test: impl FnOnce() ->
 
 fn no_zookeeper() -> Option<String> {
     ZookeeperServer::find().err().map(|missing| missing.to_string())
+}
+
+#[cfg(feature = "cloud")]
+fn no_kubernetes() -> Option<String> {
+    Cluster::find().err().map(|missing| missing.to_string())
+}
+
+#[cfg(feature = "cloud")]
+fn no_started_kubernetes() -> Option<String> {
+    no_kubernetes().or_else(Cluster::why_none_is_started)
 }
 
 fn no_maven() -> Option<String> {

@@ -12,6 +12,8 @@ pub mod group;
 pub mod harness;
 pub mod java_comparison;
 pub mod java_peer;
+#[cfg(feature = "cloud")]
+pub mod kubernetes;
 pub mod measure;
 pub mod minute;
 pub mod observer;
@@ -20,6 +22,8 @@ pub mod programs;
 pub mod proxy;
 pub mod records;
 pub mod retry_reads;
+#[cfg(feature = "cloud")]
+pub mod scheduler;
 pub mod tier;
 #[cfg(feature = "databases")]
 pub mod tracing_suite;

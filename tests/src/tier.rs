@@ -12,7 +12,7 @@ const VARIABLE: &str = "ELASTICJOB_TEST_TIER";
 pub enum Tier {
     /// Those that need no service.
     Unit,
-    /// Those that need ZooKeeper, a database, a clock that can be set, `promtool` or a browser.
+    /// Those that need ZooKeeper, a database, a clock that can be set, `promtool`, a browser or a cluster.
     Services,
     /// Those that need Java jobs, which Maven builds.
     Java,
@@ -66,7 +66,8 @@ mod tests {
     #[test]
     fn only_what_needs_the_java_program_is_of_the_java_tier() {
         assert_eq!(Tier::of_service("maven"), Tier::Java);
-        for service in ["zookeeper", "faketime", "postgresql", "mariadb", "promtool", "chromium", "nginx"] {
+        for service in ["zookeeper", "faketime", "postgresql", "mariadb", "promtool", "chromium", "nginx", "kubernetes"]
+        {
             assert_eq!(Tier::of_service(service), Tier::Services);
         }
     }

@@ -134,6 +134,31 @@ pub(crate) struct CloudArguments {
     /// How the memory of a process is limited
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) memory_limit: MemoryLimitType,
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+}
+
+/// What the carrier kubernetes is told.
+#[cfg(feature = "kubernetes")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Carrier kubernetes")]
+pub(crate) struct KubernetesArguments {
+    /// The file that names the cluster [default: that of KUBECONFIG, ~/.kube/config, or the cluster that the scheduler runs in]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<std::path::PathBuf>,
+    /// The context of that file [default: its current one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kube_context: Option<String>,
+    /// The namespace of the cluster for the Jobs [default: that of the context, or of the scheduler's pod]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kube_namespace: Option<String>,
+    /// A pod is given up when its node did not answer for so long; it may still run there [default: it is waited for]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) lost_after: Option<u64>,
+    /// A pod template (YAML or JSON, with metadata and spec) to which the carrier adds what a job needs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pod_template: Option<std::path::PathBuf>,
 }
 
 /// A carrier.
@@ -142,6 +167,9 @@ pub(crate) struct CloudArguments {
 pub(crate) enum CarrierType {
     /// Processes of this host
     Process,
+    /// Pods of a cluster
+    #[cfg(feature = "kubernetes")]
+    Kubernetes,
 }
 
 /// A way to limit memory.

@@ -66,7 +66,7 @@ pub(crate) async fn run(
             (environment.embedded_registry(), EMBEDDED.to_owned(), Some(kept))
         }
     };
-    let carrier = carrier(&wanted, &namespace)?;
+    let carrier = carrier(&wanted, &namespace).await?;
     let mut of_scheduler = SchedulerOptions::new(environment.clone(), center.clone(), carrier);
     of_scheduler.embedded = embedded;
     let scheduler = Scheduler::start(of_scheduler).await.map_err(|error| Failure::Console(error.to_string()))?;
@@ -91,18 +91,24 @@ pub(crate) async fn run(
     served.map(|()| String::new())
 }
 
-fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
+async fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
     match wanted.carrier {
-        CarrierType::Process => {
-            let mut options = ProcessOptions::new(&wanted.work, namespace);
-            (options.cpus, options.memory_mb) = (wanted.cpus, wanted.memory);
-            options.memory = match wanted.memory_limit {
-                MemoryLimitType::Auto => MemoryLimit::Auto,
-                MemoryLimitType::AddressSpace => MemoryLimit::AddressSpace,
-                MemoryLimitType::Off => MemoryLimit::Off,
-            };
-            let fails = |error| Failure::Usage(format!("--work {}: {error}", wanted.work.display()));
-            Ok(Arc::new(ProcessCarrier::new(options).map_err(fails)?))
-        }
+        CarrierType::Process => process(wanted, namespace),
+        #[cfg(feature = "kubernetes")]
+        CarrierType::Kubernetes => crate::kubernetes::carrier(wanted, namespace).await,
     }
+}
+
+fn process(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
+    #[cfg(feature = "kubernetes")]
+    crate::kubernetes::are_not_given(&wanted.kubernetes)?;
+    let mut options = ProcessOptions::new(&wanted.work, namespace);
+    (options.cpus, options.memory_mb) = (wanted.cpus, wanted.memory);
+    options.memory = match wanted.memory_limit {
+        MemoryLimitType::Auto => MemoryLimit::Auto,
+        MemoryLimitType::AddressSpace => MemoryLimit::AddressSpace,
+        MemoryLimitType::Off => MemoryLimit::Off,
+    };
+    let fails = |error| Failure::Usage(format!("--work {}: {error}", wanted.work.display()));
+    Ok(Arc::new(ProcessCarrier::new(options).map_err(fails)?))
 }

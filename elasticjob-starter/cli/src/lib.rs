@@ -13,6 +13,8 @@ mod connect;
 mod console;
 mod failure;
 mod history;
+#[cfg(all(feature = "kubernetes", unix))]
+mod kubernetes;
 mod log;
 mod next;
 mod operate;

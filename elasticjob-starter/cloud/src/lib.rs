@@ -10,9 +10,12 @@
 //! | [`carrier`] | the seam to what runs processes; with the feature `testing` the suite that every carrier passes |
 //! | [`rest`] | the REST API of ElasticJob-Cloud |
 //! | [`scheduler`] | makes ordinary jobs of the registered ones |
+//! | `kubernetes` | the carrier `KUBERNETES`: pods of a cluster, with the feature `kubernetes` |
 //! | `process` | the carrier `PROCESS`: processes of this host, on Unix |
 
 pub mod carrier;
+#[cfg(feature = "kubernetes")]
+pub mod kubernetes;
 pub mod model;
 #[cfg(unix)]
 pub mod process;

@@ -56,7 +56,7 @@ fn readable(job: &JobName) -> String {
 }
 
 /// 16 hexadecimal digits of a hash.
-fn digest(parts: &[&str]) -> String {
+pub(crate) fn digest(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part.as_bytes());

@@ -1,0 +1,154 @@
+//! The connection to a cluster: which one, with which rights.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use k8s_openapi::api::batch::v1::Job;
+use kube::api::ListParams;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config};
+use serde_json::Value;
+
+use super::errors::{Trouble, answer, causes};
+use super::template::Template;
+
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// The oldest minor version of Kubernetes 1 that has what the carrier uses: back-off by index and replacement of pods.
+const OLDEST: u32 = 29;
+
+/// Where a [`KubernetesCarrier`](super::KubernetesCarrier) works, and how.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct KubernetesOptions {
+    /// The namespace of the registry center: launches of other namespaces have other names.
+    pub registry_namespace: String,
+    /// The file that names the cluster. Default: that of `KUBECONFIG`, `~/.kube/config`, or the cluster in which this process
+    /// runs.
+    pub kubeconfig: Option<PathBuf>,
+    /// The context of that file. Default: its current one.
+    pub context: Option<String>,
+    /// The namespace of the cluster. Default: that of the context, or of the pod in which this process runs.
+    pub namespace: Option<String>,
+    /// After how long without an answer of its node a pod is given up: it fails, or runs again with `failover`. It may still
+    /// live on that node then. Default: never, it is waited for.
+    pub lost_after: Option<Duration>,
+    /// The pod template to which the carrier adds what a job needs: an object with `metadata` and `spec`, as JSON.
+    pub pod_template: Option<Value>,
+}
+
+impl KubernetesOptions {
+    /// The defaults, for this namespace of the registry center.
+    pub fn new(registry_namespace: impl Into<String>) -> Self {
+        Self { registry_namespace: registry_namespace.into(), ..Self::default() }
+    }
+
+    /// The value of [`pod_template`](Self::pod_template) from a text in YAML or JSON.
+    ///
+    /// # Errors
+    /// [`KubernetesError::Template`] when it is neither.
+    pub fn template_of(text: &str) -> Result<Value, KubernetesError> {
+        serde_saphyr::from_str(text).map_err(|error| KubernetesError::Template(error.to_string()))
+    }
+
+    pub(super) fn template(&self) -> Result<Template, KubernetesError> {
+        let template = self.pod_template.as_ref().map(Template::parse).transpose();
+        template.map(Option::unwrap_or_default).map_err(KubernetesError::Template)
+    }
+}
+
+/// The carrier cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KubernetesError {
+    /// No cluster is named, or the file that names it cannot be read.
+    #[error(
+        "no cluster of Kubernetes is known: {0}; give --kubeconfig FILE, set KUBECONFIG, or run the scheduler in the cluster with \
+         a service account"
+    )]
+    NoCluster(String),
+    /// The pod template is none.
+    #[error("the pod template is wrong: {0}")]
+    Template(String),
+    /// The cluster is too old.
+    #[error("the cluster has Kubernetes {found}, and 1.{OLDEST} is the oldest that has what is needed")]
+    TooOld {
+        /// Its version.
+        found: String,
+    },
+    /// The API server does not let this scheduler in, or not do what it has to.
+    #[error("the API server of Kubernetes refuses to list Jobs in the namespace '{namespace}': {why}")]
+    Refused {
+        /// The namespace.
+        namespace: String,
+        /// What it said, and what to do.
+        why: String,
+    },
+    /// The API server does not answer.
+    #[error("the API server of Kubernetes at {server} does not answer: {why}")]
+    NoAnswer {
+        /// Its address.
+        server: String,
+        /// The cause.
+        why: String,
+    },
+}
+
+/// A client, and the namespace that it works in.
+pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Client, String), KubernetesError> {
+    // An error means that the process has chosen a provider already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut config = config(options).await?;
+    config.connect_timeout = Some(CONNECT);
+    let namespace = options.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+    let server = config.cluster_url.to_string();
+    let client = Client::try_from(config).map_err(|error| KubernetesError::NoCluster(causes(&error)))?;
+    let refused = |trouble: Trouble| match trouble {
+        Trouble::NoAnswer(why) => KubernetesError::NoAnswer { server: server.clone(), why },
+        refused => KubernetesError::Refused { namespace: namespace.clone(), why: refused.text() },
+    };
+    let version = answer(client.apiserver_version()).await.map_err(refused)?;
+    let minor: String = version.minor.chars().take_while(char::is_ascii_digit).collect();
+    if version.major == "1" && minor.parse().is_ok_and(|minor: u32| minor < OLDEST) {
+        return Err(KubernetesError::TooOld { found: version.git_version });
+    }
+    let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
+    answer(jobs.list(&ListParams::default().limit(1))).await.map_err(refused)?;
+    Ok((client, namespace))
+}
+
+async fn config(options: &KubernetesOptions) -> Result<Config, KubernetesError> {
+    let no_cluster = |error: &dyn std::error::Error| KubernetesError::NoCluster(causes(error));
+    let of_context = KubeConfigOptions { context: options.context.clone(), ..KubeConfigOptions::default() };
+    match (&options.kubeconfig, &options.context) {
+        (Some(file), _) => {
+            let file = Kubeconfig::read_from(file).map_err(|error| no_cluster(&error))?;
+            Config::from_custom_kubeconfig(file, &of_context).await.map_err(|error| no_cluster(&error))
+        }
+        (None, Some(_)) => Config::from_kubeconfig(&of_context).await.map_err(|error| no_cluster(&error)),
+        (None, None) => Config::infer().await.map_err(|error| no_cluster(&error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_template_is_read_with_its_types() {
+        let text = "spec:\n  hostNetwork: true\n  priority: 3\n  nodeSelector: {zone: 'true'}\n";
+        let read = KubernetesOptions::template_of(text).unwrap();
+        assert_eq!(read, json!({ "spec": { "hostNetwork": true, "priority": 3, "nodeSelector": { "zone": "true" } } }));
+        assert!(matches!(KubernetesOptions::template_of("a: [1"), Err(KubernetesError::Template(_))));
+    }
+
+    #[tokio::test]
+    async fn a_file_that_names_no_cluster_is_told_with_what_to_do() {
+        let options = KubernetesOptions { kubeconfig: Some("/no/such/file".into()), ..KubernetesOptions::new("shop") };
+        let error = connect(&options).await.err().unwrap().to_string();
+        assert!(error.contains("/no/such/file") && error.contains("--kubeconfig"), "{error}");
+    }
+}

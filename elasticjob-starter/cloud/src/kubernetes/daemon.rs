@@ -1,0 +1,78 @@
+//! The StatefulSet of a `DAEMON` job: Kubernetes keeps its pods alive, with pauses that grow.
+
+use std::collections::BTreeMap;
+
+use elasticjob::ident::JobName;
+use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetSpec};
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+
+use super::job::Common;
+use super::names::{DAEMON, JOB, MANAGED_BY, POD_INDEX, SCOPE};
+use super::pod::{Wanted, package, template};
+use super::shell;
+use super::states::{alive, container};
+use crate::carrier::{Daemon, DaemonProcess, ItemState, job_token};
+
+/// The name of the StatefulSet of a job, which is also the value of its label.
+pub(super) fn name(job: &JobName, common: &Common) -> String {
+    job_token(&common.namespace, job)
+}
+
+/// The StatefulSet of a job.
+pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
+    let name = name(&daemon.job.job_name, common);
+    let (managed, by) = MANAGED_BY;
+    let selector = BTreeMap::from([(DAEMON.to_owned(), name.clone())]);
+    let mut labels = selector.clone();
+    labels.extend([(managed.to_owned(), by.to_owned()), (SCOPE.to_owned(), common.scope.clone())]);
+    let annotations = BTreeMap::from([(JOB.to_owned(), daemon.job.job_name.to_string())]);
+    let items = daemon.items_of_a_process();
+    let wanted = Wanted {
+        app: &daemon.app,
+        run: shell::of_daemon(daemon, package(&daemon.app)),
+        cpus: daemon.job.cpus(&daemon.app, items),
+        memory_mb: daemon.job.memory(&daemon.app, items),
+        items: 1,
+        grace_seconds: daemon.job.grace_period_seconds,
+        // A pod of a StatefulSet has one place at a time: Kubernetes makes no other one before it is certain.
+        lost_after: None,
+        labels: labels.clone(),
+        annotations: annotations.clone(),
+        restart_policy: "Always",
+    };
+    StatefulSet {
+        metadata: ObjectMeta {
+            name: Some(name.clone()),
+            labels: Some(labels),
+            annotations: Some(annotations),
+            ..ObjectMeta::default()
+        },
+        spec: Some(StatefulSetSpec {
+            replicas: Some(i32::try_from(daemon.instances).unwrap_or(i32::MAX)),
+            pod_management_policy: Some("Parallel".to_owned()),
+            selector: LabelSelector { match_labels: Some(selector), ..LabelSelector::default() },
+            service_name: Some(name),
+            template: template(&common.template, wanted),
+            ..StatefulSetSpec::default()
+        }),
+        status: None,
+    }
+}
+
+/// What a pod of a StatefulSet says of the process.
+pub(super) fn process(pod: &Pod) -> Option<DaemonProcess> {
+    let index = pod.metadata.labels.as_ref()?.get(POD_INDEX)?.parse().ok()?;
+    let status = container(pod);
+    let restarts = status.map_or(0, |status| u32::try_from(status.restart_count).unwrap_or(0));
+    let state =
+        match (alive(pod, restarts + 1), status.and_then(|status| status.last_state.as_ref()?.terminated.as_ref())) {
+            (ItemState::Waiting { why }, Some(ended)) => {
+                let text = ended.message.as_deref().unwrap_or_default().trim_end_matches('\u{1e}').trim_end();
+                let last = text.lines().last().or(ended.reason.as_deref()).unwrap_or("it left no text");
+                ItemState::waiting(format!("it ended with exit code {}: {last}; {why}", ended.exit_code))
+            }
+            (state, _) => state,
+        };
+    Some(DaemonProcess::new(index, state, restarts))
+}

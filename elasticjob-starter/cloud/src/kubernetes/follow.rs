@@ -1,0 +1,140 @@
+//! Follows the Jobs and pods of the cluster: tells the scheduler what changes, and does what follows from it.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use elasticjob::log::{info, warn};
+use futures_util::StreamExt;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DeleteParams, Patch, PatchParams};
+use kube::runtime::WatchStreamExt;
+use kube::runtime::watcher::Event;
+use kube::runtime::watcher::{Config, Error, watcher};
+use kube::{Api, ResourceExt};
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+use super::errors::{answer, causes, if_there};
+use super::mirror::{Duty, Mirror, PASSED};
+use super::names::OF_JOB;
+use crate::carrier::EventSender;
+
+/// How often it is looked whether a node was silent for long enough, and whether something that failed is to be done again.
+const LOOK_AGAIN: Duration = Duration::from_secs(2);
+
+/// What is followed.
+pub(super) struct Following {
+    pub(super) jobs: Api<Job>,
+    pub(super) pods: Api<Pod>,
+    /// The labels of the objects of this scope.
+    pub(super) selector: String,
+    pub(super) events: EventSender,
+}
+
+/// Whether the API server can be followed.
+enum Reach {
+    Well,
+    Away,
+}
+
+impl Following {
+    /// Goes on until it is dropped.
+    pub(super) async fn follow(self) {
+        let config = || Config::default().labels(&self.selector);
+        let mut jobs = pin!(watcher(self.jobs.clone(), config()).default_backoff());
+        let mut pods = pin!(watcher(self.pods.clone(), config()).default_backoff());
+        let mut mirror = Mirror::default();
+        let mut reach = Reach::Well;
+        let mut duties = JoinSet::new();
+        let mut ticks = tokio::time::interval(LOOK_AGAIN);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let touched = tokio::select! {
+                Some(event) = jobs.next() => match reach.of(event) {
+                    Some(event) => {
+                        let touched = touched(&event, |job: &Job| Some(job.name_any()));
+                        mirror.job(event).into_iter().for_each(|event| self.events.send(event));
+                        touched
+                    }
+                    None => Touched::Nothing,
+                },
+                Some(event) = pods.next() => match reach.of(event) {
+                    Some(event) => {
+                        let touched = touched(&event, |pod: &Pod| pod.labels().get(OF_JOB).cloned());
+                        mirror.pod(event).into_iter().for_each(|event| self.events.send(event));
+                        touched
+                    }
+                    None => Touched::Nothing,
+                },
+                _ = ticks.tick() => Touched::All,
+            };
+            let of = match &touched {
+                Touched::Nothing => continue,
+                Touched::All => None,
+                Touched::Job(name) => Some(name.as_str()),
+            };
+            while duties.try_join_next().is_some() {}
+            for duty in mirror.duties(of, chrono::Utc::now().timestamp_millis()) {
+                duties.spawn(perform(self.pods.clone(), duty));
+            }
+        }
+    }
+}
+
+/// The Jobs that an event is of.
+enum Touched {
+    Nothing,
+    All,
+    Job(String),
+}
+
+fn touched<K>(event: &Event<K>, job: impl Fn(&K) -> Option<String>) -> Touched {
+    match event {
+        Event::Init | Event::InitApply(_) => Touched::Nothing,
+        Event::InitDone => Touched::All,
+        Event::Apply(object) | Event::Delete(object) => job(object).map_or(Touched::Nothing, Touched::Job),
+    }
+}
+
+impl Reach {
+    /// The event, unless it is an error. A series of errors is told once: the watch is tried again with pauses.
+    fn of<K>(&mut self, event: Result<Event<K>, Error>) -> Option<Event<K>> {
+        match (event, &self) {
+            (Ok(event), Self::Well) => Some(event),
+            (Ok(event), Self::Away) => {
+                info!("the API server of Kubernetes is followed again");
+                *self = Self::Well;
+                Some(event)
+            }
+            (Err(error), Self::Well) => {
+                warn!("the API server of Kubernetes cannot be followed, and is tried again: {}", causes(&error));
+                *self = Self::Away;
+                None
+            }
+            (Err(_), Self::Away) => None,
+        }
+    }
+}
+
+/// Does something in the cluster. What fails is seen at the next look: the duty stays one as long as the objects are so.
+async fn perform(pods: Api<Pod>, duty: Duty) {
+    let patch = PatchParams::default();
+    let (name, done) = match &duty {
+        Duty::Expire(pod) => {
+            let deadline = Patch::Merge(json!({ "spec": { "activeDeadlineSeconds": PASSED } }));
+            (pod, answer(pods.patch(pod, &patch, &deadline)).await.map(drop))
+        }
+        Duty::Delete(pod) => (pod, answer(pods.delete(pod, &DeleteParams::default())).await.map(drop)),
+        Duty::GiveUp(pod) => {
+            warn!("the node of pod {pod} does not answer, and the pod is given up: it is lost");
+            let message = "its node does not answer, and lost-after is over";
+            let failed = json!({ "status": { "phase": "Failed", "reason": "NodeLost", "message": message } });
+            (pod, answer(pods.patch_status(pod, &patch, &Patch::Merge(failed))).await.map(drop))
+        }
+    };
+    if let Err(trouble) = if_there(done) {
+        warn!("pod {name}: {duty:?} failed: {}", trouble.text());
+    }
+}

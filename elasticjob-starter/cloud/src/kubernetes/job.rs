@@ -1,0 +1,121 @@
+//! The Indexed Job of a launch: one pod for each item, or for some of them.
+
+use std::collections::BTreeMap;
+
+use elasticjob::ident::ShardingItem;
+use k8s_openapi::api::batch::v1::{
+    Job, JobSpec, PodFailurePolicy, PodFailurePolicyOnPodConditionsPattern, PodFailurePolicyRule,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+
+use super::names::{self, DISRUPTED, ID, ITEMS, JOB, LAUNCH, MANAGED_BY, QUEUE, SCOPE};
+use super::pod::{Wanted, package, template};
+use super::shell;
+use super::template::Template;
+use crate::carrier::{Launch, LaunchId, LaunchItem};
+
+/// How many pods a Job has at most: each pod carries what all of them are told, so a larger one would cost its square.
+const PODS: usize = 50;
+
+/// How long Kubernetes keeps a Job that no scheduler forgets, in seconds.
+const KEPT: i32 = 7 * 24 * 3_600;
+
+/// What a Job does with a pod that the cluster ended: make another one, or fail the index.
+pub(super) const REPLACE: &str = "Ignore";
+const FAIL: &str = "FailIndex";
+
+/// What the Jobs of a carrier have in common.
+#[derive(Debug, Clone)]
+pub(super) struct Common {
+    /// The namespace of the registry center.
+    pub(super) namespace: String,
+    /// The same as a label.
+    pub(super) scope: String,
+    pub(super) lost_after: Option<i64>,
+    pub(super) template: Template,
+}
+
+/// How many of the items fit into a Job.
+pub(super) fn room(launch: &Launch) -> usize {
+    PODS * launch.job.items_per_process as usize
+}
+
+/// The Job of this number for these items of a launch.
+pub(super) fn job(launch: &Launch, items: &[LaunchItem], number: usize, common: &Common) -> Job {
+    let pods: Vec<&[LaunchItem]> = items.chunks(launch.job.items_per_process.max(1) as usize).collect();
+    let most = pods.iter().map(|items| items.len()).max().unwrap_or(1);
+    let numbers: Vec<Vec<ShardingItem>> =
+        pods.iter().map(|items| items.iter().map(|item| item.item).collect()).collect();
+    let mut labels = labels(&launch.id, common);
+    let annotations =
+        BTreeMap::from([(ID.to_owned(), launch.id.to_string()), (JOB.to_owned(), launch.id.job.to_string())]);
+    let wanted = Wanted {
+        app: &launch.app,
+        run: shell::of_launch(launch, &pods, package(&launch.app)),
+        cpus: launch.job.cpus(&launch.app, most),
+        memory_mb: launch.job.memory(&launch.app, most),
+        items: most,
+        grace_seconds: launch.job.grace_period_seconds,
+        lost_after: common.lost_after,
+        labels: labels.clone(),
+        annotations: annotations.clone(),
+        restart_policy: "Never",
+    };
+    let template = template(&common.template, wanted);
+    let mut of_job = annotations;
+    of_job.insert(ITEMS.to_owned(), serde_json::to_string(&numbers).expect("numbers have a JSON form"));
+    labels.extend(launch.job.queue_name.iter().map(|queue| (QUEUE.to_owned(), queue.clone())));
+    let count = i32::try_from(pods.len()).expect("a Job has few pods");
+    Job {
+        metadata: ObjectMeta {
+            name: Some(names::job(&launch.id, &common.namespace, number)),
+            labels: Some(labels),
+            annotations: Some(of_job),
+            ..ObjectMeta::default()
+        },
+        spec: Some(JobSpec {
+            completion_mode: Some("Indexed".to_owned()),
+            completions: Some(count),
+            parallelism: Some(count),
+            // A program that fails is a failed item: it is never run again.
+            backoff_limit_per_index: Some(0),
+            pod_failure_policy: Some(PodFailurePolicy { rules: vec![when_disrupted(launch.replaces_lost())] }),
+            // No second copy while the first one may live.
+            pod_replacement_policy: Some("Failed".to_owned()),
+            suspend: launch.job.queue_name.is_some().then_some(true),
+            ttl_seconds_after_finished: Some(KEPT),
+            template,
+            ..JobSpec::default()
+        }),
+        status: None,
+    }
+}
+
+fn when_disrupted(replaces: bool) -> PodFailurePolicyRule {
+    PodFailurePolicyRule {
+        action: if replaces { REPLACE } else { FAIL }.to_owned(),
+        on_pod_conditions: Some(vec![PodFailurePolicyOnPodConditionsPattern {
+            type_: DISRUPTED.to_owned(),
+            status: "True".to_owned(),
+        }]),
+        ..PodFailurePolicyRule::default()
+    }
+}
+
+fn labels(id: &LaunchId, common: &Common) -> BTreeMap<String, String> {
+    let (name, value) = MANAGED_BY;
+    let token = id.token(&common.namespace);
+    let labels = [(name, value.to_owned()), (SCOPE, common.scope.clone()), (LAUNCH, token)];
+    labels.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// The id of the launch that a Job is of. `None` for a Job that is not this carrier's.
+pub(super) fn id(job: &Job) -> Option<LaunchId> {
+    job.metadata.annotations.as_ref()?.get(ID)?.parse().ok()
+}
+
+/// The items of each index of a Job.
+pub(super) fn items(job: &Job) -> Vec<Vec<ShardingItem>> {
+    let text = job.metadata.annotations.as_ref().and_then(|annotations| annotations.get(ITEMS));
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}

@@ -1,0 +1,225 @@
+//! What a carrier knows of the Jobs and pods of the cluster, and what follows from it: events for the scheduler, and duties.
+//!
+//! It is pure. What becomes of stopped items and lost nodes is decided by the state of the objects alone, so a scheduler that
+//! missed their events, or another one, does what is left to do.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use kube::runtime::watcher::Event;
+
+use super::job::{id, items};
+use super::names::{LOST_AFTER, OF_JOB};
+use super::states::{index, silent_since, states, stopped};
+use crate::carrier::{ItemStates, LaunchEvent};
+
+/// How long after the time by which a pod must have ended on its node it is given up. The node stops it by itself until then,
+/// where it lives and only the cluster does not hear of it.
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// A deadline that a pod has passed already.
+pub(super) const PASSED: i64 = 1;
+
+/// Something to do in the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Duty {
+    /// End a pod that has begun: it gets a deadline, so that its log and its end stay to be read.
+    Expire(String),
+    /// Delete a pod that no node has.
+    Delete(String),
+    /// Say that a pod has failed whose node does not answer.
+    GiveUp(String),
+}
+
+/// The Jobs and pods of all launches of a scope.
+#[derive(Debug, Default)]
+pub(super) struct Mirror {
+    jobs: Listed<Job>,
+    pods: Listed<HashMap<String, Pod>>,
+    /// What the scheduler was told last, by Job.
+    told: HashMap<String, ItemStates>,
+}
+
+/// Objects by name: those that are known, and those of a listing that goes on. Nothing is known before the first one is
+/// complete.
+#[derive(Debug)]
+struct Listed<T> {
+    known: Option<HashMap<String, T>>,
+    listing: HashMap<String, T>,
+}
+
+impl<T> Default for Listed<T> {
+    fn default() -> Self {
+        Self { known: None, listing: HashMap::new() }
+    }
+}
+
+impl<T> Listed<T> {
+    fn complete(&mut self) {
+        self.known = Some(std::mem::take(&mut self.listing));
+    }
+}
+
+impl Mirror {
+    /// Takes an event of the Jobs.
+    pub(super) fn job(&mut self, event: Event<Job>) -> Vec<LaunchEvent> {
+        match event {
+            Event::Init => self.jobs.listing.clear(),
+            Event::InitApply(job) => drop(self.jobs.listing.insert(job.name_any(), slim(job))),
+            Event::InitDone => {
+                self.jobs.complete();
+                return self.all_anew();
+            }
+            Event::Apply(job) => {
+                let name = job.name_any();
+                if let Some(known) = &mut self.jobs.known {
+                    known.insert(name.clone(), slim(job));
+                }
+                return self.changes(&name);
+            }
+            Event::Delete(job) => {
+                let name = job.name_any();
+                self.jobs.known.iter_mut().for_each(|known| drop(known.remove(&name)));
+                let told = self.told.remove(&name).unwrap_or_default();
+                // What has not ended is gone: the scheduler finds that when it reads the states.
+                return told
+                    .values()
+                    .any(|state| state.outcome().is_none())
+                    .then_some(LaunchEvent::Gap)
+                    .into_iter()
+                    .collect();
+            }
+        }
+        Vec::new()
+    }
+
+    /// Takes an event of the pods.
+    pub(super) fn pod(&mut self, event: Event<Pod>) -> Vec<LaunchEvent> {
+        match event {
+            Event::Init => self.pods.listing.clear(),
+            Event::InitApply(pod) => {
+                if let Some(job) = of_job(&pod) {
+                    self.pods.listing.entry(job).or_default().insert(pod.name_any(), slim_pod(pod));
+                }
+            }
+            Event::InitDone => {
+                self.pods.complete();
+                return self.all_anew();
+            }
+            Event::Apply(pod) => {
+                let Some(job) = of_job(&pod) else { return Vec::new() };
+                if let Some(known) = &mut self.pods.known {
+                    known.entry(job.clone()).or_default().insert(pod.name_any(), slim_pod(pod));
+                }
+                return self.changes(&job);
+            }
+            Event::Delete(pod) => {
+                let Some(job) = of_job(&pod) else { return Vec::new() };
+                if let Some(known) = &mut self.pods.known
+                    && let Some(pods) = known.get_mut(&job)
+                {
+                    pods.remove(&pod.name_any());
+                    if pods.is_empty() {
+                        known.remove(&job);
+                    }
+                }
+                return self.changes(&job);
+            }
+        }
+        Vec::new()
+    }
+
+    /// After a listing: events may have been missed.
+    fn all_anew(&mut self) -> Vec<LaunchEvent> {
+        let (Some(jobs), Some(_)) = (&self.jobs.known, &self.pods.known) else { return Vec::new() };
+        let names: Vec<String> = jobs.keys().cloned().collect();
+        self.told.retain(|name, _| jobs.contains_key(name));
+        let changes: Vec<LaunchEvent> = names.iter().flat_map(|name| self.changes(name)).collect();
+        std::iter::once(LaunchEvent::Gap).chain(changes).collect()
+    }
+
+    /// The items of a Job that are in another state than was told.
+    fn changes(&mut self, name: &str) -> Vec<LaunchEvent> {
+        let (Some(jobs), Some(pods)) = (&self.jobs.known, &self.pods.known) else { return Vec::new() };
+        let Some((job, of)) = jobs.get(name).and_then(|job| Some((job, id(job)?))) else { return Vec::new() };
+        let now = states(job, pods.get(name).into_iter().flat_map(HashMap::values));
+        let told = self.told.entry(name.to_owned()).or_default();
+        let mut changes = Vec::new();
+        for (item, state) in now {
+            // An end is final: when its pod is gone, less is known of it.
+            let is_news = told.get(&item).is_none_or(|known| *known != state && known.outcome().is_none());
+            if is_news {
+                told.insert(item, state.clone());
+                changes.push(LaunchEvent::Changed { id: of.clone(), item, state });
+            }
+        }
+        changes
+    }
+
+    /// What is to be done for one Job, or for all. `now` is in milliseconds since 1970.
+    pub(super) fn duties(&self, of: Option<&str>, now: i64) -> Vec<Duty> {
+        let (Some(jobs), Some(pods)) = (&self.jobs.known, &self.pods.known) else { return Vec::new() };
+        let jobs = jobs.iter().filter(|(name, _)| of.is_none_or(|of| of == *name));
+        let mut duties = Vec::new();
+        for (name, job) in jobs {
+            let stopped = stopped(job);
+            let items = if stopped.is_empty() { Vec::new() } else { items(job) };
+            for pod in pods.get(name).into_iter().flat_map(HashMap::values).filter(|pod| is_alive(pod)) {
+                let of_pod = index(pod).and_then(|index| items.get(index)).map(Vec::as_slice).unwrap_or_default();
+                let ends = of_pod.iter().any(|item| stopped.contains(item));
+                duties.extend(if ends { stop(pod) } else { None });
+                duties.extend(is_lost(pod, now).then(|| Duty::GiveUp(pod.name_any())));
+            }
+        }
+        duties
+    }
+}
+
+/// The Job of a pod.
+fn of_job(pod: &Pod) -> Option<String> {
+    pod.labels().get(OF_JOB).cloned()
+}
+
+fn is_alive(pod: &Pod) -> bool {
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    !matches!(phase, Some("Succeeded" | "Failed"))
+}
+
+fn stop(pod: &Pod) -> Option<Duty> {
+    let spec = pod.spec.as_ref()?;
+    let is_asked = pod.metadata.deletion_timestamp.is_some() || spec.active_deadline_seconds == Some(PASSED);
+    let is_placed = spec.node_name.is_some();
+    (!is_asked).then(|| if is_placed { Duty::Expire(pod.name_any()) } else { Duty::Delete(pod.name_any()) })
+}
+
+/// Whether a pod is to be given up: it was launched so, its node does not answer, and would have ended it by now if it lived.
+fn is_lost(pod: &Pod, now: i64) -> bool {
+    if !pod.annotations().contains_key(LOST_AFTER) {
+        return false;
+    }
+    let by = pod.metadata.deletion_timestamp.as_ref().map(|time| time.0.as_millisecond());
+    silent_since(pod).is_some() && by.is_some_and(|by| now >= by + MARGIN.as_millis() as i64)
+}
+
+/// A Job without what nothing here reads, and which is large.
+fn slim(mut job: Job) -> Job {
+    job.metadata.managed_fields = None;
+    if let Some(spec) = &mut job.spec {
+        spec.template = Default::default();
+    }
+    job
+}
+
+fn slim_pod(mut pod: Pod) -> Pod {
+    pod.metadata.managed_fields = None;
+    for container in pod.spec.iter_mut().flat_map(|spec| &mut spec.containers) {
+        (container.env, container.command) = (None, None);
+    }
+    pod
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+use std::sync::Arc;
+
+use elasticjob::fire::Fire;
+use k8s_openapi::api::core::v1::{Container, PodSpec};
+use serde_json::{Value, json};
+
+use super::*;
+use template::Template;
+
+fn app(more: Value) -> App {
+    let mut app = json!({ "appName": "a", "appURL": "oci://shop/orders:3", "bootstrapScript": "bin/run", "cpuCount": 0.5, "memoryMB": 64 });
+    app.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    App::from_json(app).unwrap()
+}
+
+fn carried(more: Value) -> CarriedJob {
+    let mut job = json!({ "jobName": "Settle Orders", "appName": "a", "jobExecutionType": "TRANSIENT", "cpuCount": 0.25,
+                          "memoryMB": 100, "shardingTotalCount": 5 });
+    job.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    CarriedJob::from_json(job).unwrap()
+}
+
+fn common(template: Value) -> Common {
+    let template = Template::parse(&template).unwrap();
+    Common { namespace: "shop".to_owned(), scope: digest(&["shop"]), lost_after: None, template }
+}
+
+fn made(app: App, of: CarriedJob, common: &Common) -> Job {
+    let items: Vec<LaunchItem> = of.items().map(|item| LaunchItem { item, fencing_token: None }).collect();
+    let id = LaunchId { job: of.job_name.clone(), fire: Fire::Scheduled(1) };
+    let launch = Launch::new(id, items.clone(), Arc::new(app), Arc::new(of));
+    job::job(&launch, &items, 0, common)
+}
+
+fn pod_of(job: &Job) -> PodSpec {
+    job.spec.clone().unwrap().template.spec.unwrap()
+}
+
+fn program(spec: &PodSpec) -> &Container {
+    spec.containers.iter().find(|container| container.name == "item").unwrap()
+}
+
+#[test]
+fn a_launch_is_a_job_with_a_pod_for_each_item_that_is_never_run_twice() {
+    let made = made(app(json!({})), carried(json!({})), &common(json!({})));
+    let spec = made.spec.clone().unwrap();
+    assert_eq!((spec.completions, spec.parallelism, spec.backoff_limit_per_index), (Some(5), Some(5), Some(0)));
+    assert_eq!(spec.pod_failure_policy.unwrap().rules[0].action, "FailIndex");
+    assert_eq!((spec.pod_replacement_policy.as_deref(), spec.suspend), (Some("Failed"), None));
+    assert_eq!(job::items(&made), [[0], [1], [2], [3], [4]]);
+    assert_eq!(job::id(&made).unwrap().to_string(), "Settle Orders/scheduled@1");
+    let pod = pod_of(&made);
+    let (program, resources) = (program(&pod), program(&pod).resources.clone().unwrap());
+    assert_eq!(program.image.as_deref(), Some("shop/orders:3"));
+    let requests = resources.requests.unwrap();
+    assert_eq!((requests["cpu"].0.as_str(), requests["memory"].0.as_str()), ("750m", "164Mi"));
+    assert_eq!(resources.limits.unwrap()["memory"].0, "164Mi");
+    assert_eq!((pod.restart_policy.as_deref(), pod.automount_service_account_token), (Some("Never"), Some(false)));
+}
+
+#[test]
+fn failover_items_that_share_pods_and_queues_are_said_to_the_cluster() {
+    let of = carried(json!({ "failover": true, "itemsPerProcess": 2, "queueName": "night", "gracePeriodSeconds": 3 }));
+    let made = made(app(json!({})), of, &common(json!({})));
+    let spec = made.spec.clone().unwrap();
+    assert_eq!(spec.pod_failure_policy.unwrap().rules[0].action, "Ignore");
+    assert_eq!((spec.completions, spec.suspend), (Some(3), Some(true)));
+    assert_eq!(made.metadata.labels.as_ref().unwrap()["kueue.x-k8s.io/queue-name"], "night");
+    assert_eq!(job::items(&made), [vec![0, 1], vec![2, 3], vec![4]]);
+    let pod = pod_of(&made);
+    assert_eq!(pod.termination_grace_period_seconds, Some(3));
+    assert_eq!(program(&pod).resources.clone().unwrap().requests.unwrap()["memory"].0, "264Mi");
+    assert_eq!(program(&pod).volume_mounts.as_ref().unwrap()[0].mount_path, "/elasticjob/failures");
+}
+
+#[test]
+fn a_package_is_fetched_by_a_container_of_its_own_into_the_pod() {
+    let url = format!("https://apps.example.com/orders.tar.gz#sha256={}", "a".repeat(64));
+    let of = made(app(json!({ "appURL": url, "image": "debian:12" })), carried(json!({})), &common(json!({})));
+    let pod = pod_of(&of);
+    let fetch = &pod.init_containers.as_ref().unwrap()[0];
+    assert_eq!((fetch.name.as_str(), fetch.image.as_deref()), ("fetch", Some("debian:12")));
+    assert_eq!(
+        fetch.command.as_ref().unwrap()[4..],
+        ["https://apps.example.com/orders.tar.gz".to_owned(), "a".repeat(64), "orders.tar.gz".to_owned()]
+    );
+    assert_eq!(program(&pod).command.as_ref().unwrap()[5], "/elasticjob/package");
+}
+
+#[test]
+fn the_template_of_the_operator_stays_where_the_job_says_nothing() {
+    let template = json!({
+        "metadata": { "labels": { "team": "orders" } },
+        "spec": {
+            "serviceAccountName": "worker", "automountServiceAccountToken": true, "nodeSelector": { "disk": "fast" },
+            "containers": [{ "name": "item", "image": "replaced", "env": [{ "name": "HTTP_PROXY", "value": "http://proxy" }],
+                             "securityContext": { "runAsNonRoot": true } }]
+        }
+    });
+    let made = made(
+        app(json!({ "env": { "REGION": "north" } })),
+        carried(json!({})),
+        &Common { lost_after: Some(60), ..common(template) },
+    );
+    let labels = made.spec.clone().unwrap().template.metadata.unwrap().labels.unwrap();
+    assert_eq!((labels["team"].as_str(), labels.contains_key(LAUNCH)), ("orders", true));
+    let pod = pod_of(&made);
+    assert_eq!(
+        (pod.service_account_name.as_deref(), pod.automount_service_account_token),
+        (Some("worker"), Some(true))
+    );
+    let program = program(&pod);
+    let env: Vec<&str> = program.env.iter().flatten().map(|variable| variable.name.as_str()).collect();
+    assert!(env.contains(&"HTTP_PROXY") && env.contains(&"REGION"), "{env:?}");
+    assert_eq!(program.image.as_deref(), Some("shop/orders:3"));
+    assert_eq!(program.security_context.as_ref().unwrap().run_as_non_root, Some(true));
+    let seconds: Vec<Option<i64>> = pod.tolerations.iter().flatten().map(|it| it.toleration_seconds).collect();
+    assert_eq!(seconds, [Some(60), Some(60)]);
+}
+
+#[test]
+fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
+    let of = carried(json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 2 }));
+    let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2 };
+    let set = daemon::stateful_set(&daemon, &common(json!({}))).spec.unwrap();
+    assert_eq!((set.replicas, set.pod_management_policy.as_deref()), (Some(2), Some("Parallel")));
+    let pod = set.template.spec.unwrap();
+    assert_eq!(pod.restart_policy.as_deref(), Some("Always"));
+    // Each process may get three of the five items.
+    assert_eq!(program(&pod).resources.clone().unwrap().requests.unwrap()["cpu"].0, "1250m");
+    assert!(program(&pod).env.iter().flatten().any(|variable| variable.name == "ELASTICJOB_CARRIED"));
+}
+
+#[test]
+fn an_application_that_no_pod_can_run_is_told_by_field() {
+    let of = |url: &str| needs(&app(json!({ "appURL": url })));
+    assert_eq!(of("oci://shop/orders:3"), []);
+    assert_eq!(of("file:///opt/orders.sh")[0].field, "appURL");
+    let fields: Vec<String> =
+        of("https://apps.example.com/orders.sh").into_iter().map(|problem| problem.field).collect();
+    assert_eq!(fields, ["image", "appURL"]);
+}

@@ -1,0 +1,41 @@
+//! The carrier `KUBERNETES` on a real cluster: the suite of all carriers, and what this one does beyond it.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod absence;
+mod killed;
+mod lost;
+mod packages;
+mod queues;
+mod rights;
+mod shared;
+mod support;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use elasticjob_cloud::carrier::suite::cases;
+use elasticjob_tests::harness::Harness;
+use elasticjob_tests::kubernetes::{Cluster, Namespace};
+
+fn main() -> ExitCode {
+    let mut harness = Harness::new();
+    for case in cases() {
+        let play = move |cluster| (case.play)(Arc::new(Namespace::new(cluster)));
+        match case.name {
+            // An existing cluster has one image for all.
+            "a_package_that_is_not_there_fails_the_item" => harness.on_started_kubernetes(case.name, play),
+            name => harness.on_kubernetes(name, play),
+        }
+    }
+    harness.on_kubernetes("items_that_share_a_pod_end_each_for_itself", shared::ended_each);
+    harness
+        .on_started_kubernetes("an_api_server_that_is_away_delays_launches_and_ends_and_loses_none", absence::survived);
+    harness.on_started_kubernetes("a_package_is_fetched_checked_and_run", packages::run);
+    harness.on_started_kubernetes("a_launch_in_a_queue_waits_for_it_and_can_be_stopped_there", queues::waited);
+    harness.on_started_kubernetes("the_rights_of_the_manifest_are_enough_and_not_more", rights::are_least);
+    harness.on_started_kubernetes_and_zookeeper("items_of_killed_schedulers_run_once", killed::run_once);
+    harness.beside_kubernetes("an_item_of_a_dead_node_is_lost_or_runs_again", || async {
+        lost::with_its_node(Cluster::start_with("dying").unwrap()).await;
+    });
+    harness.run()
+}
