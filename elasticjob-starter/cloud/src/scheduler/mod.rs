@@ -11,6 +11,8 @@ mod launches;
 mod marks;
 mod nodes;
 mod registrations;
+#[cfg(test)]
+mod simulated;
 mod store;
 #[cfg(test)]
 mod tests;
