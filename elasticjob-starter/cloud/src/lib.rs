@@ -14,10 +14,16 @@
 //! | `process` | the carrier `PROCESS`: processes of this host, on Unix |
 
 pub mod carrier;
+#[cfg(unix)]
+mod files;
 #[cfg(feature = "kubernetes")]
 pub mod kubernetes;
 pub mod model;
 #[cfg(unix)]
+mod package;
+#[cfg(unix)]
 pub mod process;
 pub mod rest;
 pub mod scheduler;
+#[cfg(any(test, feature = "testing"))]
+pub mod scratch;

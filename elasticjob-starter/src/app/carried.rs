@@ -43,6 +43,8 @@ pub(super) struct Carried {
     job_parameter: Option<String>,
     #[serde(default)]
     props: BTreeMap<String, String>,
+    #[serde(default)]
+    event_trace_sampling_count: u32,
 }
 
 /// The items that the program runs.
@@ -53,14 +55,26 @@ pub(super) struct CarriedRun {
     failure: Option<PathBuf>,
 }
 
-/// What the environment tells. `None` for a program that schedules by itself.
+/// What the environment tells of the items to run. `None` for a program that schedules by itself.
 pub(super) fn read(sources: &Sources) -> Result<Option<(Carried, Fire)>, AppError> {
-    let Some(text) = sources.variable(CARRIED) else { return Ok(None) };
-    let wrong = |why: String| AppError::Carried { job: None, why: format!("{CARRIED} cannot be used: {why}") };
-    let carried: Carried = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+    let Some(carried) = told(sources)? else { return Ok(None) };
     let Some(launch) = &carried.launch else { return Ok(None) };
     let fire = fire_of(launch).ok_or_else(|| wrong(format!("'{launch}' is no launch")))?;
     Ok(Some((carried, fire)))
+}
+
+/// Of how many runs one is traced: 1 unless the environment of a `DAEMON` process says something else.
+pub(super) fn one_traced_of(sources: &Sources) -> Result<u32, AppError> {
+    Ok(told(sources)?.map_or(1, |carried| carried.event_trace_sampling_count.max(1)))
+}
+
+fn told(sources: &Sources) -> Result<Option<Carried>, AppError> {
+    let text = sources.variable(CARRIED);
+    text.map(|text| serde_json::from_str(text).map_err(|error| wrong(error.to_string()))).transpose()
+}
+
+fn wrong(why: String) -> AppError {
+    AppError::Carried { job: None, why: format!("{CARRIED} cannot be used: {why}") }
 }
 
 /// The fire in the id of a launch: `JOB/scheduled@MILLISECONDS` or `JOB/manual@0xTRANSACTION@MILLISECONDS`.
@@ -172,6 +186,9 @@ mod tests {
         assert!(read(&Sources::of_arguments([""; 0]).environment([("A", "b")])).expect("it is not told").is_none());
         let daemon = sources(r#"{"job":"a","launch":null,"shardingTotalCount":2}"#);
         assert!(read(&daemon).expect("it is a daemon").is_none());
+        assert_eq!(one_traced_of(&daemon).expect("it is right"), 1);
+        let sampled = sources(r#"{"job":"a","shardingTotalCount":2,"eventTraceSamplingCount":5}"#);
+        assert_eq!(one_traced_of(&sampled).expect("it is right"), 5);
         let manual = sources(r#"{"job":"a","launch":"a/manual@0x2a@7","items":[1],"shardingTotalCount":2}"#);
         let (carried, fire) = read(&manual).expect("it is right").expect("it is carried");
         assert_eq!((carried.items, fire), (vec![1], Fire::Manual { trigger: 42, at: 7 }));

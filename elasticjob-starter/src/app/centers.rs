@@ -137,7 +137,7 @@ pub(super) fn given_twice(builder: &ElasticJobAppBuilder, settings: &Settings) -
 /// Storages that were found and are not open yet.
 pub(super) type FoundStorages = BTreeMap<String, tracing::Found>;
 
-/// Opens the storages of the tracings that jobs use.
+/// Opens the storages of the tracings that jobs use. Of so many runs of a job one is traced.
 ///
 /// # Errors
 /// A storage is not reached, or refuses the connection.
@@ -146,6 +146,7 @@ pub(super) async fn trace(
     settings: &Settings,
     plan: &Plan,
     environment: &JobEnvironment,
+    one_run_of: u32,
 ) -> Result<BTreeMap<String, JobEnvironment>, AppError> {
     let used = used(plan, |job| job.tracing.as_deref());
     warn_of_unused("tracings", settings.tracings.keys(), &used);
@@ -154,7 +155,7 @@ pub(super) async fn trace(
     let mut traced = BTreeMap::new();
     for (name, settings) in named.chain(default).filter(|(name, _)| used.contains(name)) {
         if let Some(found) = found.remove(name) {
-            let configuration = tracing::open(found, settings).await?;
+            let configuration = tracing::open(found, settings).await?.one_run_of(one_run_of);
             traced.insert(name.to_owned(), environment.clone().with_tracing(configuration));
         }
     }

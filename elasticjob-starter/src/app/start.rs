@@ -68,7 +68,8 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     };
     let announcement = announcement(&plan, settings);
     apart(move || info!("{announcement}"));
-    let traced = centers::trace(found, settings, &plan, &environment).await?;
+    let traced =
+        centers::trace(found, settings, &plan, &environment, carried::one_traced_of(&builder.sources)?).await?;
     tracing::warn_of_strangers(settings, plan.jobs.iter().map(|job| job.configuration.job_name().as_str()));
     let mut centers = RegistryCenters::connect(&builder, settings, &plan, &environment).await?;
     if let Some(counting) = &counting {

@@ -4,6 +4,7 @@ mod argument;
 mod beans;
 mod classed;
 mod context;
+mod context_json;
 mod dataflow;
 mod descriptor;
 mod error_handler;
@@ -21,6 +22,7 @@ pub use classed::{JobClass, classed_item_handler};
 #[cfg(test)]
 pub(crate) use context::fixture;
 pub use context::{Cut, ItemRun, ShardingContext};
+pub use context_json::ContextJson;
 pub use dataflow::{Dataflow, IntoFetched, dataflow_handler};
 pub use descriptor::JobDescriptor;
 pub use error_handler::{AnyJobErrorHandler, Failed, JobErrorHandler, JobFailure};

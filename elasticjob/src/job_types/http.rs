@@ -6,8 +6,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, LOCATION};
 use reqwest::{Client, Response, Url};
 
 use self::options::{HttpOptions, shown};
-use super::context_json::context_json_in_ascii;
-use crate::api::{JobError, JobResult, JobType, ShardingContext};
+use crate::api::{ContextJson, JobError, JobResult, JobType, ShardingContext};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames};
 use crate::escaped::Escaped;
 use crate::http_client::{HttpClients, Limits, start_of_body};
@@ -69,7 +68,7 @@ impl JobType for Http {
 
 async fn send(client: &Client, options: &HttpOptions<'_>, context: &ShardingContext) -> JobResult {
     let mut request = client.request(options.method.clone(), options.uri.clone());
-    request = request.header(SHARDING_CONTEXT, context_json_in_ascii(context));
+    request = request.header(SHARDING_CONTEXT, ContextJson::from(context).in_ascii());
     let content_type = options.content_type.clone();
     if let Some(content_type) = content_type.or(options.data.map(|_| FORM.parse().expect("a content type"))) {
         request = request.header(CONTENT_TYPE, content_type);

@@ -1,7 +1,6 @@
 //! The built-in types of jobs.
 
 mod command_line;
-mod context_json;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(unix)]

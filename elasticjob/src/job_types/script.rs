@@ -9,10 +9,9 @@ use tokio::process::{Child, Command};
 use uuid::Uuid;
 
 use super::command_line::split;
-use super::context_json::context_json;
 #[cfg(unix)]
 use super::process_tree::ProcessTree;
-use crate::api::{JobError, JobResult, JobType, ShardingContext};
+use crate::api::{ContextJson, JobError, JobResult, JobType, ShardingContext};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::escaped::Escaped;
 use crate::log::{info, warn};
@@ -117,7 +116,7 @@ struct Running {
 impl Running {
     fn start(program: &str, arguments: &[String], context: &ShardingContext) -> Result<Self, JobError> {
         let mut command = Command::new(program);
-        command.args(arguments).arg(context_json(context));
+        command.args(arguments).arg(ContextJson::from(context).to_string());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
         let run = Uuid::new_v4().to_string();

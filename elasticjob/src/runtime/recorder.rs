@@ -29,6 +29,8 @@ pub(super) struct Recorder {
     hostname: Arc<str>,
     /// The runs that are not over. Items that began later for the same fire are a run of their own.
     runs: Vec<TracedRun>,
+    /// The runs that began so far.
+    begun: u64,
 }
 
 /// Where the recorder sends events.
@@ -54,6 +56,8 @@ struct RunIdentity {
     key: RunKey,
     attempt: Option<Attempt>,
     items: Vec<ShardingItem>,
+    /// Whether it is told from its begin. Of a run between two of a sample only a failure is told.
+    is_told: bool,
 }
 
 /// The run of one item.
@@ -73,7 +77,7 @@ impl Recorder {
         let tracing = environment.tracing().filter(|tracing| tracing.is_of(job))?.clone();
         let hostname = gethostname::gethostname().to_string_lossy().into();
         let trace = Trace { tracing, environment: environment.clone() };
-        Some(Box::new(Self { trace, job: job.clone(), hostname, runs: Vec::new() }))
+        Some(Box::new(Self { trace, job: job.clone(), hostname, runs: Vec::new(), begun: 0 }))
     }
 
     /// Records a notice of the engine. `makes_up` says whether a fire that comes while its job runs is made up for.
@@ -83,7 +87,9 @@ impl Recorder {
         }
         match notice {
             Notice::Begun { key, attempt, items } => {
-                let run = self.staged(instance, *key, attempt.clone(), items.clone());
+                let is_told = self.begun.is_multiple_of(self.trace.tracing.one_run_of().into());
+                self.begun += 1;
+                let run = self.staged(instance, *key, attempt.clone(), items.clone(), is_told);
                 self.runs.push(TracedRun { run, errors: BTreeMap::new() });
             }
             Notice::Finished { key, items } => self.finished(*key, items),
@@ -97,11 +103,11 @@ impl Recorder {
                 };
                 let message =
                     format!("Previous job '{}' - shardingItems '{items:?}' is still running, {then}", self.job);
-                let run = self.staged(instance, came(*fire), None, items);
+                let run = self.staged(instance, came(*fire), None, items, true);
                 self.trace.status(&run, TaskState::Finished, message);
             }
             Notice::NothingToRun { fire } => {
-                let run = self.staged(instance, came(*fire), None, Vec::new());
+                let run = self.staged(instance, came(*fire), None, Vec::new(), true);
                 let message = format!("Sharding item for job '{}' is empty.", self.job);
                 self.trace.status(&run, TaskState::Finished, message);
             }
@@ -130,7 +136,7 @@ impl Recorder {
     pub(super) fn running(&self, items: impl Iterator<Item = ShardingItem>) {
         let mut told: Vec<&Arc<RunIdentity>> = Vec::new();
         for run in items.filter_map(|item| self.run_of(item)) {
-            if !told.iter().any(|known| Arc::ptr_eq(known, run)) {
+            if run.is_told && !told.iter().any(|known| Arc::ptr_eq(known, run)) {
                 self.trace.status(run, TaskState::Running, String::new());
                 told.push(run);
             }
@@ -142,7 +148,7 @@ impl Recorder {
         let run = self.run_of(item)?.clone();
         let (trace, id): (_, Arc<str>) = (self.trace.clone(), Uuid::new_v4().to_string().into());
         let log = |options| RunLog::new(trace.tracing.clone(), options, id.clone(), self.job.clone());
-        let log = trace.tracing.run_log().map(log);
+        let log = trace.tracing.run_log().filter(|_| run.is_told).map(log);
         Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new(), log }))
     }
 
@@ -177,6 +183,7 @@ impl Recorder {
         key: RunKey,
         attempt: Option<Attempt>,
         mut items: Vec<ShardingItem>,
+        is_told: bool,
     ) -> Arc<RunIdentity> {
         items.sort_unstable();
         let run = Arc::new(RunIdentity {
@@ -188,8 +195,11 @@ impl Recorder {
             key,
             attempt,
             items,
+            is_told,
         });
-        self.trace.status(&run, TaskState::Staging, format!("Job '{}' execute begin.", self.job));
+        if is_told {
+            self.trace.status(&run, TaskState::Staging, format!("Job '{}' execute begin.", self.job));
+        }
         run
     }
 
@@ -258,15 +268,19 @@ impl ItemRecord {
 
     fn start(&self) {
         let at = *self.started.get_or_init(|| self.trace.now());
-        self.post(at, None, None);
+        if self.run.is_told {
+            self.post(at, None, None);
+        }
     }
 
     /// Records the end of the item, which may not have started.
     pub(super) fn ended(&self, end: &ItemEnd) {
         // Its last lines come before its end: a reader that sees the end has seen all lines.
         self.log.iter().for_each(RunLog::end);
-        let now = self.trace.now();
-        self.post(*self.started.get_or_init(|| now), Some(now), failure(end));
+        let (now, failure) = (self.trace.now(), failure(end));
+        if self.run.is_told || failure.is_some() {
+            self.post(*self.started.get_or_init(|| now), Some(now), failure);
+        }
     }
 
     fn post(&self, start_time: DateTime<Utc>, complete_time: Option<DateTime<Utc>>, failure_cause: Option<String>) {
@@ -298,7 +312,9 @@ impl Trace {
     /// Records that the run is over, with the causes of the items that did not end well.
     fn over(&self, run: &RunIdentity, errors: &BTreeMap<ShardingItem, String>) {
         if errors.is_empty() {
-            self.status(run, TaskState::Finished, String::new());
+            if run.is_told {
+                self.status(run, TaskState::Finished, String::new());
+            }
         } else {
             let errors: Vec<String> = errors.iter().map(|(item, cause)| format!("{item}={cause}")).collect();
             self.status(run, TaskState::Error, format!("{{{}}}", errors.join(", ")));

@@ -17,6 +17,7 @@ pub struct TracingConfiguration {
     pub(super) jobs: JobSelection,
     pub(super) queue: usize,
     pub(super) run_log: Option<RunLogOptions>,
+    pub(super) one_run_of: u32,
 }
 
 /// The jobs that are traced.
@@ -50,7 +51,7 @@ impl TracingConfiguration {
 
     /// Traces all jobs to a storage of the [catalog](crate::spi::Catalog::tracing_storages).
     pub fn of(storage: Arc<AnyTracingStorage>) -> Self {
-        Self { storage, jobs: JobSelection::All, queue: QUEUE, run_log: None }
+        Self { storage, jobs: JobSelection::All, queue: QUEUE, run_log: None, one_run_of: 1 }
     }
 
     /// The jobs that are traced; default: all.
@@ -73,6 +74,14 @@ impl TracingConfiguration {
     #[must_use]
     pub fn run_log(mut self, options: impl Into<Option<RunLogOptions>>) -> Self {
         self.run_log = options.into().map(RunLogOptions::within_range);
+        self
+    }
+
+    /// Traces one run of so many of each job, the first one first. Default: each; 0 counts as 1. Of the runs between, only
+    /// those that fail are told, at their end. Decisions are always told.
+    #[must_use]
+    pub fn one_run_of(mut self, runs: u32) -> Self {
+        self.one_run_of = runs.max(1);
         self
     }
 }

@@ -24,6 +24,7 @@ struct Shared {
     counters: Arc<Counters>,
     jobs: JobSelection,
     run_log: Option<RunLogOptions>,
+    one_run_of: u32,
     /// Cancelled when no more events will come.
     closing: CancellationToken,
     /// Cancelled when the writer has ended.
@@ -35,13 +36,14 @@ struct Shared {
 impl Tracing {
     /// Starts the writer on `runtime`.
     pub fn start(configuration: TracingConfiguration, runtime: &Handle) -> Self {
-        let TracingConfiguration { storage, jobs, queue, run_log } = configuration;
+        let TracingConfiguration { storage, jobs, queue, run_log, one_run_of } = configuration;
         let (queue, events) = mpsc::channel(queue);
         let shared = Shared {
             queue,
             counters: Arc::default(),
             jobs,
             run_log,
+            one_run_of,
             closing: CancellationToken::new(),
             closed: CancellationToken::new(),
             given_up: CancellationToken::new(),
@@ -77,6 +79,11 @@ impl Tracing {
     /// Which lines of the logs of runs are kept, where they are.
     pub fn run_log(&self) -> Option<RunLogOptions> {
         self.0.run_log
+    }
+
+    /// Of how many runs of a job one is traced.
+    pub fn one_run_of(&self) -> u32 {
+        self.0.one_run_of
     }
 
     /// Whether a job is traced.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use elasticjob::fire::ExecutionSource;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::{CARRIED, Carried, ItemState};
 use crate::model::{App, CarriedJob};
@@ -41,6 +42,7 @@ impl Daemon {
             sharding_item_parameters: parameters.collect(),
             job_parameter: self.job.job_parameter.clone(),
             props: self.job.props.clone(),
+            event_trace_sampling_count: self.app.event_trace_sampling_count,
         };
         let carried = serde_json::to_string(&carried).expect("texts and numbers have a JSON form");
         let mut environment = self.app.env.clone();
@@ -48,6 +50,18 @@ impl Daemon {
         environment.insert(CARRIED.to_owned(), carried);
         environment.insert("ELASTICJOB_JOB_NAME".to_owned(), self.job.job_name.to_string());
         environment
+    }
+}
+
+impl Daemon {
+    /// A name for the settings of its processes: other settings have another one. 12 hexadecimal digits.
+    pub(crate) fn settings(&self) -> String {
+        let items = self.items_of_a_process();
+        let (cpus, memory) = (self.job.cpus(&self.app, items), self.job.memory(&self.app, items));
+        let mut settings = Sha256::new();
+        settings.update(format!("{:?} {:?} {cpus} {memory} {:?}", self.app, self.environment(), self.job.queue_name));
+        settings.update(self.job.script().unwrap_or_default());
+        settings.finalize()[..6].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

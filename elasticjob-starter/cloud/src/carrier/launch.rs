@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use elasticjob::api::ContextJson;
 use elasticjob::fire::{ExecutionSource, Fire};
 use elasticjob::ident::{JobName, ShardingItem};
 use serde::{Deserialize, Serialize};
@@ -144,7 +145,7 @@ impl Launch {
     /// The arguments of the command. A script gets the sharding context as JSON, as jobs of the type `SCRIPT` do.
     pub fn arguments(&self, item: ShardingItem) -> Vec<String> {
         let parameter = self.parameter(item);
-        let context = Context {
+        let context = ContextJson {
             job_name: self.id.job.as_str(),
             task_id: &self.task_id,
             sharding_total_count: self.job.sharding_total_count,
@@ -152,8 +153,7 @@ impl Launch {
             sharding_item: item,
             sharding_parameter: parameter.as_deref(),
         };
-        let json = || serde_json::to_string(&context).expect("texts and numbers have a JSON form");
-        self.job.script().map(|_| json()).into_iter().collect()
+        self.job.script().map(|_| context.to_string()).into_iter().collect()
     }
 
     /// The environment of the process of an item: that of the application and the job, and what the item is.
@@ -192,6 +192,7 @@ impl Launch {
             sharding_item_parameters: parameters,
             job_parameter: self.job.job_parameter.clone(),
             props: self.job.props.clone(),
+            event_trace_sampling_count: 0,
         }
     }
 
@@ -230,19 +231,9 @@ pub struct Carried {
     /// The properties of the job.
     #[serde(default)]
     pub props: BTreeMap<String, String>,
-}
-
-/// The sharding context as ElasticJob passes it to scripts.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Context<'a> {
-    job_name: &'a str,
-    task_id: &'a str,
-    sharding_total_count: u32,
-    job_parameter: &'a str,
-    sharding_item: ShardingItem,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sharding_parameter: Option<&'a str>,
+    /// Of so many runs of a `DAEMON` job one is traced by its process; 0 and 1: each.
+    #[serde(default)]
+    pub event_trace_sampling_count: u32,
 }
 
 /// What a carrier accepted.

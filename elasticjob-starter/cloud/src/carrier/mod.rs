@@ -120,4 +120,13 @@ pub trait Carrier: Send + Sync + 'static {
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>>;
+
+    /// The same of a process of a `DAEMON` job, by its number from 0. Default: none, for carriers that keep no such logs.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn daemon_log<'a>(&'a self, job: &'a JobName, index: u32, most: usize) -> Answer<'a, Option<String>> {
+        let _ = (job, index, most);
+        Box::pin(async { Ok(None) })
+    }
 }

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fields::{Fields, Problem, Problems};
+use super::slurm::SlurmSettings;
 
 /// An application. It has one job or several.
 ///
-/// Its JSON is that of ElasticJob-Cloud, with the additions `image` and `env`. Valid by construction: read it with
+/// Its JSON is that of ElasticJob-Cloud, with the additions `image`, `env` and `slurm`. Valid by construction: read it with
 /// [`from_json`](Self::from_json).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", try_from = "Value")]
@@ -40,6 +41,9 @@ pub struct App {
     /// Environment variables of its processes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// How its processes are submitted, for the carrier `SLURM`.
+    #[serde(skip_serializing_if = "SlurmSettings::is_empty")]
+    pub slurm: SlurmSettings,
 }
 
 impl App {
@@ -49,6 +53,7 @@ impl App {
     /// [`Problems`] with everything that is wrong.
     pub fn from_json(value: Value) -> Result<Self, Problems> {
         let mut fields = Fields::of(value, "app")?;
+        let mut wrong = Vec::new();
         let app = Self {
             app_name: fields.required("appName", "my_app"),
             app_url: fields.required("appURL", "https://apps.example.com/my_app.tar.gz"),
@@ -59,7 +64,9 @@ impl App {
             event_trace_sampling_count: fields.count("eventTraceSamplingCount", 0, i32::MAX as u32).unwrap_or(0),
             image: fields.text("image"),
             env: fields.texts("env"),
+            slurm: SlurmSettings::of(fields.texts("slurm"), |field, reason| wrong.push((field, reason))),
         };
+        wrong.into_iter().for_each(|(field, reason)| fields.wrong(&field, reason));
         if !app.app_name.is_empty()
             && let Err(error) = JobName::new(app.app_name.clone())
         {

@@ -3,8 +3,10 @@
 mod app;
 mod fields;
 mod job;
+mod slurm;
 
 pub(crate) use app::needs_image;
 pub use app::{App, Source, SourceScheme};
 pub use fields::{Problem, Problems};
 pub use job::{CarriedJob, ExecutionType};
+pub use slurm::SlurmSettings;

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
-use sha2::{Digest, Sha256};
 use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -13,10 +12,10 @@ use tokio::time::{Instant, sleep};
 
 use super::budget::{Amount, Room};
 use super::item::end;
-use super::package::hex;
 use super::slot::{Look, Slot, Start};
 use super::{PROCESS, Shared};
 use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
+use crate::files::log;
 use crate::model::needs_image;
 
 /// The pause before a process that ended is started again: doubled each time, up to the longest.
@@ -95,6 +94,11 @@ impl Daemons {
         let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(kept) = jobs.get(job) else { return Vec::new() };
         kept.processes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// The last bytes that a process wrote.
+    pub(super) fn log(&self, job: &JobName, index: u32, most: usize) -> std::io::Result<Option<String>> {
+        log(&folder(&self.shared, job).join(index.to_string()), most)
     }
 }
 
@@ -265,12 +269,8 @@ impl Process {
         let folder = folder(&self.shared, &daemon.job.job_name).join(self.index.to_string());
         let items = daemon.items_of_a_process();
         let limit = daemon.job.memory(&daemon.app, items).ceil() as u64;
-        let mut settings = Sha256::new();
-        settings.update(format!("{:?} {:?} {limit}", daemon.app, daemon.environment()));
-        settings.update(daemon.job.script().unwrap_or_default());
-        let settings = hex(&settings.finalize()[..6]);
         let job = job_token(&self.shared.options.namespace, &daemon.job.job_name);
-        let holder = format!("{job}-d{}-{settings}", self.index);
+        let holder = format!("{job}-d{}-{}", self.index, daemon.settings());
         Slot { lock: folder.join("lock"), folder, holder, limit }
     }
 }

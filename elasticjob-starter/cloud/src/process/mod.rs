@@ -8,9 +8,6 @@ mod budget;
 mod daemons;
 mod item;
 mod memory;
-mod package;
-#[cfg(any(test, feature = "testing"))]
-pub mod scratch;
 mod slot;
 #[cfg(test)]
 mod tests;
@@ -31,13 +28,14 @@ use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchEvent,
     LaunchId, LaunchStream, Launched,
 };
+use crate::files::{text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
+use crate::package::Packages;
 use budget::{Amount, Budget};
 use daemons::Daemons;
 use item::{Item, Tracked};
 use memory::Memory;
-use package::Packages;
-use slot::{Look, Slot, text_of, write_whole};
+use slot::{Look, Slot};
 
 /// The name of the carrier.
 pub const PROCESS: &str = "PROCESS";
@@ -335,6 +333,13 @@ impl Carrier for ProcessCarrier {
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
         Box::pin(async move {
             let log = self.shared.known_slot(id, item).log(most);
+            log.map_err(|error| CarrierError::new("read the log", error))
+        })
+    }
+
+    fn daemon_log<'a>(&'a self, job: &'a JobName, index: u32, most: usize) -> Answer<'a, Option<String>> {
+        Box::pin(async move {
+            let log = self.daemons.log(job, index, most);
             log.map_err(|error| CarrierError::new("read the log", error))
         })
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::UNIX_EPOCH;
@@ -16,15 +16,10 @@ use tokio::process::{Child, Command};
 
 use super::memory::{Limit, Memory};
 use crate::carrier::Outcome;
+use crate::files::{INHERITED, last_words, log, text_of, write_whole};
 
 /// The script that keeps a process.
 const KEEPER: &str = include_str!("keeper.sh");
-
-/// The longest text of a failure.
-const LONGEST_TEXT: usize = 4 * 1024;
-
-/// The variables of the scheduler that a process gets. All others may be secrets of the scheduler.
-const INHERITED: [&str; 8] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "SSL_CERT_FILE"];
 
 /// Where the process of an item is kept.
 #[derive(Debug, Clone)]
@@ -104,21 +99,8 @@ impl Slot {
             0 => Outcome::Succeeded,
             _ if exceeded => Outcome::OutOfMemory { limit: self.limit },
             _ if self.file("stop").exists() => Outcome::Stopped,
-            code => Outcome::Failed { exit: Some(code), text: self.last_words(code) },
+            code => Outcome::Failed { exit: Some(code), text: last_words(&self.folder, code) },
         }))
-    }
-
-    /// Why a program failed: what it wrote to say so, or the last line of its standard error.
-    fn last_words(&self, code: i32) -> String {
-        let said = tail(&self.file("failure"), LONGEST_TEXT).ok().flatten().map(|text| text.trim().to_owned());
-        let last_line = || {
-            let end = tail(&self.file("stderr"), LONGEST_TEXT).ok().flatten()?;
-            end.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
-        };
-        said.filter(|text| !text.is_empty()).or_else(last_line).unwrap_or_else(|| match code {
-            129.. => format!("it was killed by signal {}, and its standard error is empty", code - 128),
-            _ => "its standard error is empty".to_owned(),
-        })
     }
 
     /// Whether a keeper ever said that it began, or that it never will. Asked under the lock.
@@ -209,16 +191,7 @@ impl Slot {
 
     /// The last bytes of both outputs.
     pub(super) fn log(&self, most: usize) -> io::Result<Option<String>> {
-        let (out, err) = (tail(&self.file("stdout"), most)?, tail(&self.file("stderr"), most)?);
-        let Some(mut log) = out.clone().or_else(|| err.clone().map(|_| String::new())) else { return Ok(None) };
-        if let Some(err) = err.filter(|err| !err.is_empty()) {
-            if !log.is_empty() && !log.ends_with('\n') {
-                log.push('\n');
-            }
-            log.push_str(&err);
-        }
-        let cut = log.len().saturating_sub(most);
-        Ok(Some(log.split_off((cut..=log.len()).find(|at| log.is_char_boundary(*at)).unwrap_or(0))))
+        log(&self.folder, most)
     }
 
     /// Whether a keeper, or a scheduler that is about to start one, holds the lock.
@@ -264,32 +237,3 @@ impl Slot {
 /// The lock of a slot, until it is handed to a keeper or dropped.
 #[derive(Debug)]
 pub(super) struct Claim(File);
-
-/// The text of a file; `None` where there is none.
-pub(super) fn text_of(path: &Path) -> io::Result<Option<String>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Writes a file that is there as a whole or not at all.
-pub(super) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let beside = path.with_extension("new");
-    fs::write(&beside, text)?;
-    fs::rename(beside, path)
-}
-
-/// The last bytes of a file, as text.
-fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        opened => opened?,
-    };
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(most as u64)))?;
-    let mut end = Vec::new();
-    file.take(most as u64).read_to_end(&mut end)?;
-    Ok(Some(String::from_utf8_lossy(&end).into_owned()))
-}

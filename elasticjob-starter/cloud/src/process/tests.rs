@@ -6,11 +6,11 @@ use elasticjob::fire::Fire;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
-use super::scratch::Scratch;
 use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use crate::carrier::suite::{Ground, cases};
 use crate::carrier::{Answer, Carrier, ItemState, Launch, LaunchId, LaunchItem, Outcome};
 use crate::model::{App, CarriedJob};
+use crate::scratch::Scratch;
 
 /// A folder that several carriers share.
 struct Host {

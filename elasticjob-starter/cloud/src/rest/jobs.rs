@@ -118,21 +118,40 @@ fn masked(job: &CarriedJob) -> CarriedJob {
     job
 }
 
-/// What an item of the last fire wrote, or of the launch that is named.
+/// What an item of the last fire wrote, or of the launch that is named; of a DAEMON job what a process wrote.
 pub(super) async fn log(
     visitor: Visitor,
     Path(name): Path<String>,
     Query(parameters): Query<Parameters>,
 ) -> Result<String, Refusal> {
     let name = job_name(&name)?;
-    let item = parameters.get("item").map_or(Ok(0), |item| item.parse());
-    let item = item.map_err(|_| Refusal::bad("item is the number of a sharding item, from 0"))?;
+    let number = |of: &str, what: &str| match parameters.get(of).map_or(Ok(0), |number| number.parse::<u32>()) {
+        Ok(number) => Ok(number),
+        Err(_) => Err(Refusal::bad(format!("{of} is the number of {what}, from 0"))),
+    };
+    let item = number("item", "a sharding item")?;
+    let process = number("process", "a process of a DAEMON job")?;
     let (scheduler, all) = (&visitor.api.scheduler, visitor.api.scheduler.store().registrations().await?);
     let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
-    if job.job_execution_type == ExecutionType::Daemon {
-        return Err(Refusal::conflict(format!(
-            "job '{name}' is a DAEMON job: its processes log where they are told to"
-        )));
+    let carrier = scheduler.carrier();
+    match job.job_execution_type {
+        ExecutionType::Daemon if parameters.contains_key("item") || parameters.contains_key("launch") => {
+            return Err(Refusal::bad(format!(
+                "job '{name}' is a DAEMON job, whose processes have the logs: give process=N"
+            )));
+        }
+        ExecutionType::Daemon => {
+            let log = carrier.daemon_log(&name, process, LOG).await?;
+            let place = carrier.place();
+            return log
+                .ok_or_else(|| Refusal::not_found(format!("{place} has no log of process {process} of job '{name}'")));
+        }
+        ExecutionType::Transient if parameters.contains_key("process") => {
+            return Err(Refusal::bad(format!(
+                "job '{name}' is a TRANSIENT job, whose items have the logs: give item=N"
+            )));
+        }
+        ExecutionType::Transient => {}
     }
     let launch = match parameters.get("launch") {
         Some(text) => text.parse::<LaunchId>().map_err(|error| Refusal::bad(error.to_string()))?,
@@ -146,8 +165,6 @@ pub(super) async fn log(
     if launch.job != name {
         return Err(Refusal::bad(format!("the launch {launch} is not one of job '{name}'")));
     }
-    let log = scheduler.carrier().log(&launch, item, LOG).await?;
-    log.ok_or_else(|| {
-        Refusal::not_found(format!("{} has no log of item {item} of {launch}", scheduler.carrier().place()))
-    })
+    let log = carrier.log(&launch, item, LOG).await?;
+    log.ok_or_else(|| Refusal::not_found(format!("{} has no log of item {item} of {launch}", carrier.place())))
 }

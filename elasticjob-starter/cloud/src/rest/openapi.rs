@@ -97,6 +97,9 @@ fn schemas() -> Value {
         "App": { "type": "object", "required": ["appName", "appURL", "bootstrapScript"], "properties": {
             "appName": text(), "appURL": text(), "bootstrapScript": text(), "cpuCount": amount(0.0), "memoryMB": amount(0.0),
             "appCacheEnable": flag(true), "eventTraceSamplingCount": count(0), "image": text(), "env": texts(),
+            "slurm": { "type": "object", "properties": {
+                "partition": text(), "account": text(), "qos": text(), "constraint": text(), "timeLimitMinutes": count(1),
+            } },
         } },
         "Job": {
             "type": "object",

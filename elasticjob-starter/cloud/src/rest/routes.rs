@@ -86,7 +86,7 @@ routes! {
     POST "/api/job/{job}/disable" Some(Operator), None, [], jobs::disable, "Disables a job: it does not fire, and what runs is stopped";
     DELETE "/api/job/{job}/disable" Some(Operator), None, [], jobs::enable, "Enables a job, as ElasticJob 2 does";
     POST "/api/job/{job}/enable" Some(Operator), None, [], jobs::enable, "Enables a job";
-    GET "/api/job/{job}/log" Some(Viewer), None, ["item", "launch"], jobs::log, "What an item wrote in its last run, or in the launch that is named";
+    GET "/api/job/{job}/log" Some(Viewer), None, ["item", "launch", "process"], jobs::log, "What an item wrote in its last run, or in the launch that is named; of a DAEMON job what a process wrote";
     GET "/api/job/jobs" Some(Viewer), None, [], jobs::list, "All jobs";
     GET "/api/job/jobs/{job}" Some(Viewer), None, [], jobs::one, "A job";
     GET "/api/job/tasks/running" Some(Viewer), None, [], tasks::running, "The items that run, each with its place";

@@ -14,9 +14,9 @@ use tower::ServiceExt;
 
 use super::routes::ROUTES;
 use super::{Api, openapi_document};
-use crate::process::scratch::Scratch;
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scheduler::{Scheduler, SchedulerOptions};
+use crate::scratch::Scratch;
 
 const PASSWORD: &str = "correct horse battery";
 

@@ -11,7 +11,7 @@ use elasticjob::operations::{Force, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode, StartError};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::launches::Launches;
@@ -36,27 +36,26 @@ pub(super) struct Means {
 
 /// Has a task for each job that is registered, until the scheduler ends. Completes when all jobs have left.
 pub(super) async fn keep_all(mut means: Means) {
-    let mut tasks: HashMap<JobName, JoinHandle<()>> = HashMap::new();
+    let mut running = JoinSet::new();
+    let mut tasks: HashMap<JobName, AbortHandle> = HashMap::new();
     loop {
+        // The task of a job that was removed ends; a job of the same name has another one, once that is over.
+        tasks.retain(|_, task| !task.is_finished());
         let names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
         for name in names {
-            // The task of a job that was removed ends; a job of the same name has another one.
-            if tasks.get(&name).is_none_or(JoinHandle::is_finished) {
-                let keeper = Keeper { name: name.clone(), means: means.clone() };
-                tasks.insert(name, tokio::spawn(keeper.keep()));
-            }
+            let keeper = || Keeper { name: name.clone(), means: means.clone() };
+            tasks.entry(name.clone()).or_insert_with(|| running.spawn(keeper().keep()));
         }
-        tasks.retain(|_, task| !task.is_finished());
         tokio::select! {
             changed = means.registrations.changed() => if changed.is_err() { break },
             () = means.ending.cancelled() => break,
-            // A job may be registered again while its last task comes to an end.
-            () = tokio::time::sleep(AGAIN) => {}
+            Some(ended) = running.join_next() => if ended.is_err() {
+                // It panicked, and would again.
+                tokio::time::sleep(AGAIN).await;
+            },
         }
     }
-    for (_, task) in tasks {
-        let _ = task.await;
-    }
+    while running.join_next().await.is_some() {}
 }
 
 /// Keeps one job.

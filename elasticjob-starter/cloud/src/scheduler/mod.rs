@@ -11,6 +11,8 @@ mod launches;
 mod marks;
 mod nodes;
 mod registrations;
+#[cfg(test)]
+mod simulated;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -171,7 +173,8 @@ impl Scheduler {
         }
     }
 
-    /// Completes when the carrier runs nothing any more.
+    /// Completes when the carrier runs nothing any more. It asks again and again: a carrier tells the changes of launches, but not
+    /// those of the processes of `DAEMON` jobs, and this is waited for once, at the end.
     async fn ended(&self) {
         loop {
             let mut runs = false;

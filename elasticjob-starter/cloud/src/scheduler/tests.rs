@@ -14,8 +14,8 @@ use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
 use super::{Scheduler, SchedulerOptions, StoreError};
-use crate::process::scratch::Scratch;
 use crate::process::{ProcessCarrier, ProcessOptions};
+use crate::scratch::Scratch;
 
 /// Schedulers on one registry center.
 struct Cluster {

@@ -280,6 +280,39 @@ async fn end_of_two(ends: &[(ShardingItem, FireState)], notices: &[Notice]) -> V
     states(&events).into_iter().skip(2).map(|state| (state.state, state.message.clone())).collect()
 }
 
+/// The events of so many runs of an item, of which one in three is traced.
+async fn of_three(ends: &[FireState]) -> (Vec<(TaskState, i64)>, Vec<(bool, i64)>) {
+    let told = Told::default();
+    let configuration = TracingConfiguration::new(told.clone()).one_run_of(3);
+    let environment = environment().with_tracing(configuration);
+    let mut recorder = Recorder::of(&environment, &JobName::new("job").unwrap()).unwrap();
+    let instance: InstanceId = "10.0.0.1@-@7".parse().unwrap();
+    for (at, state) in ends.iter().enumerate() {
+        let key = RunKey::new(Fire::Scheduled(at as i64), ExecutionSource::NormalTrigger);
+        recorder.note(&instance, true, &Notice::Begun { key, attempt: None, items: vec![0] });
+        recorder.running([0].into_iter());
+        let end = ItemEnd { state: *state, took: 0, error: None };
+        recorder.item(0).unwrap().ended(&end);
+        recorder.item_ended(0, &end);
+        recorder.note(&instance, true, &Notice::Finished { key, items: vec![(0, *state)] });
+    }
+    let events = told.all(&environment).await;
+    let at = |time: Option<chrono::DateTime<chrono::Utc>>| time.expect("it was scheduled").timestamp_millis();
+    (
+        states(&events).into_iter().map(|event| (event.state, at(event.scheduled_at))).collect(),
+        executions(&events).into_iter().map(|event| (event.success, at(event.scheduled_at))).collect(),
+    )
+}
+
+#[tokio::test]
+async fn of_a_sample_the_runs_between_are_told_only_where_they_fail() {
+    use FireState::{Failed, Succeeded};
+    let (states, executions) = of_three(&[Succeeded, Succeeded, Failed, Succeeded, Succeeded]).await;
+    let whole = |at| [TaskState::Staging, TaskState::Running, TaskState::Finished].map(|state| (state, at));
+    assert_eq!(states, [&whole(0)[..], &[(TaskState::Error, 2)], &whole(3)].concat());
+    assert_eq!(executions, [(true, 0), (false, 2), (true, 3)]);
+}
+
 fn finished(items: &[(ShardingItem, FireState)]) -> Notice {
     Notice::Finished { key: RunKey::new(FIRE, ExecutionSource::NormalTrigger), items: items.to_vec() }
 }

@@ -44,10 +44,16 @@ pub(super) async fn processes_of_a_daemon_are_there_until_none_are_wanted(ground
 pub(super) async fn a_daemon_that_ends_is_started_again_after_a_pause(ground: Arc<dyn Ground>) {
     let scene = Scene::of(&*ground).await;
     let one = daemon(&*ground, "ailing", "echo 'no database' >&2; exit 3", 1);
+    assert_eq!(scene.carrier.daemon_log(&one.job.job_name, 0, 100).await, Ok(None));
     scene.carrier.keep(one.clone()).await.unwrap();
     let waits = |process: &DaemonProcess| matches!(&process.state, ItemState::Waiting { why } if !why.is_empty());
     until(&scene, &one, "a second start", |kept| kept.iter().any(|process| process.restarts >= 1 && waits(process)))
         .await;
+    let log = scene.carrier.daemon_log(&one.job.job_name, 0, 100).await.unwrap();
+    assert!(
+        log.is_none_or(|log| log == "no database\n"),
+        "a carrier may keep no logs of processes, but not those of others"
+    );
     scene.carrier.keep(Daemon { instances: 0, ..one.clone() }).await.unwrap();
     until(&scene, &one, "no process", <[DaemonProcess]>::is_empty).await;
 }

@@ -18,7 +18,7 @@ use crate::model::{App, Source, SourceScheme};
 
 /// The packages that are kept, by what they were fetched from.
 #[derive(Debug)]
-pub(super) struct Packages {
+pub(crate) struct Packages {
     cache: PathBuf,
     /// Fetches that go on or are done. Items that begin together share a fetch.
     known: Mutex<HashMap<String, Slot>>,
@@ -31,12 +31,12 @@ type Slot = Arc<OnceCell<PathBuf>>;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Packages {
-    pub(super) fn new(cache: PathBuf) -> Self {
+    pub(crate) fn new(cache: PathBuf) -> Self {
         Self { cache, known: Mutex::default(), client: OnceCell::new() }
     }
 
     /// The folder of an application's unpacked package: the kept one, or one in `own` where the application wants none kept.
-    pub(super) async fn folder(&self, app: &App, own: &Path) -> Result<PathBuf, String> {
+    pub(crate) async fn folder(&self, app: &App, own: &Path) -> Result<PathBuf, String> {
         let source = app.source()?;
         let (key, target) = match app.app_cache_enable {
             true => {
@@ -201,7 +201,7 @@ fn sha256(file: &Path) -> io::Result<String> {
     }
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -227,7 +227,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::process::scratch::Scratch;
+    use crate::scratch::Scratch;
 
     fn app(url: &str, script: &str, cache: bool) -> App {
         let app = json!({ "appName": "a", "appURL": url, "bootstrapScript": script, "appCacheEnable": cache });

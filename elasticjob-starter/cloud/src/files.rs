@@ -1,0 +1,67 @@
+//! Files in which carriers keep what a process wrote, and how it ended.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// The variables of the scheduler that a process gets. All others may be secrets of the scheduler.
+pub(crate) const INHERITED: [&str; 8] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "SSL_CERT_FILE"];
+
+/// The longest text of a failure.
+const LONGEST_TEXT: usize = 4 * 1_024;
+
+/// The text of a file; `None` where there is none.
+pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a file that is there as a whole or not at all.
+pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let beside = path.with_extension("new");
+    fs::write(&beside, text)?;
+    fs::rename(beside, path)
+}
+
+/// The last bytes of both outputs of a process, which are in `stdout` and `stderr` of its folder.
+pub(crate) fn log(folder: &Path, most: usize) -> io::Result<Option<String>> {
+    let (out, err) = (tail(&folder.join("stdout"), most)?, tail(&folder.join("stderr"), most)?);
+    let Some(mut log) = out.clone().or_else(|| err.clone().map(|_| String::new())) else { return Ok(None) };
+    if let Some(err) = err.filter(|err| !err.is_empty()) {
+        if !log.is_empty() && !log.ends_with('\n') {
+            log.push('\n');
+        }
+        log.push_str(&err);
+    }
+    let cut = log.len().saturating_sub(most);
+    Ok(Some(log.split_off((cut..=log.len()).find(|at| log.is_char_boundary(*at)).unwrap_or(0))))
+}
+
+/// Why a program failed: what it wrote into `failure` of its folder, or the last line of its standard error.
+pub(crate) fn last_words(folder: &Path, code: i32) -> String {
+    let said = tail(&folder.join("failure"), LONGEST_TEXT).ok().flatten().map(|text| text.trim().to_owned());
+    let last_line = || {
+        let end = tail(&folder.join("stderr"), LONGEST_TEXT).ok().flatten()?;
+        end.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+    };
+    said.filter(|text| !text.is_empty()).or_else(last_line).unwrap_or_else(|| match code {
+        129.. => format!("it was killed by signal {}, and its standard error is empty", code - 128),
+        _ => "its standard error is empty".to_owned(),
+    })
+}
+
+/// The last bytes of a file, as text.
+fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
+    let mut file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(most as u64)))?;
+    let mut end = Vec::new();
+    file.take(most as u64).read_to_end(&mut end)?;
+    Ok(Some(String::from_utf8_lossy(&end).into_owned()))
+}

@@ -1,0 +1,199 @@
+//! The modelled carrier of one scheduler: between it and its engine requests and answers get lost, and events are missed.
+
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use elasticjob::fire::Fire;
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::testing::rng::Rng;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::engine::Engine;
+use super::history::Bug;
+use crate::carrier::{
+    Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchEvent, LaunchId,
+    LaunchStream, Launched,
+};
+use crate::model::{App, CarriedJob, Problem};
+
+#[derive(Clone)]
+pub(super) struct Modelled {
+    engine: Engine,
+    rng: Arc<Mutex<Rng>>,
+    /// The scheduler was killed: its calls come to nothing any more.
+    killed: CancellationToken,
+    number: i64,
+    bug: Option<Bug>,
+}
+
+impl Modelled {
+    pub(super) fn new(engine: Engine, number: i64, seed: u64, bug: Option<Bug>) -> Self {
+        Self { engine, rng: Arc::new(Mutex::new(Rng::new(seed))), killed: CancellationToken::new(), number, bug }
+    }
+
+    /// Kills its scheduler.
+    pub(super) fn kill(&self) {
+        self.killed.cancel();
+    }
+
+    fn below(&self, end: u64) -> u64 {
+        self.rng.lock().unwrap().below(end)
+    }
+
+    /// A way over the network, in either direction.
+    async fn travel(&self) {
+        let time = Duration::from_millis(self.below(400));
+        tokio::select! {
+            () = sleep(time) => {}
+            () = self.killed.cancelled() => pending().await,
+        }
+    }
+
+    /// The id as the engine knows it.
+    fn known(&self, id: &LaunchId) -> LaunchId {
+        match (self.bug, id.fire) {
+            (Some(Bug::HasOtherIdsThanOthers), Fire::Scheduled(at)) => {
+                LaunchId { fire: Fire::Scheduled(at + self.number), ..id.clone() }
+            }
+            _ => id.clone(),
+        }
+    }
+
+    async fn request(&self, launch: Launch) -> Result<Launched, LaunchError> {
+        let launch = Launch { id: self.known(&launch.id), ..launch };
+        self.travel().await;
+        if self.engine.is_away() {
+            return Err(LaunchError::NotReached { why: "the engine is away".to_owned() });
+        }
+        let lost = || Err(LaunchError::Unknown { why: "the answer got lost".to_owned() });
+        let answer = match self.below(8) {
+            0 => Err(LaunchError::NotReached { why: "no connection".to_owned() }),
+            1 => lost(),
+            2 => {
+                self.engine.launch(&launch);
+                lost()
+            }
+            3 => {
+                // It is on its way, and arrives when nobody expects it any more.
+                let (engine, time) = (self.engine.clone(), Duration::from_millis(self.below(30_000)));
+                tokio::spawn(async move {
+                    sleep(time).await;
+                    engine.launch(&launch);
+                });
+                lost()
+            }
+            _ => Ok(self.engine.launch(&launch)),
+        };
+        self.travel().await;
+        match answer {
+            Err(LaunchError::Unknown { why }) if self.bug == Some(Bug::GivesUpAfterALostAnswer) => {
+                Err(LaunchError::Refused { why })
+            }
+            answer => answer,
+        }
+    }
+
+    async fn ask(&self, id: &LaunchId) -> Result<Option<ItemStates>, CarrierError> {
+        self.travel().await;
+        let answer = match self.engine.is_away() || self.below(6) == 0 {
+            true => Err(CarrierError::new("ask the engine", "it does not answer")),
+            false => Ok(self.engine.states(&self.known(id))),
+        };
+        self.travel().await;
+        match answer {
+            Err(_) if self.bug == Some(Bug::TakesAnErrorForALoss) => Ok(None),
+            answer => answer,
+        }
+    }
+}
+
+impl Carrier for Modelled {
+    fn type_name(&self) -> &str {
+        "MODELLED"
+    }
+
+    fn check(&self, _: &App, _: &CarriedJob) -> Vec<Problem> {
+        Vec::new()
+    }
+
+    fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
+        Box::pin(self.request(launch))
+    }
+
+    fn stop<'a>(&'a self, id: &'a LaunchId, _: &'a [ShardingItem], _: Duration) -> Answer<'a, ()> {
+        // No history stops an item: whatever is cut off in them is handed over.
+        Box::pin(async move { panic!("{id} was stopped") })
+    }
+
+    fn forget<'a>(&'a self, _: &'a LaunchId) -> Answer<'a, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
+        Box::pin(self.ask(id))
+    }
+
+    fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
+        Box::pin(async { Ok(self.engine.ids()) })
+    }
+
+    fn watch(&self) -> Box<dyn LaunchStream> {
+        Box::new(Lossy { events: self.engine.events().stream(), carrier: self.clone(), owes_gap: None })
+    }
+
+    fn keep(&self, _: Daemon) -> Answer<'_, (), LaunchError> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn kept<'a>(&'a self, _: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn log<'a>(&'a self, _: &'a LaunchId, _: ShardingItem, _: usize) -> Answer<'a, Option<String>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+/// A stream that misses events, and tells so with a gap some time later.
+struct Lossy {
+    events: Box<dyn LaunchStream>,
+    carrier: Modelled,
+    /// When it tells that it missed some. Meanwhile it misses all.
+    owes_gap: Option<tokio::time::Instant>,
+}
+
+impl LaunchStream for Lossy {
+    fn next(&mut self) -> Pin<Box<dyn Future<Output = Option<LaunchEvent>> + Send + '_>> {
+        Box::pin(async {
+            loop {
+                let gap = async {
+                    match self.owes_gap {
+                        Some(at) => tokio::time::sleep_until(at).await,
+                        None => pending().await,
+                    }
+                };
+                tokio::select! {
+                    biased;
+                    () = self.carrier.killed.cancelled() => pending().await,
+                    () = gap => {
+                        self.owes_gap = None;
+                        if self.carrier.bug != Some(Bug::IgnoresGaps) {
+                            return Some(LaunchEvent::Gap);
+                        }
+                    }
+                    event = self.events.next() => {
+                        let is_missed = self.owes_gap.is_some() || self.carrier.below(8) == 0;
+                        if !is_missed {
+                            return event;
+                        }
+                        let after = Duration::from_millis(self.carrier.below(10_000));
+                        self.owes_gap.get_or_insert(tokio::time::Instant::now() + after);
+                    }
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,305 @@
+//! A history: schedulers one after the other run the items of some fires, and what came of it is compared with the truth.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::DateTime;
+use elasticjob::api::{CancellationToken, Cut, ItemRun, JobClass, JobResult, RunInfo, ShardingContext};
+use elasticjob::fire::{CancelReason, ExecutionSource, Fire, RunKey};
+use elasticjob::ident::{InstanceId, ShardingItem};
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+use elasticjob::testing::rng::Rng;
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::carrier::Modelled;
+use super::engine::{Engine, Life};
+use crate::carrier::Outcome;
+use crate::model::{App, CarriedJob};
+use crate::scheduler::hub::Hub;
+use crate::scheduler::launches::Launches;
+use crate::scheduler::marks::Marks;
+use crate::scheduler::nodes::DIRECTORIES;
+use crate::scheduler::registrations::Registered;
+
+const FIRES: i64 = 3;
+
+/// The most disturbances of a fire. After them everything heals, and the fire has to end.
+const DISTURBANCES: u64 = 4;
+
+/// The longest time between a question to the engine and the record of what came of it.
+const ON_ITS_WAY: Duration = Duration::from_secs(1);
+
+/// A fire that has not ended after this never will.
+const FOR_EVER: Duration = Duration::from_secs(3_600);
+
+/// What can be wrong: in the scheduler, as its carrier sees or tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bug {
+    /// A scheduler does not find the notes of what others launched.
+    HasNoNotesOfOthers,
+    /// An engine that does not answer is taken for one that knows nothing.
+    TakesAnErrorForALoss,
+    /// After missed events nothing is read again.
+    IgnoresGaps,
+    /// A launch whose answer got lost is taken for a failure.
+    GivesUpAfterALostAnswer,
+    /// Each scheduler has ids of its own.
+    HasOtherIdsThanOthers,
+}
+
+impl Bug {
+    pub(super) const ALL: &[Self] = &[
+        Self::HasNoNotesOfOthers,
+        Self::TakesAnErrorForALoss,
+        Self::IgnoresGaps,
+        Self::GivesUpAfterALostAnswer,
+        Self::HasOtherIdsThanOthers,
+    ];
+}
+
+pub(super) struct History {
+    rng: Rng,
+    began: Instant,
+    bug: Option<Bug>,
+    registered: Arc<Registered>,
+    registry: MemoryRegistry,
+    /// The engine of all schedulers, or those of each, as hosts are for processes.
+    engines: Vec<Engine>,
+    is_shared: bool,
+    schedulers: i64,
+    /// What was recorded of each item of each fire, and when.
+    recorded: BTreeMap<(i64, ShardingItem), (Duration, JobResult)>,
+}
+
+/// What was looked at.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// The items of all fires.
+    pub(super) items: u32,
+    /// Those that count as lost although their engine lost none: a scheduler noted that it launches them, and was gone before
+    /// the launch arrived. On hosts of their own no scheduler can know.
+    pub(super) never_arrived: u32,
+}
+
+/// A scheduler that lives.
+struct Scheduler {
+    carrier: Modelled,
+    launches: Launches,
+    engine: Engine,
+}
+
+/// Items that a scheduler runs.
+struct Running {
+    ends: JoinSet<(ShardingItem, JobResult)>,
+    cancellation: CancellationToken,
+    cut: Cut,
+}
+
+impl History {
+    pub(super) fn new(seed: u64, bug: Option<Bug>) -> Self {
+        let mut rng = Rng::new(seed);
+        let app = json!({ "appName": "work", "appURL": "file:///work.sh", "bootstrapScript": "./work.sh" });
+        let job = json!({ "jobName": "work", "appName": "work", "jobExecutionType": "TRANSIENT", "cpuCount": 1, "memoryMB": 1,
+                          "shardingTotalCount": rng.between(1, 5), "failover": rng.one_in(2) });
+        let (app, job) = (App::from_json(app).unwrap(), CarriedJob::from_json(job).unwrap());
+        let is_shared = rng.one_in(2);
+        Self {
+            rng,
+            began: Instant::now(),
+            bug,
+            registered: Arc::new(Registered { app: Arc::new(app), job: Arc::new(job) }),
+            registry: MemoryRegistry::new(),
+            engines: Vec::new(),
+            is_shared,
+            schedulers: 0,
+            recorded: BTreeMap::new(),
+        }
+    }
+
+    /// Plays it to its end, and checks it.
+    pub(super) async fn play(mut self) -> Result<Counts, String> {
+        let mut scheduler = self.scheduler().await;
+        for fire in 0..FIRES {
+            scheduler = self.fire(fire * 100_000, scheduler).await?;
+        }
+        self.check()
+    }
+
+    async fn scheduler(&mut self) -> Scheduler {
+        let engine = match (self.is_shared, self.engines.first()) {
+            (true, Some(engine)) => engine.clone(),
+            _ => {
+                self.engines.push(Engine::new(self.rng.next_u64(), self.began));
+                self.engines.last().unwrap().clone()
+            }
+        };
+        self.schedulers += 1;
+        let carrier = Modelled::new(engine.clone(), self.schedulers, self.rng.next_u64(), self.bug);
+        let shared = Arc::new(carrier.clone());
+        let hub = Hub::new(shared.clone());
+        let registry = match self.bug {
+            Some(Bug::HasNoNotesOfOthers) => MemoryRegistry::new(),
+            _ => self.registry.clone(),
+        };
+        let center = registry.connect();
+        for folder in DIRECTORIES {
+            let mut transaction = Transaction::new();
+            transaction.create(folder, "", CreateMode::Persistent);
+            // An error says that another scheduler was first.
+            let _ = center.commit(transaction).await;
+        }
+        let marks = Marks::new(Arc::new(center));
+        Scheduler { carrier, launches: Launches::new(shared, hub, marks), engine }
+    }
+
+    /// Runs a fire to its end, through disturbances. Returns the scheduler that lives then.
+    async fn fire(&mut self, at: i64, mut scheduler: Scheduler) -> Result<Scheduler, String> {
+        let mut left: BTreeSet<ShardingItem> = self.registered.job.items().collect();
+        let mut source = ExecutionSource::NormalTrigger;
+        for _ in 0..self.rng.below(DISTURBANCES) {
+            let mut running = self.begin(&scheduler, at, &left, source);
+            let until = Instant::now() + Duration::from_millis(self.rng.below(20_000));
+            while let Some((item, end)) = tokio::select! {
+                biased;
+                () = sleep_until(until) => None,
+                end = running.ends.join_next() => end.map(|end| end.unwrap()),
+            } {
+                left.remove(&item);
+                self.recorded.insert((at, item), (self.began.elapsed(), end));
+            }
+            if left.is_empty() {
+                return Ok(scheduler);
+            }
+            scheduler = self.disturb(scheduler, running).await;
+            source = ExecutionSource::Failover;
+        }
+        let mut running = self.begin(&scheduler, at, &left, source);
+        while let Some(end) = timeout(FOR_EVER, running.ends.join_next())
+            .await
+            .map_err(|_| format!("items {left:?} of the fire {at} never end: {:?}", self.lives(at)))?
+        {
+            let (item, end) = end.unwrap();
+            left.remove(&item);
+            self.recorded.insert((at, item), (self.began.elapsed(), end));
+        }
+        Ok(scheduler)
+    }
+
+    /// Something happens to the scheduler or its engine. Returns the scheduler that has the items then.
+    async fn disturb(&mut self, scheduler: Scheduler, mut running: Running) -> Scheduler {
+        let is_away = self.rng.one_in(3);
+        if is_away {
+            scheduler.engine.leave(Duration::from_millis(self.rng.below(120_000)));
+        }
+        match self.rng.below(3) {
+            // Killed: whatever it was about to do comes to nothing.
+            0 => {
+                scheduler.carrier.kill();
+                running.ends.abort_all();
+                self.scheduler().await
+            }
+            // It lost its session, or leaves: it lets go.
+            1 => {
+                running.cut.note(self.rng.pick(&[CancelReason::SessionUnproven, CancelReason::Shutdown]));
+                running.cancellation.cancel();
+                while running.ends.join_next().await.is_some() {}
+                self.scheduler().await
+            }
+            // The same one gets its items back.
+            _ => {
+                running.cut.note(CancelReason::SessionUnproven);
+                running.cancellation.cancel();
+                while running.ends.join_next().await.is_some() {}
+                scheduler
+            }
+        }
+    }
+
+    fn begin(
+        &self,
+        scheduler: &Scheduler,
+        at: i64,
+        items: &BTreeSet<ShardingItem>,
+        source: ExecutionSource,
+    ) -> Running {
+        let (cancellation, cut) = (CancellationToken::new(), Cut::default());
+        let key = RunKey::new(Fire::Scheduled(at), source);
+        let instance: InstanceId = format!("10.0.0.{}@-@1", self.schedulers).parse().unwrap();
+        let configuration = Arc::new(self.registered.job.configuration());
+        let scheduled_at = DateTime::from_timestamp_millis(at).unwrap().fixed_offset();
+        let run = RunInfo::new(key, configuration, instance, items.iter().copied().collect(), scheduled_at);
+        let run = Arc::new(run);
+        let mut ends = JoinSet::new();
+        for item in items.iter().copied() {
+            let context = ShardingContext::new(ItemRun {
+                run: run.clone(),
+                item,
+                fencing_token: Some(self.schedulers),
+                stop: cancellation.child_token(),
+                cancellation: cancellation.clone(),
+                cut: cut.clone(),
+            });
+            let (launches, registered) = (scheduler.launches.clone(), self.registered.clone());
+            ends.spawn(async move { (item, launches.process(&registered, context).await) });
+        }
+        Running { ends, cancellation, cut }
+    }
+
+    fn lives(&self, at: i64) -> Vec<(ShardingItem, Life)> {
+        let all = self.engines.iter().flat_map(Engine::lives);
+        // A bug may have made the ids of a fire differ by the number of the scheduler.
+        let of_fire = all.filter(|(id, ..)| (at..at + 100_000).contains(&id.fire.at()));
+        of_fire.map(|(_, item, life)| (item, life)).collect()
+    }
+
+    fn check(&self) -> Result<Counts, String> {
+        let mut counts = Counts::default();
+        for ((at, item), (when, recorded)) in &self.recorded {
+            counts.items += 1;
+            let lives: Vec<Life> =
+                self.lives(*at).into_iter().filter(|(of, _)| of == item).map(|(_, life)| life).collect();
+            let what = || format!("item {item} of the fire {at}, recorded as {recorded:?}: {lives:?}");
+            let (begun, lost) = lives.iter().fold((0, 0), |(begun, lost), life| (begun + life.begun, lost + life.lost));
+            let may_begin = match (self.registered.job.failover, self.is_shared) {
+                (false, _) => 1,
+                (true, true) => 1 + lost,
+                // With failover a place that is not reached any more is a lost one, as far as can be known.
+                (true, false) => u32::MAX,
+            };
+            if begun > may_begin {
+                return Err(format!("begun {begun} times: {}", what()));
+            }
+            if self.is_shared && self.never_arrived(*when, recorded, &lives) {
+                counts.never_arrived += 1;
+            } else if self.is_shared {
+                self.is_told(recorded, &lives).map_err(|why| format!("{why}: {}", what()))?;
+            } else if recorded.is_ok() && !lives.iter().any(|life| life.state.outcome() == Some(&Outcome::Succeeded)) {
+                return Err(format!("recorded as succeeded, and no process did: {}", what()));
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Whether an item is lost as the engine did not know it when it was asked, although a scheduler had noted its launch. It may
+    /// have arrived later.
+    fn never_arrived(&self, when: Duration, recorded: &JobResult, lives: &[Life]) -> bool {
+        let is_unknown =
+            recorded.as_ref().is_err_and(|error| error.to_string().contains("does not know it; with `failover`"));
+        is_unknown && !self.registered.job.failover && lives.iter().all(|life| life.accepted + ON_ITS_WAY > when)
+    }
+
+    /// Whether what was recorded is what the engine knows.
+    fn is_told(&self, recorded: &JobResult, lives: &[Life]) -> Result<(), String> {
+        let [life] = lives else { return Err(format!("it was launched {} times", lives.len())) };
+        let Some(outcome) = life.state.outcome() else { return Err("it has not ended".to_owned()) };
+        let told = match recorded {
+            Ok(()) => Outcome::Succeeded.to_string(),
+            Err(error) => error.to_string(),
+        };
+        if told == outcome.to_string() { Ok(()) } else { Err(format!("the engine says '{outcome}'")) }
+    }
+}

@@ -1,0 +1,55 @@
+//! Histories of schedulers over a modelled carrier: answers get lost, the engine is away, events are missed, places are lost,
+//! schedulers are killed and cut off. One seed gives the whole history, on a clock that only the histories move.
+//!
+//! The code under test is what waits for items: `Launches`, `Hub` and `Marks`. Which scheduler has an item, and that no other one
+//! has it at the same time, is the engine's: it is searched by the simulator of the library.
+
+mod carrier;
+mod engine;
+mod history;
+
+use history::{Bug, Counts, History};
+
+/// The histories that are played in each run of the tests.
+const SEEDS: u64 = 1_000;
+
+/// So many are enough to find each bug.
+const SEEDS_OF_BUG: u64 = 300;
+
+/// The most items in a thousand that may count as lost although nothing of theirs arrived: about four do.
+const NEVER_ARRIVED: u32 = 10;
+
+/// Plays a history on a clock of its own.
+fn play(seed: u64, bug: Option<Bug>) -> Result<Counts, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+    let played = runtime.block_on(async { History::new(seed, bug).play().await });
+    played.map_err(|violation| format!("seed {seed}: {violation}"))
+}
+
+#[test]
+fn items_run_once_and_every_end_is_told_whatever_fails() {
+    let played: Vec<Result<Counts, String>> = (0..SEEDS).map(|seed| play(seed, None)).collect();
+    let found: Vec<&str> = played.iter().filter_map(|played| played.as_ref().err().map(String::as_str)).collect();
+    assert!(found.is_empty(), "{} of {SEEDS} histories:\n{}", found.len(), found.join("\n"));
+    let counts = played.iter().flatten();
+    let (items, lost) =
+        counts.fold((0, 0), |(items, lost), counts| (items + counts.items, lost + counts.never_arrived));
+    println!("{items} items of fires, {lost} of them lost before they arrived");
+    assert!(lost > 0 && lost * 1_000 <= items * NEVER_ARRIVED, "{lost} of {items}");
+}
+
+#[test]
+fn each_planted_bug_is_found() {
+    for bug in Bug::ALL {
+        let found = (0..SEEDS_OF_BUG).find(|seed| play(*seed, Some(*bug)).is_err());
+        assert!(found.is_some(), "{bug:?} was not found in {SEEDS_OF_BUG} histories");
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_history_again() {
+    for seed in 0..20 {
+        let play = || play(seed, Some(Bug::TakesAnErrorForALoss));
+        assert_eq!(play(), play(), "seed {seed}");
+    }
+}
