@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::registry::{SessionId, Zxid};
 
+mod cancel_request;
 mod hook;
 mod lifeline;
 mod reasons;
@@ -13,6 +14,7 @@ mod record;
 mod run;
 mod skip_reason;
 
+pub use cancel_request::CancelRequest;
 pub use hook::Hook;
 pub(crate) use lifeline::Lifeline;
 pub use reasons::{CancelReason, LateCause, StopReason, WaitedFor};

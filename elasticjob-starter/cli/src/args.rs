@@ -229,6 +229,8 @@ pub(crate) enum RegistryCommand {
     },
     /// Run a job now, on all enabled instances or on those of a server
     Trigger(Trigger),
+    /// Cancel what runs: it is not run again for its fire; give --reason
+    Cancel(Cancel),
     /// Let servers, or an item, run again
     Enable(Switch),
     /// Keep servers, or an item, from running from the next fire on
@@ -252,7 +254,12 @@ impl RegistryCommand {
                 false
             }
             Self::Config { command: ConfigCommand::Get { .. } } => false,
-            Self::Trigger(_) | Self::Enable(_) | Self::Disable(_) | Self::Shutdown(_) | Self::Remove(_) => true,
+            Self::Trigger(_)
+            | Self::Cancel(_)
+            | Self::Enable(_)
+            | Self::Disable(_)
+            | Self::Shutdown(_)
+            | Self::Remove(_) => true,
             Self::Config { command: ConfigCommand::Set(_) | ConfigCommand::Remove { .. } } => true,
         }
     }
@@ -364,6 +371,15 @@ pub(crate) struct Trigger {
     /// The server; without a job: all jobs on it
     #[arg(long, value_name = "IP")]
     pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    /// The job
+    pub(crate) job: JobName,
+    /// The run of this item alone
+    #[arg(long)]
+    pub(crate) item: Option<ShardingItem>,
 }
 
 /// A job, a server, or a server of a job.

@@ -56,7 +56,7 @@ impl Recording {
 }
 
 /// The user of the operating system, and the host. With sudo it is the user who called it.
-fn operator(sources: &Sources) -> String {
+pub(crate) fn operator(sources: &Sources) -> String {
     let user = ["SUDO_USER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| sources.variable(name));
     format!("{}@{}", user.unwrap_or("unknown"), gethostname::gethostname().to_string_lossy())
 }

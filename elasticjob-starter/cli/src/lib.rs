@@ -32,6 +32,7 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 
 use clap::{CommandFactory, Parser};
+use elasticjob::fire::CancelRequest;
 use elasticjob::operations::{Operations, dump};
 use elasticjob_starter::settings::Sources;
 
@@ -142,7 +143,9 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
                 let (audited, of) = audit::audited(operations, &arguments.registry, sources, reason, console).await;
                 (operations, recording) = (audited, Some(of));
             }
-            let done = on_registry(command, &operations, json, console).await;
+            let reason = arguments.reason.as_deref().unwrap_or_default();
+            let request = CancelRequest::new(&audit::operator(sources), reason);
+            let done = on_registry(command, &operations, &request, json, console).await;
             if let Some(recording) = recording {
                 recording.finish(console).await;
             }
@@ -155,6 +158,7 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
 async fn on_registry(
     command: RegistryCommand,
     operations: &Operations,
+    request: &CancelRequest,
     json: bool,
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
@@ -166,6 +170,7 @@ async fn on_registry(
         RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
         RegistryCommand::Why { job, item, .. } => why::why(operations, &job, item, json).await,
         RegistryCommand::Trigger(what) => operate::trigger(operations, what, json).await,
+        RegistryCommand::Cancel(what) => operate::cancel(operations, what, request, json).await,
         RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,
         RegistryCommand::Disable(what) => operate::switch(operations, what, false, json).await,
         RegistryCommand::Shutdown(of) => operate::shut_down(operations, of, json).await,

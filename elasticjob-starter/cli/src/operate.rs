@@ -1,11 +1,12 @@
 //! Commands that change something. Each reports what it did.
 
+use elasticjob::fire::CancelRequest;
 use elasticjob::ident::JobName;
 use elasticjob::operations::dump::Addresses;
 use elasticjob::operations::{Force, Operations, Outcome, Target};
 use serde::Serialize;
 
-use crate::args::{Of, Switch, Trigger};
+use crate::args::{Cancel, Of, Switch, Trigger};
 use crate::failure::Failure;
 use crate::table::json;
 
@@ -35,6 +36,21 @@ pub(crate) async fn trigger(operations: &Operations, what: Trigger, as_json: boo
         as_json,
         |one| format!("triggered job '{}' on {}", one.job, one.instance),
         |one| format!("job '{}' was triggered on {} before, and has not begun yet", one.job, one.instance),
+    ))
+}
+
+pub(crate) async fn cancel(
+    operations: &Operations,
+    what: Cancel,
+    request: &CancelRequest,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let outcome = operations.cancel(&what.job, what.item, request).await?;
+    Ok(told(
+        &outcome,
+        as_json,
+        |one| format!("asked the run of item {} of job '{}' to end", one.item, one.job),
+        |one| format!("the run of item {} of job '{}' was asked to end before", one.item, one.job),
     ))
 }
 

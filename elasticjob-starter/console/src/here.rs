@@ -6,6 +6,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
+use elasticjob::fire::CancelRequest;
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
 
@@ -38,6 +39,11 @@ impl Here {
     /// Operations that change something, in the name of the caller.
     pub(crate) fn operations(&self, reason: &str) -> Operations {
         self.registry.operations_of(self.identity.name(), reason)
+    }
+
+    /// The wish of the caller that runs end.
+    pub(crate) fn cancel_request(&self, reason: &str) -> CancelRequest {
+        CancelRequest::new(self.identity.name(), reason)
     }
 
     pub(crate) fn sees(&self, job: &JobName) -> bool {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunInfo;
 use crate::config::JobConfiguration;
-use crate::fire::{CancelReason, ExecutionSource, Fire};
+use crate::fire::{CancelReason, CancelRequest, ExecutionSource, Fire};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Everything that the run of one item receives. Cheap to clone.
@@ -36,18 +36,34 @@ pub struct ItemRun {
 
 /// Why a run is cut off, once it is. Clones share it: the runtime has one, and the context of the run has the other.
 #[derive(Debug, Clone, Default)]
-pub struct Cut(Arc<OnceLock<CancelReason>>);
+pub struct Cut(Arc<OnceLock<Noted>>);
+
+#[derive(Debug)]
+struct Noted {
+    reason: CancelReason,
+    request: Option<CancelRequest>,
+}
 
 impl Cut {
     /// Notes the reason. A run is cut off once: later reasons change nothing.
     pub fn note(&self, reason: CancelReason) {
         // An error says that there is a reason already.
-        let _ = self.0.set(reason);
+        let _ = self.0.set(Noted { reason, request: None });
+    }
+
+    /// Notes that an operator cancelled the run.
+    pub fn note_request(&self, request: CancelRequest) {
+        let _ = self.0.set(Noted { reason: CancelReason::Operator, request: Some(request) });
     }
 
     /// The reason, `None` as long as there is none.
     pub fn reason(&self) -> Option<CancelReason> {
-        self.0.get().copied()
+        self.0.get().map(|noted| noted.reason)
+    }
+
+    /// The request of the operator that cancelled the run, `None` where none did.
+    pub fn request(&self) -> Option<&CancelRequest> {
+        self.0.get()?.request.as_ref()
     }
 }
 
@@ -155,8 +171,8 @@ impl ShardingContext {
         &self.0.stop
     }
 
-    /// Completes when the run should end: the session of the instance can no longer be proven, or the program is being
-    /// stopped and its grace time is over. Shortly after it the future of the run is dropped.
+    /// Completes when the run should end: the session of the instance can no longer be proven, an operator cancelled the
+    /// run, or the program is being stopped and its grace time is over. Shortly after it the future of the run is dropped.
     pub async fn cancelled(&self) {
         self.0.cancellation.cancelled().await;
     }
@@ -173,6 +189,12 @@ impl ShardingContext {
     /// session another instance takes the item over.
     pub fn cut_reason(&self) -> Option<CancelReason> {
         self.0.cut.reason()
+    }
+
+    /// Who cancelled the run and why, where an operator did: [`cut_reason`](Self::cut_reason) is
+    /// [`Operator`](CancelReason::Operator) then. `None` otherwise.
+    pub fn cancel_request(&self) -> Option<&CancelRequest> {
+        self.0.cut.request()
     }
 
     /// The token behind [`cancelled`](Self::cancelled), to hand to other code.

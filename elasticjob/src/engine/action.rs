@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::event::{RoundId, TriggerId};
 use super::notice::Notice;
 use crate::config::JobConfiguration;
-use crate::fire::{CancelReason, Hook, RunKey};
+use crate::fire::{CancelReason, CancelRequest, Hook, RunKey};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::{Transaction, Zxid};
@@ -41,6 +41,13 @@ pub enum Action {
         items: Vec<ShardingItem>,
         /// Why they are cut off.
         reason: CancelReason,
+    },
+    /// Fire the cancellation token of an item's run, as an operator wants its end.
+    CancelOnRequest {
+        /// The item.
+        item: ShardingItem,
+        /// The request.
+        request: CancelRequest,
     },
     /// Drop the futures of these items' runs.
     Abort(Vec<ShardingItem>),

@@ -300,7 +300,7 @@ impl CleanUp {
             txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
         }
         // The mark of a run that began with failover is persistent.
-        if end.state.is_unfinished() && mark.is_some_and(|mark| mark.owner.is_none()) {
+        if record.as_ended(&end).state.is_unfinished() && mark.is_some_and(|mark| mark.owner.is_none()) {
             txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
         }
         Ok(())

@@ -76,6 +76,9 @@ impl JobEngine {
             Purpose::Miss { items } => self.on_marked(items),
             Purpose::ClearMissed { declined } => self.on_missed_declined(declined),
             Purpose::Finish { items } => self.on_finished(now, &items),
+            Purpose::Conclude { fire, item, from, request } => {
+                self.tell(Notice::LostAfterCancel { fire, item, from, request });
+            }
             Purpose::CallOnce { claims, settled } => {
                 // Otherwise the answer comes too late to trust it: once the session is proven, the record shows the
                 // claim.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use crate::config::ForeignToJava;
-use crate::fire::{Attempt, CancelReason, Fire, FireState, Hook, LateCause, RunKey, SkipReason, StopReason, WaitedFor};
+use crate::fire::{
+    Attempt, CancelReason, CancelRequest, Fire, FireState, Hook, LateCause, RunKey, SkipReason, StopReason, WaitedFor,
+};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::SessionId;
 use crate::sharding::StrategyFault;
@@ -194,6 +196,26 @@ pub enum Notice {
         items: Vec<ShardingItem>,
         /// Why.
         reason: CancelReason,
+    },
+    /// The run of an item is cancelled, as an operator wants its end.
+    CancelledOnRequest {
+        /// The fire.
+        fire: Fire,
+        /// The item.
+        item: ShardingItem,
+        /// The request.
+        request: CancelRequest,
+    },
+    /// The run of an item was lost after an operator cancelled it: its end is written, and no instance runs it again.
+    LostAfterCancel {
+        /// The fire.
+        fire: Fire,
+        /// The item.
+        item: ShardingItem,
+        /// The instance that ran it, when known.
+        from: Option<InstanceId>,
+        /// The request.
+        request: CancelRequest,
     },
     /// Items that were begun end before they were started.
     NotStarted {

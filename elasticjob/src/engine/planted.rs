@@ -80,6 +80,10 @@ pub enum Bug {
     HastyAfter,
     /// An item is taken over without looking whether another instance took it.
     UnguardedTakeover,
+    /// A run goes on although an operator cancelled it.
+    IgnoredCancel,
+    /// A lost run is taken over although an operator cancelled it.
+    CancelledTakenOver,
     /// The mark of a run stays when it is finished.
     KeptMark,
     /// A missed fire is never made up for.
@@ -182,7 +186,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 75] = [
+    pub const ALL: [(&'static str, Self); 77] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -213,6 +217,8 @@ impl Bug {
         ("unguarded-takeover", Self::UnguardedTakeover),
         ("overtaken-loss", Self::OvertakenLoss),
         ("circling-misfire", Self::CirclingMisfire),
+        ("ignored-cancel", Self::IgnoredCancel),
+        ("cancelled-taken-over", Self::CancelledTakenOver),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

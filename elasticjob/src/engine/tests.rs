@@ -1,5 +1,6 @@
 //! The main paths of an engine, transaction by transaction.
 
+mod cancel;
 mod clock;
 mod deadlines;
 mod failover;
@@ -32,12 +33,16 @@ use group::{EPOCH, Group, Lost, every_five, job};
 use super::{Event, Notice, TriggerAnswer};
 use crate::config::{JobConfiguration, wire};
 use crate::fire::{CancelReason, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
-use crate::ident::InstanceId;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::job_status::Activity;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, SessionId, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
+
+fn record_of(group: &Group, item: ShardingItem) -> FireRecord {
+    FireRecord::parse(group.text(&JobPath::fire(item)).unwrap().as_bytes())
+}
 
 #[test]
 fn the_first_instance_writes_the_layout() {

@@ -76,11 +76,13 @@ pub enum CancelReason {
     ClockLeapt,
     /// The grace time of the shutdown is over, or it was asked not to wait.
     Shutdown,
+    /// An operator cancelled the run. It is not run again for its fire.
+    Operator,
 }
 
 impl CancelReason {
     /// All reasons.
-    pub const ALL: &[Self] = &[Self::SessionUnproven, Self::ClockLeapt, Self::Shutdown];
+    pub const ALL: &[Self] = &[Self::SessionUnproven, Self::ClockLeapt, Self::Shutdown, Self::Operator];
 
     /// Its name for programs. It never changes.
     pub fn code(self) -> &'static str {
@@ -88,6 +90,7 @@ impl CancelReason {
             Self::SessionUnproven => "session-unproven",
             Self::ClockLeapt => "clock-leapt",
             Self::Shutdown => "shutdown",
+            Self::Operator => "operator",
         }
     }
 }
@@ -103,6 +106,7 @@ impl fmt::Display for CancelReason {
                  suspended, others were given the items"
             }
             Self::Shutdown => "the shutdown waits no longer",
+            Self::Operator => "an operator cancelled it",
         })
     }
 }

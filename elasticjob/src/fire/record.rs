@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Attempt, ExecutionSource, Fire, FireState, ItemEnd};
+use super::{Attempt, CancelRequest, ExecutionSource, Fire, FireState, ItemEnd};
 use crate::ident::InstanceId;
 use crate::registry::Zxid;
 
@@ -95,6 +95,9 @@ pub struct Begun {
     /// Why it failed, shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// The request of an operator that the run ends. Boxed, as most runs have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<Box<CancelRequest>>,
     #[serde(flatten)]
     later: Later,
 }
@@ -147,6 +150,7 @@ impl FireRecord {
             ended: None,
             took: None,
             error: None,
+            cancel: None,
             later: Later::new(),
         };
         let missed = self.missed.filter(|missed| Some(*missed) > through);
@@ -156,12 +160,32 @@ impl FireRecord {
         Self { through, triggered, missed, ahead, last: Some(last), later }
     }
 
+    /// The record after an operator asked for the end of the run that goes on. `None` where none goes on, or where that
+    /// was asked for before.
+    pub fn cancel(&self, request: CancelRequest) -> Option<Self> {
+        let begun = self.running().filter(|begun| begun.cancel.is_none())?;
+        let last = Begun { cancel: Some(Box::new(request)), ..begun.clone() };
+        Some(Self { last: Some(last), ..self.clone() })
+    }
+
+    /// The request of an operator that the run of this attempt ends.
+    pub(crate) fn cancel_request(&self, attempt: &Attempt) -> Option<&CancelRequest> {
+        self.last.as_ref().filter(|begun| begun.attempt == *attempt)?.cancel.as_deref()
+    }
+
+    /// The end of the run that was begun last, as the record will have it: what an operator cancelled has failed, and no
+    /// instance runs it again.
+    pub(crate) fn as_ended(&self, end: &ItemEnd) -> ItemEnd {
+        let request = self.last.as_ref().and_then(|begun| begun.cancel.as_deref());
+        request.map_or_else(|| end.clone(), |request| request.end(end.clone()))
+    }
+
     /// The record after the end of the run that was begun last, written at `now` in milliseconds since 1970.
     pub fn end(&self, now: i64, end: &ItemEnd) -> Self {
-        let ItemEnd { state, took, error } = end;
-        let error = error.as_ref().map(|text| text.chars().take(ERROR_LIMIT).collect());
+        let ItemEnd { state, took, error } = self.as_ended(end);
+        let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
         let last = self.last.clone();
-        let last = last.map(|begun| Begun { state: *state, ended: Some(now), took: Some(*took), error, ..begun });
+        let last = last.map(|begun| Begun { state, ended: Some(now), took: Some(took), error, ..begun });
         Self { last, ..self.clone() }
     }
 
@@ -304,6 +328,22 @@ mod tests {
         assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);
         assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 7, 3)));
         assert_eq!(ended.last_fire(), Some(Fire::Scheduled(1_000)));
+    }
+
+    #[test]
+    fn what_an_operator_cancelled_has_failed_and_is_not_unfinished() {
+        let (id, attempt) = (InstanceId::of_process("10.0.0.1", 7), Attempt::new(SessionId(0x2a), 7, 3));
+        let begun =
+            FireRecord::empty().begin(7, Fire::Scheduled(7), ExecutionSource::NormalTrigger, id, attempt.clone());
+        let asked = begun.cancel(CancelRequest::new("alice", "wrong input")).unwrap();
+        assert_eq!(FireRecord::parse(&asked.to_bytes()), asked);
+        assert_eq!(asked.cancel(CancelRequest::new("bob", "")), None, "it is asked for once");
+        assert!(asked.cancel_request(&attempt).is_some());
+        assert_eq!(asked.cancel_request(&Attempt::new(SessionId(0x2a), 7, 4)), None, "of another run");
+        let cut = ItemEnd { state: FireState::Cancelled, took: 3, error: None };
+        let last = asked.end(9, &cut).last.unwrap();
+        assert_eq!((last.state, last.error.as_deref()), (FireState::Failed, Some("cancelled by alice: wrong input")));
+        assert_eq!(begun.end(9, &cut).cancel(CancelRequest::new("alice", "")), None, "it does not run");
     }
 
     #[test]

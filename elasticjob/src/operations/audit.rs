@@ -230,6 +230,7 @@ fn outcome(error: &OperationError) -> &'static str {
         | OperationError::NothingMatched { .. }
         | OperationError::NoSuchItem { .. }
         | OperationError::NoEnabledInstance { .. }
+        | OperationError::NothingToCancel { .. }
         | OperationError::InstancesOnline { .. }
         | OperationError::Invalid { .. }
         | OperationError::Unreadable { .. }

@@ -51,6 +51,16 @@ pub enum OperationError {
         /// How many instances of it are online.
         online: usize,
     },
+    /// Nothing runs that could be cancelled.
+    #[error("nothing was cancelled: {}", .why.of(.job, *.item))]
+    NothingToCancel {
+        /// The job.
+        job: JobName,
+        /// The item that was meant; `None` for all of them.
+        item: Option<ShardingItem>,
+        /// Why.
+        why: NotCancelled,
+    },
     /// The job runs.
     #[error(
         "job '{job}' was not removed: {} online ({}); shut them down first, or force it",
@@ -104,6 +114,38 @@ pub enum OperationError {
         /// The error.
         reason: CommitError,
     },
+}
+
+/// Why no run can be cancelled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotCancelled {
+    /// It does not run.
+    Idle,
+    /// It has no record, as execution is not monitored.
+    NotMonitored,
+    /// A Java instance runs it, which knows of no cancellation.
+    RunByJava(Option<InstanceId>),
+}
+
+impl NotCancelled {
+    fn of(&self, job: &JobName, item: Option<ShardingItem>) -> String {
+        let what = match item {
+            Some(item) => format!("item {item} of job '{job}'"),
+            None => format!("job '{job}'"),
+        };
+        match self {
+            Self::Idle => format!("{what} does not run at the moment"),
+            Self::NotMonitored => format!(
+                "monitor-execution of job '{job}' is off, so the registry center does not know what runs; shut its \
+                 instances down instead"
+            ),
+            Self::RunByJava(instance) => {
+                let on = instance.as_ref().map_or_else(String::new, |instance| format!(" {instance}"));
+                format!("{what} is run by the Java instance{on}, which knows of no cancellation")
+            }
+        }
+    }
 }
 
 impl OperationError {

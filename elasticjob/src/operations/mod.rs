@@ -25,6 +25,7 @@
 mod audit;
 mod briefs;
 mod built_in_checks;
+mod cancel;
 mod catalogue;
 mod commit;
 mod configuration;
@@ -60,7 +61,7 @@ pub use briefs::{InstanceBrief, JobBrief, JobOfServer, JobState, ServerBrief, Se
 pub use catalogue::{Catalogue, Listed};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
-pub use error::OperationError;
+pub use error::{NotCancelled, OperationError};
 pub use finding::{Argument, Finding, Remedy};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;

@@ -1,6 +1,7 @@
 //! Operations on jobs that run on the embedded registry.
 
 mod audited;
+mod cancelled;
 mod catalogued;
 mod configurations;
 mod explained;

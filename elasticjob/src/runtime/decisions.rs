@@ -88,6 +88,12 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         }
         Notice::HandedOver { fire, items } => new(Kind::HandedOver).fire(*fire).items(items),
         Notice::RunsCancelled { items, reason } => new(Kind::RunsCancelled).items(items).because(reason),
+        Notice::CancelledOnRequest { fire, item, request } => {
+            new(Kind::RunsCancelled).fire(*fire).items(&[*item]).because(request)
+        }
+        Notice::LostAfterCancel { fire, item, from, request } => {
+            new(Kind::RunsCancelled).fire(*fire).items(&[*item]).related(from.as_ref()).because(request)
+        }
         Notice::RunsAbandoned { items } => new(Kind::RunsAbandoned).items(items),
         Notice::Stale { fire, item } => new(Kind::Stale).fire(*fire).items(&[*item]),
         Notice::TriggerDropped { instance, items } => new(Kind::TriggerDropped).items(items).related(Some(instance)),

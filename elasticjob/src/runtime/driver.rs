@@ -212,6 +212,7 @@ impl Driver {
                     self.feed(Event::Shutdown { grace });
                 }
                 Letter::ItemEnded(item, end) => {
+                    let end = self.running.get(&item).map_or_else(|| end.clone(), |live| live.end_of(end.clone()));
                     let failed = self.running.remove(&item).and_then(|live| live.ended(&end));
                     if let Some((run, error)) = failed {
                         self.report_item(item, run, error);
@@ -289,6 +290,11 @@ impl Driver {
             Action::Start(start) => self.start_items(start),
             Action::AskToStop(items) => self.each_running(&items, Running::ask_to_stop),
             Action::Cancel { items, reason } => self.cancel(&items, reason),
+            Action::CancelOnRequest { item, request } => {
+                if let Some(live) = self.running.get(&item) {
+                    live.cancel_on(request);
+                }
+            }
             Action::Abort(items) => self.each_running(&items, Running::abort),
             Action::Abandon(items) => self.abandon(&items),
             Action::CallListeners(call) => self.call_listeners(call),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::api::{Cut, RunInfo};
 use crate::executor::Running;
-use crate::fire::{CancelReason, FireState, ItemEnd};
+use crate::fire::{CancelReason, CancelRequest, FireState, ItemEnd};
 
 /// The run of an item whose future lives.
 #[derive(Debug)]
@@ -32,6 +32,22 @@ impl LiveItem {
         self.running.cancel();
     }
 
+    /// Asks the run to end, as an operator wants it.
+    pub(super) fn cancel_on(&self, request: CancelRequest) {
+        self.cut.note_request(request);
+        self.running.cancel();
+    }
+
+    /// The end of the run, as traces and the error handler get it: what an operator cancelled has failed with that cause.
+    pub(super) fn end_of(&self, end: ItemEnd) -> ItemEnd {
+        match self.cut.request() {
+            Some(request) if end.state != FireState::Succeeded => {
+                request.end(ItemEnd { state: FireState::Cancelled, ..end })
+            }
+            _ => end,
+        }
+    }
+
     /// The run that failed, and why. `None` when it ended well; it may also end well after it was asked to end.
     pub(super) fn ended(self, end: &ItemEnd) -> Option<(Arc<RunInfo>, String)> {
         if end.state == FireState::Succeeded {
@@ -40,7 +56,7 @@ impl LiveItem {
         let cut_off = self.cut.reason();
         let why = cut_off.map_or_else(|| "the program ends".to_owned(), |reason| reason.to_string());
         let error = match (&end.error, cut_off) {
-            (Some(error), None) => error.clone(),
+            (Some(error), None | Some(CancelReason::Operator)) => error.clone(),
             (Some(error), Some(_)) => format!("{error} (it was cut off: {why})"),
             (None, _) => format!("it was cut off before its end: {why}"),
         };

@@ -140,6 +140,13 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             info!(%job, ?items, "runs are asked to end: {reason}");
         }
         Notice::RunsCancelled { items, reason } => warn!(%job, ?items, "runs cancelled: {reason}"),
+        Notice::CancelledOnRequest { fire, item, request } => {
+            warn!(%job, fire = %name(fire), item, "run cancelled: {}", Escaped(request));
+        }
+        Notice::LostAfterCancel { fire, item, from, request } => {
+            let from = from.as_ref().map_or("?", InstanceId::as_str);
+            warn!(%job, fire = %name(fire), item, from, "the run was lost, and is not taken over: {}", Escaped(request));
+        }
         Notice::NotStarted { key: RunKey { fire, source }, items, reason } => {
             warn!(%job, fire = %name(fire), %source, ?items, "begun but not started: {reason}");
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::api::{JobFact, JobObserver};
 use crate::engine::Notice;
-use crate::fire::{Fire, FireState, ItemEnd, LateCause, RunKey};
+use crate::fire::{CancelReason, Fire, FireState, ItemEnd, LateCause, RunKey};
 use crate::ident::{JobName, ShardingItem};
 use crate::log::error;
 use crate::panics::catch_blocking;
@@ -52,6 +52,9 @@ impl Observed {
             Notice::TakenOver { .. } => self.tell(&JobFact::TakenOver),
             Notice::RunsCancelled { items, reason } => {
                 self.tell(&JobFact::RunsCancelled { reason: *reason, items: items.len() });
+            }
+            Notice::CancelledOnRequest { .. } => {
+                self.tell(&JobFact::RunsCancelled { reason: CancelReason::Operator, items: 1 });
             }
             Notice::Stale { .. } => self.tell(&JobFact::Stale),
             Notice::Resharded { moved, .. } => self.tell(&JobFact::Resharded { moved: moved.len() }),

@@ -18,7 +18,7 @@ const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\ntimeZone: GMT\n"
 /// A registry with a job, and the session of its instance.
 struct Group {
     registry: MemoryRegistry,
-    _instance: MemoryRegistryCenter,
+    instance: MemoryRegistryCenter,
 }
 
 /// A job with one instance.
@@ -41,14 +41,15 @@ async fn group(config: &str) -> Group {
     }
     let instance = registry.connect();
     instance.commit(nodes).await.unwrap();
-    Group { registry, _instance: instance }
+    Group { registry, instance }
 }
 
 /// The output of a command, or the exit code and the text of its failure.
 async fn says(group: &Group, arguments: &[&str]) -> Result<String, (u8, String)> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-    let done = on_registry(command(arguments), &operations(group), false, &mut console).await;
+    let request = CancelRequest::new("alice", "wrong input");
+    let done = on_registry(command(arguments), &operations(group), &request, false, &mut console).await;
     done.map_err(|failure| (failure.exit_code(), failure.to_string()))
 }
 
@@ -146,7 +147,15 @@ async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look
     let watch = tokio::spawn(async move {
         let (mut stdout, mut stderr) = (Handed(stdout), Handed(stderr));
         let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-        on_registry(command(&["status", "tick", "--watch"]), &operations, false, &mut console).await.map_err(drop)
+        on_registry(
+            command(&["status", "tick", "--watch"]),
+            &operations,
+            &CancelRequest::new("", ""),
+            false,
+            &mut console,
+        )
+        .await
+        .map_err(drop)
     });
     let screen = next(&mut shown, "job        tick").await;
     let (at, _) = screen.split_once("\n\n").unwrap();
@@ -164,4 +173,23 @@ async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look
     other.commit(change).await.unwrap();
     assert_eq!(timeout(LIMIT, watch).await.unwrap().unwrap(), Ok(String::new()), "nobody reads it any more");
     assert_eq!(told.recv().await, None, "it was told once each time");
+}
+
+#[tokio::test]
+async fn a_run_is_cancelled_once_and_what_does_not_run_says_so() {
+    let group = group(CONFIG).await;
+    let idle = says(&group, &["cancel", "tick"]).await.unwrap_err();
+    assert_eq!(idle, (1, "nothing was cancelled: job 'tick' does not run at the moment".to_owned()));
+    let record = r#"{"last":{"at":1,"instance":"10.0.0.1@-@7","attempt":"2-00000007.1","state":"RUNNING"}}"#;
+    let mut begin = Transaction::new();
+    begin.create("/tick/sharding/0/fire", record, CreateMode::Persistent);
+    begin.create("/tick/sharding/0/running", "10.0.0.1@-@7", CreateMode::Ephemeral);
+    group.instance.commit(begin).await.unwrap();
+    let asked = says(&group, &["cancel", "tick", "--item", "0"]).await.unwrap();
+    assert_eq!(asked, "asked the run of item 0 of job 'tick' to end\n");
+    let again = says(&group, &["cancel", "tick"]).await.unwrap();
+    assert_eq!(again, "the run of item 0 of job 'tick' was asked to end before\n");
+    let record = group.registry.connect().get("/tick/sharding/0/fire").await.unwrap().unwrap();
+    let record = record.data.text().unwrap();
+    assert!(record.contains(r#""cancel":{"by":"alice","reason":"wrong input"}"#), "{record}");
 }

@@ -75,7 +75,9 @@ impl From<OperationError> for Refusal {
     fn from(error: OperationError) -> Self {
         let status = match &error {
             OperationError::NoSuchJob { .. } | OperationError::NoConfiguration { .. } => StatusCode::NOT_FOUND,
-            OperationError::NoEnabledInstance { .. } | OperationError::Contended { .. } => StatusCode::CONFLICT,
+            OperationError::NoEnabledInstance { .. }
+            | OperationError::NothingToCancel { .. }
+            | OperationError::Contended { .. } => StatusCode::CONFLICT,
             _ if error.is_unreachable() => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_GATEWAY,
         };

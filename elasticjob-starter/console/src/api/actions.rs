@@ -58,6 +58,31 @@ pub(crate) async fn trigger(
     Ok((StatusCode::ACCEPTED, Json(done)))
 }
 
+async fn cancel(of: OfJob, item: Option<ShardingItem>, body: &Reason) -> Result<(StatusCode, Json<Done>), Problem> {
+    let reason = checked(&body.reason)?;
+    let outcome: SwitchedItem =
+        of.here.operations(reason).cancel(&of.job, item, &of.here.cancel_request(reason)).await?;
+    Ok((StatusCode::ACCEPTED, Json(Done::of(&outcome))))
+}
+
+/// Cancel all runs of a job that go on
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/cancellations", tag = "actions",
+    request_body = Reason, responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn cancel_job(of: OfJob, Body(body): Body<Reason>) -> Result<(StatusCode, Json<Done>), Problem> {
+    cancel(of, None, &body).await
+}
+
+/// Cancel the run of an item
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/items/{item}/cancellations", tag = "actions",
+    request_body = Reason, responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn cancel_item(
+    of: OfJob,
+    Names((_, _, item)): Names<(String, String, ShardingItem)>,
+    Body(body): Body<Reason>,
+) -> Result<(StatusCode, Json<Done>), Problem> {
+    cancel(of, Some(item), &body).await
+}
+
 async fn switch(here: &Here, target: Target, state: &State) -> Result<Json<Done>, Problem> {
     let operations = here.operations(checked(&state.reason)?);
     let outcome: Switched = match state.enabled {

@@ -70,6 +70,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
             configuration::restore,
         )
         .post("/api/v1/registries/{registry}/jobs/{job}/triggers", operator, actions::trigger)
+        .post("/api/v1/registries/{registry}/jobs/{job}/cancellations", operator, actions::cancel_job)
+        .post("/api/v1/registries/{registry}/jobs/{job}/items/{item}/cancellations", operator, actions::cancel_item)
         .put("/api/v1/registries/{registry}/jobs/{job}/state", operator, actions::switch_job)
         .put("/api/v1/registries/{registry}/jobs/{job}/items/{item}/state", operator, actions::switch_item)
         .put("/api/v1/registries/{registry}/servers/{server}/state", operator, actions::switch_server)

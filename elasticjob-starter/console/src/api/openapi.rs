@@ -44,6 +44,8 @@ use crate::{live, live_log};
         jobs::item,
         jobs::why,
         actions::trigger,
+        actions::cancel_job,
+        actions::cancel_item,
         actions::switch_job,
         actions::switch_item,
         actions::switch_server,

@@ -225,6 +225,9 @@ impl From<OperationError> for Problem {
             E::NoEnabledInstance { .. } => {
                 problem(StatusCode::CONFLICT, "no-enabled-instance", "No instance can run it")
             }
+            E::NothingToCancel { .. } => {
+                problem(StatusCode::CONFLICT, "nothing-runs", "Nothing runs that could be cancelled")
+            }
             E::InstancesOnline { instances, .. } => {
                 let online: Vec<&str> = instances.iter().map(|id| id.as_str()).collect();
                 problem(StatusCode::CONFLICT, "instances-online", "Instances are online")

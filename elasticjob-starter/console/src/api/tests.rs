@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use axum::http::StatusCode;
 use axum::http::header::{ETAG, IF_MATCH};
+use elasticjob::api::{ItemHandler, ItemWork};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
 use serde_json::{Value, json as value};
@@ -17,7 +18,7 @@ use super::openapi::document;
 use crate::Console;
 use crate::access::Permission;
 use crate::routes::declared;
-use crate::testing::{Answer, call, console_of, cookie_of, json, request, start_job};
+use crate::testing::{Answer, call, console_of, cookie_of, json, request, start_job, start_job_with};
 
 const JOBS: &str = "/api/v1/registries/default/jobs";
 
@@ -128,6 +129,40 @@ async fn a_job_is_shown_with_its_items_and_the_reasons_why_they_do_not_run() {
     assert_eq!(parsed(&enabled)["changed"][0]["item"], 1, "{}", enabled.body);
     assert!(found["since"].as_str().is_some_and(|since| since.ends_with('Z')), "{found}");
     assert_eq!(problem(&caller.get(&format!("{path}/items/7")).await), (404, "no-such-item".to_owned()));
+}
+
+#[tokio::test]
+async fn what_runs_is_cancelled_with_the_name_of_the_caller_and_what_does_not_run_is_a_conflict() {
+    let memory = MemoryRegistry::new();
+    let handler = ItemHandler::new(|context| {
+        ItemWork::Async(Box::pin(async move {
+            context.cancelled().await;
+            std::future::pending().await
+        }))
+    });
+    let _job = start_job_with(&memory, "settle", &JobSettings::default(), handler).await;
+    let caller = Caller::admin(&memory).await;
+    let path = format!("{JOBS}/settle");
+    caller.send("POST", &format!("{path}/triggers"), value!({})).await;
+    let until = async |item: usize, state: &str| {
+        for _ in 0..1_000 {
+            let items = parsed(&caller.get(&format!("{path}/items")).await);
+            if items[item]["last"]["state"] == state {
+                return items[item]["last"]["error"].clone();
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("item {item} is not {state}");
+    };
+    until(1, "RUNNING").await;
+    let asked = caller.send("POST", &format!("{path}/items/1/cancellations"), value!({"reason": "wrong file"})).await;
+    assert_eq!((asked.status.as_u16(), &parsed(&asked)["changed"][0]["item"]), (202, &value!(1)), "{}", asked.body);
+    assert_eq!(until(1, "FAILED").await, "cancelled by admin: wrong file");
+    let again = caller.send("POST", &format!("{path}/items/1/cancellations"), value!({})).await;
+    assert_eq!(problem(&again), (409, "nothing-runs".to_owned()));
+    let rest = caller.send("POST", &format!("{path}/cancellations"), value!({})).await;
+    assert_eq!(parsed(&rest)["changed"], value!([{"job": "settle", "item": 0}]), "{}", rest.body);
+    assert_eq!(until(0, "FAILED").await, "cancelled by admin");
 }
 
 #[tokio::test]

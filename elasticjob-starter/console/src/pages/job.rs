@@ -79,6 +79,10 @@ impl JobPage {
         self.snapshot.leader.as_ref() == Some(instance)
     }
 
+    fn runs(&self) -> bool {
+        self.shards.iter().any(|shard| shard.info.status == ShardState::Running)
+    }
+
     fn next_fire(&self) -> Option<i64> {
         self.snapshot.next_fire(self.clock.now)
     }
@@ -163,10 +167,10 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
 }
 
 /// Tells how an action on a job ended, on the page of that job.
-fn told(here: &Here, job: &JobName, action: Action, ended: Result<(usize, usize), OperationError>) -> Response {
+fn told(here: &Here, job: &JobName, done: &str, ended: Result<(usize, usize), OperationError>) -> Response {
     let said = match ended {
         Ok((0, _)) => Said::done(fl!(here.text.loader(), "done-nothing")),
-        Ok((changed, _)) => Said::done(format!("{}: {changed}", action.done(&here.text))),
+        Ok((changed, _)) => Said::done(format!("{done}: {changed}")),
         Err(error) => failed(here, &error),
     };
     said.at(&here.app, &path_of(here, job))
@@ -181,18 +185,24 @@ pub(super) fn failed(here: &Here, error: &OperationError) -> Said {
     }
 }
 
-/// Triggers, enables or disables a job, or one of its servers.
+/// The action of the buttons that cancel runs: it is about runs alone, so it is no [`Action`] on servers.
+const CANCEL: &str = "cancel";
+
+/// Triggers, enables or disables a job, or one of its servers; or cancels the runs of the job.
 pub(crate) async fn act(here: Here, Path((_, name)): Path<(String, String)>, Form(fields): Fields) -> Response {
     let job = match named(&here, &name) {
         Ok(job) => job,
         Err(page) => return *page,
     };
+    if form::one(&fields, "action") == CANCEL {
+        return cancel(&here, &job, None, &fields).await;
+    }
     let Some(action) = Action::of(form::one(&fields, "action")) else {
         return error::problem(&here, &Problem::bad_request("the form has no action"));
     };
     let target = target(&job, &fields);
     let ended = action.on(&here.operations(&form::reason(&fields)), &target).await;
-    told(&here, &job, action, ended)
+    told(&here, &job, &action.done(&here.text), ended)
 }
 
 fn target(job: &JobName, fields: &[(String, String)]) -> Target {
@@ -202,13 +212,23 @@ fn target(job: &JobName, fields: &[(String, String)]) -> Target {
     }
 }
 
-/// Enables or disables items.
+async fn cancel(here: &Here, job: &JobName, item: Option<ShardingItem>, fields: &[(String, String)]) -> Response {
+    let reason = form::reason(fields);
+    let ended = here.operations(&reason).cancel(job, item, &here.cancel_request(&reason)).await;
+    let done = fl!(here.text.loader(), "done-cancelled");
+    told(here, job, &done, ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
+}
+
+/// Enables or disables an item, or cancels its run.
 pub(crate) async fn act_on_item(here: Here, Path((_, name)): Path<(String, String)>, Form(fields): Fields) -> Response {
     let job = match named(&here, &name) {
         Ok(job) => job,
         Err(page) => return *page,
     };
     let (action, item) = (form::one(&fields, "action"), form::one(&fields, "item").parse::<ShardingItem>());
+    if let (CANCEL, Ok(item)) = (action, &item) {
+        return cancel(&here, &job, Some(*item), &fields).await;
+    }
     let (Some(action), Ok(item)) = (Action::of(action), item) else {
         return error::problem(&here, &Problem::bad_request("the form has no action or no item"));
     };
@@ -216,9 +236,9 @@ pub(crate) async fn act_on_item(here: Here, Path((_, name)): Path<(String, Strin
     let ended = match action {
         Action::Enable => operations.enable_item(&job, item).await,
         Action::Disable => operations.disable_item(&job, item).await,
-        _ => return error::problem(&here, &Problem::bad_request("an item can be enabled and disabled")),
+        _ => return error::problem(&here, &Problem::bad_request("an item can be enabled, disabled and cancelled")),
     };
-    told(&here, &job, action, ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
+    told(&here, &job, &action.done(&here.text), ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
 }
 
 /// Makes instances leave.
@@ -241,7 +261,7 @@ async fn end(here: Here, name: &str, fields: &[(String, String)], action: Action
         Err(page) => return *page,
     };
     let ended = action.on(&here.operations(&form::reason(fields)), &target(&job, fields)).await;
-    told(&here, &job, action, ended)
+    told(&here, &job, &action.done(&here.text), ended)
 }
 
 /// Removes the job.

@@ -308,7 +308,9 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
         // Both are needed: ask for both at once.
         let _ = engine.mirror.need(&JobPath::running(item));
     })?;
-    let abandoned = open.abandoned.as_ref().is_some_and(|attempt| record.is_attempt(attempt));
+    // What an operator cancelled before it was started is not begun again.
+    let is_abandoned = |attempt: &Attempt| record.is_attempt(attempt) && record.cancel_request(attempt).is_none();
+    let abandoned = open.abandoned.as_ref().is_some_and(is_abandoned);
     if !abandoned && record.covers(open.key.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         // Long after a fire, or for a fire from before the instance joined, it is normal that the record covers the
         // fire.

@@ -2,6 +2,7 @@
 
 use super::Step;
 use super::begin::begin_item;
+use super::cancel::conclude;
 use crate::clock::Now;
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
@@ -15,7 +16,7 @@ use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
 
 /// Takes over one lost item, in a slot of its own beside the other runs of this instance. The next lost item follows
-/// when this one has begun.
+/// when this one has begun. Of an item that an operator cancelled it writes the end instead.
 ///
 /// Each instance looks at all marks when an instance or a session went away. So no instance needs a message, and it
 /// makes no difference how many instances are left or come back.
@@ -46,7 +47,11 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
     let takers = engine.takers()?;
     let me = engine.identity.instance.clone();
     match engine.fires.losses.take_turn(&lost, &takers, &me, now.mono) {
-        Some(loss) => Ok(Step::Write(take(engine, loss))),
+        Some(loss) => {
+            let cancelled =
+                if engine.planted.has(Bug::CancelledTakenOver) { None } else { conclude(engine, now, &loss)? };
+            Ok(Step::Write(cancelled.unwrap_or_else(|| take(engine, loss))))
+        }
         None => Ok(Step::Pass),
     }
 }

@@ -101,7 +101,8 @@ fn write_end(
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
     }
-    if end.state.is_unfinished() && engine.configuration.is_failover_on() {
+    // What an operator cancelled is over, also where the shutdown cut it off before that.
+    if record.as_ended(end).state.is_unfinished() && engine.configuration.is_failover_on() {
         txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
     }
     Ok(Written::Now)

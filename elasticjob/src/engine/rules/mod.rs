@@ -5,6 +5,7 @@
 //! so it never waits. What follows when its transaction is done, refused or of unknown outcome stands beside it.
 
 mod begin;
+mod cancel;
 mod configure;
 mod early;
 mod elect;
@@ -72,7 +73,7 @@ const fn rule(ask: Ask, meanwhile: Meanwhile, why_here: &'static str) -> Rule {
 }
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 24] = [
+pub(super) const RULES: [Rule; 25] = [
     rule(foreign::clear, GoOn, "The transactions of all other rules are refused while these nodes are in the way."),
     rule(
         leave::removed,
@@ -87,6 +88,11 @@ pub(super) const RULES: [Rule; 24] = [
         resolve::resolve,
         GoOn,
         "What a begin without an answer has begun starts before anything else is decided about its items.",
+    ),
+    rule(
+        cancel::cancel,
+        GoOn,
+        "After `resolve`, which starts what was begun; before `finish`, which writes what the request made of the end.",
     ),
     rule(early::let_go, GoOn, "Otherwise `finish` and `mark` would write fires that have not come yet."),
     rule(

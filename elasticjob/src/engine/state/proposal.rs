@@ -8,7 +8,7 @@ use crate::config::ForeignToJava;
 use crate::engine::action::TriggerAnswer;
 use crate::engine::event::RoundId;
 use crate::engine::once_calls::SettledClaim;
-use crate::fire::{Attempt, Fire, RunKey};
+use crate::fire::{Attempt, CancelRequest, Fire, RunKey};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Transaction;
 use crate::registry::layout::JobPath;
@@ -55,6 +55,14 @@ pub(in crate::engine) enum Purpose {
     },
     Finish {
         items: Vec<ShardingItem>,
+    },
+    /// The end of a lost run that an operator had cancelled.
+    Conclude {
+        fire: Fire,
+        item: ShardingItem,
+        /// The instance that ran it, when known.
+        from: Option<InstanceId>,
+        request: CancelRequest,
     },
     /// Claims of rounds to call a listener on behalf of the group, and the outcome of earlier claims.
     CallOnce {

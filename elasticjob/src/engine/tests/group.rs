@@ -381,6 +381,7 @@ impl Group {
             Action::Start(start) => state.started.push(start),
             Action::AskToStop(items) => state.asked_to_stop.extend(items),
             Action::Cancel { items, .. } => state.cancelled.extend(items),
+            Action::CancelOnRequest { item, .. } => state.cancelled.push(item),
             Action::Abort(items) => state.aborted.extend(items),
             Action::CallListeners(call) => state.calls.push(call),
             Action::CancelListeners(round) => state.calls_cancelled.push(round),

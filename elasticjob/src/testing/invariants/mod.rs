@@ -2,6 +2,7 @@
 
 mod assignment;
 mod begun_once;
+mod cancelled;
 mod clock;
 mod dropped;
 mod duty;
@@ -30,7 +31,7 @@ use std::sync::Arc;
 pub use self::fates::Fates;
 pub(crate) use self::scene::Scene;
 use crate::engine::{Notice, TriggerAnswer};
-use crate::fire::{ExecutionSource, Fire, Hook};
+use crate::fire::{Attempt, ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction};
@@ -195,6 +196,7 @@ pub struct Invariants {
     accounted: every_fire_explained::Accounted,
     assignment: assignment::Assignment,
     begun_once: begun_once::BegunOnce,
+    cancelled: cancelled::Cancelled,
     one_owner: one_owner::OneOwner,
     java_peer: java_peer::JavaPeer,
     leadership: leadership::Leadership,
@@ -225,6 +227,7 @@ impl Invariants {
             accounted: every_fire_explained::Accounted::new(period, total),
             assignment: assignment::Assignment::default(),
             begun_once: begun_once::BegunOnce::default(),
+            cancelled: cancelled::Cancelled::default(),
             one_owner: one_owner::OneOwner::default(),
             java_peer: java_peer::JavaPeer::new(),
             leadership: leadership::Leadership::default(),
@@ -252,6 +255,11 @@ impl Invariants {
         self.accounted.begun_ahead(item, until, fire);
         self.begun_once.begun_ahead(item, fire);
         self.takeover_first.begun_ahead(item);
+    }
+
+    /// An operator cancelled the run of an item that this attempt began.
+    pub fn cancelled(&mut self, now: Millis, item: ShardingItem, fire: Fire, attempt: Attempt) {
+        self.cancelled.asked(now, item, fire, attempt);
     }
 
     /// This total count, this period in seconds, and these settings are in force from now on.
@@ -337,6 +345,7 @@ impl Invariants {
         dropped::check(&scene, observation).map_err(|why| format!("dropped with the session: {why}"))?;
         self.one_owner.check(&scene, observation).map_err(|why| format!("{}: {why}", names::ONE_LIVE_OWNER))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("{}: {why}", names::BEGUN_ONCE))?;
+        self.cancelled.check(&scene, observation).map_err(|why| format!("cancelled by an operator: {why}"))?;
         self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
         self.once.check(&scene, observation).map_err(|why| format!("called once: {why}"))?;
         no_leftovers::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;

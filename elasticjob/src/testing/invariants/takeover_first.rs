@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{Observation, Scene};
-use crate::fire::{ExecutionSource, FireRecord, FireState};
+use crate::fire::{Begun, ExecutionSource, FireRecord};
 use crate::ident::ShardingItem;
 use crate::registry::layout::JobPath;
 use crate::registry::{Op, Transaction};
@@ -39,11 +39,14 @@ impl TakeoverFirst {
             let Some(JobPath::FailoverItem(item)) = JobPath::parse(scene.job, op.path()) else { continue };
             let last = last_begun(scene, transaction, item);
             match op {
-                Op::Create { .. } if is_ours && last.is_some_and(|(_, state)| state.is_unfinished()) => {
+                Op::Create { .. } if is_ours && last.as_ref().is_some_and(|last| last.state.is_unfinished()) => {
                     self.waiting.insert(item);
                 }
                 Op::Delete { .. } if self.waiting.remove(&item) && is_ours => {
-                    let is_taken = last.is_some_and(|(source, _)| source == ExecutionSource::Failover);
+                    // What an operator cancelled is over.
+                    let is_taken = last
+                        .as_ref()
+                        .is_some_and(|last| last.source == ExecutionSource::Failover || last.cancel.is_some());
                     let is_excused = !is_on || scene.now < since + SWITCHED || item >= scene.total;
                     if !is_taken && !is_excused {
                         return Err(format!("item {item} waited for a takeover, which is given up for {last:?}"));
@@ -57,15 +60,10 @@ impl TakeoverFirst {
 }
 
 /// The run of an item that a transaction writes into its record.
-fn last_begun(
-    scene: &Scene<'_>,
-    transaction: &Transaction,
-    item: ShardingItem,
-) -> Option<(ExecutionSource, FireState)> {
+fn last_begun(scene: &Scene<'_>, transaction: &Transaction, item: ShardingItem) -> Option<Begun> {
     let record = JobPath::fire(item).absolute(scene.job);
-    let written = transaction.ops().iter().find_map(|op| match op {
+    transaction.ops().iter().find_map(|op| match op {
         Op::Set { path, data, .. } if *path == record => FireRecord::parse(data).last,
         _ => None,
-    });
-    written.map(|begun| (begun.source, begun.state))
+    })
 }

@@ -30,7 +30,7 @@ impl World {
     pub(super) fn inject(&mut self) -> Result<(), String> {
         let host = self.rng.below(self.machines() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(47) {
+        match self.rng.below(49) {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);
@@ -211,6 +211,7 @@ impl World {
                 self.set_clock(host, offset);
             }
             44 => self.begin_ahead(),
+            47 | 48 if !self.is_mixed() => self.cancel_run(),
             _ => {
                 self.count("fast_network");
                 self.latency = self.rng.between(1, 5);

@@ -5,6 +5,7 @@ use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Event;
+use crate::fire::{CancelRequest, FireRecord};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::job_status::Activity;
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
@@ -74,6 +75,32 @@ impl World {
         let mut transaction = Transaction::new();
         transaction.delete(JobPath::Item(item, ItemNode::Disabled).absolute(&self.job), None);
         self.operate(&transaction);
+    }
+
+    /// An operator cancels a run that goes on, by its record.
+    pub(super) fn cancel_run(&mut self) {
+        let record = |world: &Self, item| {
+            let node = world.tree.get(&JobPath::fire(item).absolute(&world.job)).ok().flatten()?;
+            Some((item, FireRecord::parse(&node.data), node.stat.version))
+        };
+        let mut running: Vec<_> = (0..self.total)
+            .filter_map(|item| record(self, item))
+            .filter_map(|(item, record, version)| {
+                let asked = record.cancel(CancelRequest::new("operator", "drawn"))?;
+                Some((item, record.last_fire()?, record.running()?.attempt.clone(), asked, version))
+            })
+            .collect();
+        if running.is_empty() {
+            return;
+        }
+        let drawn = self.rng.below(running.len() as u64) as usize;
+        let (item, fire, attempt, asked, version) = running.swap_remove(drawn);
+        let mut transaction = Transaction::new();
+        transaction.set(JobPath::fire(item).absolute(&self.job), asked.to_bytes(), Some(version));
+        if self.operate(&transaction) {
+            self.count("run_cancelled");
+            self.invariants.cancelled(self.now, item, fire, attempt);
+        }
     }
 
     /// An operator deletes the node of an instance, which shall leave.

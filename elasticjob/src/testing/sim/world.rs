@@ -123,6 +123,8 @@ pub(super) enum Happening {
     Edit {
         draw: u64,
     },
+    /// An operator cancels a run.
+    Cancel,
     /// Somebody triggers the job by hand.
     Trigger {
         host: usize,
@@ -278,6 +280,12 @@ impl World {
         self.observe(Observation::Converged)?;
         self.log(|_| "-- calm --".to_owned());
         self.log_engines();
+        if !mixed {
+            for _ in 0..3 {
+                let at = calm_from + self.rng.below(2_000 * u64::from(self.period));
+                self.at(at, Happening::Cancel);
+            }
+        }
         for _ in 0..2 {
             let host = self.rng.below(self.machines() as u64) as usize;
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
@@ -408,6 +416,7 @@ impl World {
                 }
             }
             Happening::ItemEnds { host, life, item, serial } => return self.end_item(host, life, item, serial, None),
+            Happening::Cancel => self.cancel_run(),
             Happening::CallEnds { host, life, round, serial } => return self.end_call(host, life, round, serial),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
             Happening::Reconnect { host, life } => return self.reconnect(host, life),

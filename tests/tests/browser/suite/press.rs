@@ -28,6 +28,7 @@ pub async fn every_button() {
     overview(&mut buttons).await;
     several_jobs(&mut buttons).await;
     one_job(&mut buttons).await;
+    cancel_runs(&mut buttons).await;
     configuration(&mut buttons).await;
     questions(&mut buttons).await;
     one_server(&mut buttons, &server).await;
@@ -127,6 +128,20 @@ async fn one_job(buttons: &mut Buttons<'_>) {
     }
     buttons.act(Button::post(JOB, "trigger"), &[("reason", "the file came late")]).await;
     buttons.act(Button::post(JOB, "trigger").about("server"), &[]).await;
+}
+
+/// What runs is cancelled: an item, and all.
+async fn cancel_runs(buttons: &mut Buttons<'_>) {
+    let job = "/r/default/jobs/archive";
+    for cancel in [Button::post(&format!("{job}/items"), "cancel").about("item"), Button::post(job, "cancel")] {
+        buttons.open(job).await;
+        buttons.act(Button::post(job, "trigger"), &[]).await;
+        buttons.wait_says(job, "RUNNING", |text| text.contains("RUNNING")).await;
+        buttons.act(cancel, &[("reason", "the wrong file")]).await;
+        buttons.wait_says(job, "FAILED", |text| !text.contains("RUNNING") && text.contains("FAILED")).await;
+        let error = buttons.chrome.eval("return document.querySelector('main tbody details pre').textContent").await;
+        assert_eq!(error, json!("cancelled by admin: the wrong file"));
+    }
 }
 
 async fn configuration(buttons: &mut Buttons<'_>) {

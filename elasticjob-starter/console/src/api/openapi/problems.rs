@@ -73,6 +73,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         ("GET", Some("nodes")) => codes.extend([(400, "bad-request"), (404, "no-such-node")]),
         ("GET", Some("{server}")) => codes.push((404, "no-such-server")),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
+        ("POST", Some("cancellations")) => codes.extend([(409, "nothing-runs"), (409, "contended")]),
         ("POST", Some("previews")) => codes.push((422, "wrong-schedule")),
         ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),
         ("GET", Some("versions")) => codes.extend([(502, "traces-unreadable"), (503, "data-unusable")]),
