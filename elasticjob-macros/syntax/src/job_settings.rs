@@ -23,6 +23,12 @@ macro_rules! each_job_setting {
                 time_zone = "time-zone": Name,
                     "The zone that the expression is meant in: a name of the IANA database, or an offset as `GMT+8:00`.",
                     words "that of the host", "Asia/Shanghai" { java: Some("timeZone") }
+                depends_on = "depends-on": Names,
+                    "The jobs that it runs after, instead of by a schedule: `JOB`, `JOB when failed` or `JOB when ended`. A fire of it \
+                     comes when the fires of all these jobs for the same scheduled time have ended so. Needs monitored execution, \
+                     also of these jobs.",
+                    words "none", "extract,clean-up when ended"
+                    { instead_of: Some("cron"), see: Some("[jobs after jobs](dependencies.md)") }
                 sharding_total_count = "sharding-total-count": Count,
                     "How many sharding items a fire is split into.",
                     words "required, in the attribute or in the settings", "3"

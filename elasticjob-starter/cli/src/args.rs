@@ -227,6 +227,14 @@ pub(crate) enum RegistryCommand {
         #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
         at: Option<DateTime<Utc>>,
     },
+    /// Which job runs after which, as a tree, with --json or --dot as data
+    Graph {
+        /// The jobs that are connected with this one alone
+        job: Option<JobName>,
+        /// Write it for Graphviz
+        #[arg(long, conflicts_with = "json")]
+        dot: bool,
+    },
     /// Run a job now, on all enabled instances or on those of a server
     Trigger(Trigger),
     /// Cancel what runs: it is not run again for its fire; give --reason
@@ -250,9 +258,12 @@ impl RegistryCommand {
     /// Whether it changes anything.
     pub(crate) fn changes(&self) -> bool {
         match self {
-            Self::Jobs(_) | Self::Servers { .. } | Self::Shards { .. } | Self::Status { .. } | Self::Why { .. } => {
-                false
-            }
+            Self::Jobs(_)
+            | Self::Servers { .. }
+            | Self::Shards { .. }
+            | Self::Status { .. }
+            | Self::Why { .. }
+            | Self::Graph { .. } => false,
             Self::Config { command: ConfigCommand::Get { .. } } => false,
             Self::Trigger(_)
             | Self::Cancel(_)

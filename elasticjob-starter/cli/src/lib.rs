@@ -12,6 +12,7 @@ mod connect;
 #[cfg(feature = "console")]
 mod console;
 mod failure;
+mod graph;
 mod history;
 #[cfg(all(feature = "kubernetes", unix))]
 mod kubernetes;
@@ -169,6 +170,14 @@ async fn on_registry(
         RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
         RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
         RegistryCommand::Why { job, item, .. } => why::why(operations, &job, item, json).await,
+        RegistryCommand::Graph { job, dot } => {
+            let form = match (json, dot) {
+                (true, _) => graph::Form::Json,
+                (false, true) => graph::Form::Dot,
+                (false, false) => graph::Form::Tree,
+            };
+            graph::graph(operations, job.as_ref(), form).await
+        }
         RegistryCommand::Trigger(what) => operate::trigger(operations, what, json).await,
         RegistryCommand::Cancel(what) => operate::cancel(operations, what, request, json).await,
         RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,

@@ -75,6 +75,10 @@ fn text(snapshot: &JobSnapshot, status: &Status<'_>) -> String {
         (Some(cron), Some(zone)) if zone_is_given => format!("{cron} in {zone}"),
         (Some(cron), Some(zone)) => format!("{cron} (it names no time zone: told for {zone}, that of this host)"),
         _ => match &snapshot.configuration {
+            Some(Ok(configuration)) if configuration.fires_by_itself() => {
+                let jobs: Vec<String> = configuration.depends_on().iter().map(ToString::to_string).collect();
+                format!("after {}", jobs.join(", "))
+            }
             Some(Ok(_)) => "when it is triggered".to_owned(),
             Some(Err(_)) => "not known: its configuration cannot be used".to_owned(),
             None => "not known: it has no configuration".to_owned(),

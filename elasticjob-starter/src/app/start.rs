@@ -204,6 +204,10 @@ fn describe(job: &PlannedJob) -> String {
     let configuration = &job.configuration;
     let when = match configuration.schedule() {
         Some(schedule) => format!("'{}'", schedule.cron()),
+        None if configuration.fires_by_itself() => {
+            let jobs: Vec<String> = configuration.depends_on().iter().map(ToString::to_string).collect();
+            format!("after {}", jobs.join(", "))
+        }
         None => format!("one-off, bean {}", job.bean_name),
     };
     let total = configuration.sharding_total_count();

@@ -51,9 +51,10 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether it has a schedule, valid or not.
+    /// Whether it has a schedule, or jobs that it runs after, valid or not.
     pub fn has_schedule(&self) -> bool {
         self.settings.cron.as_ref().is_some_and(|cron| !cron.trim().is_empty())
+            || self.settings.depends_on.as_ref().is_some_and(|jobs| !jobs.is_empty())
     }
 
     /// The name that its settings give its handle.

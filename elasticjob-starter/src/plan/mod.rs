@@ -41,7 +41,7 @@ pub(crate) struct PlannedJob {
 
 impl PlannedJob {
     pub fn is_one_off(&self) -> bool {
-        self.configuration.schedule().is_none()
+        !self.configuration.fires_by_itself()
     }
 
     /// The name of its type.

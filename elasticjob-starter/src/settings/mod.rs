@@ -6,6 +6,7 @@
 
 mod arguments;
 mod console;
+mod dependency;
 mod dotted;
 mod doubt;
 mod dump;

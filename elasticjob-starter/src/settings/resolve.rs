@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::dependency::{DEPENDS_ON, EXPECTED, short_form};
 use super::dotted::{self, Token};
 use super::error::SettingError;
 use super::layer::{Given, Layer};
@@ -284,6 +285,12 @@ impl<'a> Resolver<'a> {
                 for item in items {
                     match &item.value {
                         NodeValue::Text(text) => texts.push(text.clone()),
+                        NodeValue::Map(fields) if key.segments().last().is_some_and(|last| last == DEPENDS_ON) => {
+                            match short_form(fields) {
+                                Some(text) => texts.push(text),
+                                None => self.wrong(key, item, EXPECTED.to_owned()),
+                            }
+                        }
                         _ => self.wrong(key, item, "text as an item of the list".to_owned()),
                     }
                 }

@@ -62,6 +62,13 @@ impl JobConfigurationBuilder {
         self
     }
 
+    /// The jobs that it runs after: `JOB`, `JOB when failed`, `JOB when ended`. Replaces those that were set before.
+    #[must_use]
+    pub fn depends_on(mut self, jobs: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.settings.depends_on = Some(jobs.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// Sets a property.
     #[must_use]
     pub fn prop(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {

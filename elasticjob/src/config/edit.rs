@@ -14,6 +14,7 @@ impl JobConfiguration {
         JobSettings {
             cron: self.schedule.as_ref().map(|schedule| schedule.cron().to_string()),
             time_zone: text(&self.time_zone),
+            depends_on: Some(self.depends_on.iter().map(ToString::to_string).collect()),
             sharding_total_count: Some(self.total),
             sharding_item_parameters: Some(self.items.to_string()),
             job_parameter: Some(self.parameter.to_string()),
@@ -69,6 +70,12 @@ impl JobConfiguration {
                 would not start; to stop it for a time, disable its servers";
             Invalid::new("cron", reason)
         });
+        let without_parents = (!self.depends_on.is_empty() && settings.depends_on.iter().flatten().next().is_none())
+            .then(|| {
+                let reason =
+                    "it cannot be taken back: the job would fire no more; to stop it for a time, disable its servers";
+                Invalid::new("depends-on", reason)
+            });
         let keys = settings.props.iter().flatten().map(|(key, _)| key);
         let secrets = keys.filter(|key| stays_with_program(key) && self.prop(key).is_none()).map(|key| {
             let reason = "it is a secret by its name, and those are not written to the registry center; set it where the \
@@ -81,7 +88,7 @@ impl JobConfiguration {
                 program has its settings, in application.yaml or the environment";
             Invalid::prop(key, reason)
         });
-        without_schedule.into_iter().chain(secrets).chain(permissions).collect()
+        without_schedule.into_iter().chain(without_parents).chain(secrets).chain(permissions).collect()
     }
 }
 
@@ -124,6 +131,23 @@ mod tests {
         assert_eq!(full().with_settings(&settings).unwrap(), full());
         let plain = JobConfiguration::builder("job", 1).build().unwrap();
         assert_eq!(plain.with_settings(&plain.settings()).unwrap(), plain);
+    }
+
+    #[test]
+    fn jobs_that_a_job_runs_after_are_changed_and_not_taken_back() {
+        let after = JobConfiguration::builder("load", 1).depends_on(["extract"]).build().unwrap();
+        let change = |texts: &[&str]| {
+            let depends_on = Some(texts.iter().map(|text| (*text).to_owned()).collect());
+            after.with_settings(&JobSettings { depends_on, ..after.settings() })
+        };
+        let changed = change(&["extract when ended", "clean"]).unwrap();
+        assert_eq!(changed.depends_on().len(), 2);
+        assert_eq!(change(&[]).unwrap_err()[0].setting, "depends-on");
+        let cron = JobSettings { cron: Some("0 0 3 * * ?".into()), ..after.settings() };
+        assert_eq!(after.with_settings(&cron).unwrap_err()[0].setting, "depends-on");
+        let yaml = wire::to_yaml(&after);
+        assert!(yaml.contains("props:\n  elasticjob.depends-on: extract\n"), "{yaml}");
+        assert_eq!(wire::from_yaml(after.job_name(), yaml.as_bytes()).unwrap(), after);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
 use super::bound::is_of_program;
+use super::dependency::{self, Dependency};
 use super::items::ItemParameters;
 use super::room;
-use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
+use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
 use super::time_diff;
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
@@ -71,6 +72,8 @@ pub struct JobConfiguration {
     pub(super) name: JobName,
     pub(super) schedule: Option<Schedule>,
     pub(super) time_zone: Option<Box<str>>,
+    /// Empty for most jobs.
+    pub(super) depends_on: Box<[Dependency]>,
     pub(super) total: u32,
     pub(super) items: ItemParameters,
     pub(super) parameter: Box<str>,
@@ -161,6 +164,16 @@ impl JobConfiguration {
         });
         let failover = settings.failover.unwrap_or(false);
         let monitor_execution = settings.monitor_execution.unwrap_or(true);
+        let (depends_on, wrong_dependencies) =
+            dependency::parse(&name, settings.depends_on.as_deref().unwrap_or_default());
+        wrong_dependencies.into_iter().for_each(|why| wrong("depends-on", why));
+        if !depends_on.is_empty() && cron.is_some() {
+            let reason = "a job has either `cron` or `depends-on`: it runs after those jobs, or by its own schedule";
+            wrong("depends-on", reason.to_owned());
+        }
+        if !depends_on.is_empty() && !monitor_execution {
+            wrong("depends-on", "it needs monitor-execution: only the records tell for which fires it has run".into());
+        }
         if failover && !monitor_execution && origin == Origin::Program {
             wrong("failover", "it needs monitor-execution: only marks of running items tell what a crash left".into());
         }
@@ -185,6 +198,10 @@ impl JobConfiguration {
                 "0 leaves no time to begin: give seconds from 1, or -1 for no limit".to_owned(),
             );
         }
+        if settings.props.as_ref().is_some_and(|props| props.contains_key(DEPENDS_ON_PROP)) {
+            let reason = "is how the registry center keeps `depends-on`: set that instead";
+            problems.push(Invalid::prop(DEPENDS_ON_PROP, reason));
+        }
         if settings.props.as_ref().is_some_and(|props| props.contains_key(MAX_LATE_BEGIN_PROP)) {
             let reason = "is how the registry center keeps `max-late-begin-seconds`: set that instead";
             problems.push(Invalid::prop(MAX_LATE_BEGIN_PROP, reason));
@@ -198,6 +215,7 @@ impl JobConfiguration {
             name,
             schedule,
             time_zone: time_zone.map(Box::from),
+            depends_on: depends_on.into(),
             total,
             items,
             parameter: or_empty(&settings.job_parameter),
@@ -236,6 +254,16 @@ impl JobConfiguration {
     /// The schedule; `None` for a one-off job.
     pub fn schedule(&self) -> Option<&Schedule> {
         self.schedule.as_ref()
+    }
+
+    /// The jobs that it runs after; none for a job with a schedule, and for a one-off job.
+    pub fn depends_on(&self) -> &[Dependency] {
+        &self.depends_on
+    }
+
+    /// Whether it fires by itself: by its schedule, or after other jobs. One that does not is a one-off job.
+    pub fn fires_by_itself(&self) -> bool {
+        self.schedule.is_some() || !self.depends_on.is_empty()
     }
 
     /// The time zone of the schedule; `None` where it is that of the process.

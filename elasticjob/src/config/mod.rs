@@ -3,6 +3,7 @@
 mod bound;
 mod builder;
 mod check;
+mod dependency;
 mod differences;
 mod edit;
 mod items;
@@ -22,6 +23,7 @@ pub(crate) use bound::Followed;
 pub use builder::JobConfigurationBuilder;
 pub use check::ConfigurationCheck;
 pub(crate) use check::caught;
+pub use dependency::{Dependency, When};
 pub use items::{ItemParameterError, ItemParameters};
 pub use java_incompatible::ForeignToJava;
 pub use job::{ConfigError, Invalid, JobConfiguration, LOG};

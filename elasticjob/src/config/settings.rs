@@ -12,6 +12,9 @@ use super::redact::Masked;
 /// unknown key, but keeps unknown properties.
 pub(super) const MAX_LATE_BEGIN_PROP: &str = "elasticjob.max-late-begin-seconds";
 
+/// The property in which the registry center keeps `depends-on`.
+pub(super) const DEPENDS_ON_PROP: &str = "elasticjob.depends-on";
+
 /// The table of settings has their names, kinds and meaning.
 macro_rules! job_settings {
     ($($group:ident { $(

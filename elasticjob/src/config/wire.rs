@@ -14,8 +14,9 @@ use std::fmt;
 
 use document::{Entries, OLDER_THREAD_POOL};
 
+use super::dependency;
 use super::job::{Invalid, JobConfiguration, Origin};
-use super::settings::{JobSettings, MAX_LATE_BEGIN_PROP};
+use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
 use super::time_diff;
 use crate::ident::JobName;
 use crate::problems::in_one_line;
@@ -122,7 +123,10 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
     out.plain("overwrite", c.overwrite);
     let late = c.max_late_begin_seconds().map(|seconds| seconds.to_string());
     let late = late.as_deref().map(|seconds| (MAX_LATE_BEGIN_PROP, seconds));
-    let props: BTreeMap<&str, &str> = c.props.iter().map(|(key, value)| (&**key, &**value)).chain(late).collect();
+    let after = (!c.depends_on.is_empty()).then(|| dependency::joined(&c.depends_on));
+    let after = after.as_deref().map(|jobs| (DEPENDS_ON_PROP, jobs));
+    let own = late.into_iter().chain(after);
+    let props: BTreeMap<&str, &str> = c.props.iter().map(|(key, value)| (&**key, &**value)).chain(own).collect();
     out.map("props", props);
     out.plain("reconcileIntervalMinutes", c.reconcile_interval_minutes);
     out.text("shardingItemParameters", c.items.as_str());
@@ -166,7 +170,9 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let or_false = |key| entries.flag(key).map(|flag| Some(flag.unwrap_or(false)));
     let mut props = entries.props.clone();
     let max_late_begin_seconds = props.remove(MAX_LATE_BEGIN_PROP).map(seconds).transpose()?;
+    let depends_on = props.remove(DEPENDS_ON_PROP).map(|text| dependency::split(&text));
     let settings = JobSettings {
+        depends_on,
         cron: entries.text("cron"),
         time_zone: entries.text("timeZone"),
         sharding_total_count: entries.number("shardingTotalCount")?,

@@ -6,7 +6,7 @@ use super::event::{RoundId, TriggerId};
 use super::notice::Notice;
 use crate::config::JobConfiguration;
 use crate::fire::{CancelReason, CancelRequest, Hook, RunKey};
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::{Transaction, Zxid};
 
@@ -49,6 +49,8 @@ pub enum Action {
         /// The request.
         request: CancelRequest,
     },
+    /// Tell what the registry says of these jobs, now and after each change, until others are named here.
+    FollowJobs(Vec<JobName>),
     /// Drop the futures of these items' runs.
     Abort(Vec<ShardingItem>),
     /// Wait no longer for the runs of these items: their code does not return, and the job leaves without them.

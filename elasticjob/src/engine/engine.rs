@@ -12,6 +12,7 @@ use super::planted::Bug;
 use super::planted::Planted;
 use super::state::clock::ClockCheck;
 use super::state::configuration::Configuration;
+use super::state::dependencies::Dependencies;
 use super::state::fires::Fires;
 use super::state::leadership::Leadership;
 use super::state::link::{Link, Write};
@@ -41,6 +42,7 @@ pub struct JobEngine {
     pub(super) link: Link,
     pub(super) membership: Membership,
     pub(super) leadership: Leadership,
+    pub(super) dependencies: Dependencies,
     pub(super) fires: Fires,
     pub(super) runs: Runs,
     pub(super) rounds: ListenerRounds,
@@ -67,6 +69,7 @@ impl JobEngine {
             link: Link::default(),
             membership: Membership::default(),
             leadership: Leadership::default(),
+            dependencies: Dependencies::default(),
             fires: Fires::default(),
             runs: Runs::default(),
             rounds: ListenerRounds::new(identity.nonce),

@@ -4,7 +4,8 @@ use crate::clock::Now;
 use crate::fire::ItemEnd;
 use std::time::Duration;
 
-use crate::ident::ShardingItem;
+use super::dependencies::ParentView;
+use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};
 
@@ -65,6 +66,13 @@ pub enum Event {
     ListenersCalled {
         /// The round.
         round: RoundId,
+    },
+    /// What the registry says of a job that is [followed](super::Action::FollowJobs).
+    Parent {
+        /// The job.
+        job: JobName,
+        /// Boxed, as it is rare and would make every event larger.
+        view: Box<ParentView>,
     },
     /// Leave the group.
     Shutdown {

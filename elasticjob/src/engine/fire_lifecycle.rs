@@ -48,7 +48,8 @@ impl JobEngine {
         }
     }
 
-    fn on_due(&mut self, now: Now, at: i64) {
+    /// A scheduled fire came here, by the schedule or after other jobs.
+    pub(super) fn on_due(&mut self, now: Now, at: i64) {
         let fire = Fire::Scheduled(at);
         let beginning = self.is_beginning() || self.is_begin_unresolved();
         // The rules may not have been asked since the outcome is known: the earlier fire is decided before the later one.

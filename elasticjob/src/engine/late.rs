@@ -44,8 +44,9 @@ impl JobEngine {
 
     /// Opens a scheduled fire that is due, for as long as its lateness allows.
     pub(super) fn due_fire(&self, now: Now, at: i64) -> OpenFire {
-        let late = lateness(now, at);
-        let looks_back = self.membership.joining_since.is_some_and(|since| at < since);
+        let due = self.due_time(at);
+        let late = lateness(now, due);
+        let looks_back = self.membership.joining_since.is_some_and(|since| due < since);
         let mut open = OpenFire::new(Fire::Scheduled(at), ExecutionSource::NormalTrigger, now.mono);
         open.looks_back = looks_back;
         open.why_late = match self.session.connected() {
@@ -84,7 +85,7 @@ impl JobEngine {
     fn too_late(&self, now: Now, at: i64) -> SkipReason {
         let limit = self.late_limit().unwrap_or_default();
         // The clock may have been set back since the fire was due.
-        let late = lateness(now, at).max(limit);
+        let late = lateness(now, self.due_time(at)).max(limit);
         SkipReason::TooLate { seconds: late.as_secs(), limit: limit.as_secs() }
     }
 
@@ -138,7 +139,7 @@ impl JobEngine {
         if open.declined.contains(&item) {
             return Ok(GivesUp::Because(SkipReason::ServerDisabled));
         }
-        if open.looks_back || lateness(now, at) > LATE_ACQUISITION {
+        if open.looks_back || lateness(now, self.due_time(at)) > LATE_ACQUISITION {
             match self.evidence(item, at)? {
                 Evidence::NotBegun => {}
                 Evidence::MadeSince => return Ok(GivesUp::Silently),
@@ -158,7 +159,7 @@ impl JobEngine {
             self.mirror.confirm(path);
             return Err(Unread);
         }
-        if record.ctime >= at {
+        if record.ctime >= self.due_time(at) {
             return Ok(Evidence::MadeSince);
         }
         let Some(owner) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(Evidence::Java) };
@@ -226,7 +227,7 @@ impl JobEngine {
     /// Reports how late a fire begins, when that is worth a line.
     pub(super) fn tell_late(&mut self, now: Now, fire: Fire, source: ExecutionSource, items: Vec<ShardingItem>) {
         let Fire::Scheduled(at) = fire else { return };
-        let late = lateness(now, at);
+        let late = lateness(now, self.due_time(at));
         if source != ExecutionSource::NormalTrigger || late <= SAID_FROM {
             return;
         }

@@ -10,6 +10,7 @@ mod clean_up;
 mod clock;
 mod commit_outcome;
 mod deadlines;
+mod dependencies;
 #[allow(clippy::module_inception)]
 mod engine;
 mod event;
@@ -38,6 +39,7 @@ mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 pub use clean_up::CleanUp;
+pub use dependencies::{DecidedFire, DependencyRecord, DueFire, ParentEnd, ParentItem, ParentView, Unmet};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};
 pub(crate) use late::late_limit;

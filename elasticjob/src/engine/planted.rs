@@ -84,6 +84,12 @@ pub enum Bug {
     IgnoredCancel,
     /// A lost run is taken over although an operator cancelled it.
     CancelledTakenOver,
+    /// The leader of a job that depends on others decides as soon as one item of theirs has ended.
+    HastyChild,
+    /// A leader that did not write the configuration itself does not follow the jobs that its job depends on.
+    ForgottenParents,
+    /// A fire whose job before it failed is run all the same.
+    BlindChild,
     /// The mark of a run stays when it is finished.
     KeptMark,
     /// A missed fire is never made up for.
@@ -186,7 +192,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 77] = [
+    pub const ALL: [(&'static str, Self); 80] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -219,6 +225,9 @@ impl Bug {
         ("circling-misfire", Self::CirclingMisfire),
         ("ignored-cancel", Self::IgnoredCancel),
         ("cancelled-taken-over", Self::CancelledTakenOver),
+        ("hasty-child", Self::HastyChild),
+        ("forgotten-parents", Self::ForgottenParents),
+        ("blind-child", Self::BlindChild),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

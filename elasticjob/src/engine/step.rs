@@ -146,6 +146,7 @@ impl JobEngine {
             Event::Trigger(id) => self.pending_triggers.push(PendingTrigger::at(id, now.mono)),
             Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
             Event::ListenersCalled { round } => self.on_listeners_called(now, round),
+            Event::Parent { job, view } => self.on_parent(job, *view),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
         }
     }

@@ -3,6 +3,7 @@
 mod cancel;
 mod clock;
 mod deadlines;
+mod depend;
 mod failover;
 mod foreign;
 mod group;

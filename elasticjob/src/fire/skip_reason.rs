@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Fire;
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 
 /// A fire, or some items of it, that an instance did not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +79,15 @@ pub enum SkipReason {
         /// How late it may begin, in seconds.
         limit: u64,
     },
+    /// A job that this one depends on ended otherwise than this one waits for.
+    DependencyNotMet {
+        /// That job.
+        job: JobName,
+        /// How its fire ended, in words.
+        end: String,
+        /// The end that this job waits for.
+        when: &'static str,
+    },
     /// It is late and no record says that it was begun, but a Java instance may have run it, which writes none.
     MaybeRunByJava,
 }
@@ -120,6 +129,7 @@ codes! {
     Leaving "leaving",
     RegistryLost "registry-lost",
     TooLate "too-late",
+    DependencyNotMet "dependency-not-met",
     MaybeRunByJava "maybe-run-by-java",
 }
 
@@ -157,6 +167,9 @@ impl fmt::Display for SkipReason {
             Self::RegistryLost => f.write_str("the registry center is not connected"),
             Self::TooLate { seconds, limit } => {
                 write!(f, "no instance has begun it, it is {seconds} s late, and it may begin {limit} s late at most")
+            }
+            Self::DependencyNotMet { job, end, when } => {
+                write!(f, "job '{job}' {end}, and this job runs when it {when}")
             }
             Self::MaybeRunByJava => f.write_str(
                 "no record says that it was begun, but a Java instance may have run it without one, so it does not begin late",

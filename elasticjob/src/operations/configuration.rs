@@ -1,6 +1,6 @@
 //! Reads and changes the configuration of a job in the registry center.
 
-use super::{OperationError, Operations};
+use super::{OperationError, Operations, closed_cycle};
 use crate::config::wire::{self, Ignored};
 use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
 use crate::ident::JobName;
@@ -130,6 +130,11 @@ impl Operations {
     ) -> Result<ConfigurationChange, OperationError> {
         let job = read.configuration.job_name();
         let (changed, difference) = self.check_configuration(read, settings)?;
+        if changed.depends_on() != read.configuration.depends_on()
+            && let Some(problem) = closed_cycle(&*self.registry, &changed).await?
+        {
+            return Err(OperationError::Invalid { job: job.clone(), problems: vec![problem] });
+        }
         if changed == read.configuration {
             return Ok(difference);
         }

@@ -108,6 +108,8 @@ impl Finding {
             Reason::NoLeader => "no-leader",
             Reason::Resharding => "resharding",
             Reason::OneOff => "one-off",
+            Reason::AfterJobs(_) => "after-jobs",
+            Reason::SkippedAfter { .. } => "skipped-after",
             Reason::NeverFiresAgain => "never-fires-again",
             Reason::Triggered(_) => "triggered",
             Reason::NotMonitored => "not-monitored",
@@ -146,6 +148,11 @@ impl Finding {
                 add("instances", Some(all(instances)));
             }
             Reason::BoundToPrograms(notes) => add("notes", Some(Argument::Texts(notes.clone()))),
+            Reason::AfterJobs(jobs) => add("jobs", Some(Argument::Texts(jobs.clone()))),
+            Reason::SkippedAfter { at, why } => {
+                add("fireAt", Some(Argument::Time(*at)));
+                add("why", Some(text(why)));
+            }
             Reason::NoSuchItem(count) => add("items", Some(Argument::Number((*count).into()))),
             Reason::OwnerOffline(instance) => add("instance", Some(text(instance))),
             Reason::OwnerDisabled(instance) => {

@@ -40,6 +40,15 @@ pub enum Reason {
     BoundToPrograms(Vec<String>),
     /// The items do not exist yet.
     NotAssignedYet,
+    /// It has no schedule: it runs after these jobs.
+    AfterJobs(Vec<String>),
+    /// Its latest fire was skipped because of the jobs before it.
+    SkippedAfter {
+        /// The fire, in milliseconds since 1970.
+        at: i64,
+        /// Why.
+        why: String,
+    },
     /// No item has this number now.
     NoSuchItem(u32),
     /// An operator disabled the item.
@@ -116,6 +125,8 @@ impl Reason {
             | Self::AwaitsFailover
             | Self::NotBegun { .. } => true,
             Self::OneOff
+            | Self::AfterJobs(_)
+            | Self::SkippedAfter { .. }
             | Self::SessionlessInstances(_)
             | Self::Triggered(_)
             | Self::NotMonitored
@@ -158,6 +169,10 @@ impl Reason {
             Self::NoLeader => "it has no leader at the moment, so no instance assigns the items".to_owned(),
             Self::Resharding => "the leader assigns its items again first".to_owned(),
             Self::OneOff => "it is a one-off job: it runs when it is triggered".to_owned(),
+            Self::AfterJobs(jobs) => format!("it has no schedule: it runs after {}", jobs.join(", ")),
+            Self::SkippedAfter { at, why } => {
+                format!("its fire of {} is not run: {}; mend that, and trigger this job", time(*at), Escaped(why))
+            }
             Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
             Self::Triggered(instances) => {
                 format!("it was triggered, and {} has not begun yet", listed(instances))

@@ -6,7 +6,7 @@ use super::members::Members;
 use super::{OperationError, Operations, ServerStatus, read};
 use crate::config::JobConfiguration;
 use crate::config::wire;
-use crate::engine::ShardingData;
+use crate::engine::{DependencyRecord, ShardingData};
 use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
@@ -32,6 +32,8 @@ pub struct JobSnapshot {
     pub triggered: BTreeSet<InstanceId>,
     /// How programs handle commands and addresses of the configuration, one line each.
     pub bound_to_programs: Vec<String>,
+    /// What was decided on the fires of the jobs that it depends on; `None` where it depends on none.
+    pub dependencies: Option<DependencyRecord>,
     /// Since when the schedule is followed, in milliseconds since 1970.
     pub(super) followed_since: Option<i64>,
     pub(super) times: Times,
@@ -200,7 +202,12 @@ impl Operations {
         let configuration = config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default()));
         let usable = configuration.as_ref().and_then(|read| read.as_ref().ok());
         let noted = sharding.zip(usable).and_then(|(node, usable)| ShardingData::parse(&node.data).since(usable));
+        let dependencies = match usable.is_some_and(|usable| !usable.depends_on().is_empty()) {
+            true => self.get(path(JobPath::Dependencies)).await?,
+            false => None,
+        };
         Ok(JobSnapshot {
+            dependencies: dependencies.and_then(|node| DependencyRecord::parse(&node.data)),
             job: job.clone(),
             bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),
             configuration,

@@ -4,6 +4,7 @@ mod audited;
 mod cancelled;
 mod catalogued;
 mod configurations;
+mod depends;
 mod explained;
 mod operated;
 mod races;

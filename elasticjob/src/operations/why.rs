@@ -4,7 +4,7 @@ use super::finding::Finding;
 use super::reason::Reason;
 use super::{ItemSnapshot, JobSnapshot, ServerStatus};
 use crate::config::JobConfiguration;
-use crate::engine::late_limit;
+use crate::engine::{DecidedFire, late_limit};
 use crate::ident::ShardingItem;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
@@ -21,6 +21,10 @@ impl JobSnapshot {
             Some(Err(reason)) => add(Reason::ConfigurationRefused(reason.clone()), times.configured),
             Some(Ok(configuration)) => {
                 match configuration.schedule() {
+                    None if configuration.fires_by_itself() => {
+                        let jobs = configuration.depends_on().iter().map(ToString::to_string).collect();
+                        add(Reason::AfterJobs(jobs), None);
+                    }
                     None => add(Reason::OneOff, None),
                     Some(schedule) if schedule.next_after(now).is_none() => add(Reason::NeverFiresAgain, None),
                     Some(_) => {}
@@ -29,6 +33,11 @@ impl JobSnapshot {
                     add(Reason::NotMonitored, None);
                 }
             }
+        }
+        if let Some(DecidedFire { at, skipped: Some(unmet), .. }) =
+            self.dependencies.as_ref().and_then(|it| it.decided.last())
+        {
+            add(Reason::SkippedAfter { at: *at, why: unmet.reason().to_string() }, None);
         }
         if self.members.instances.is_empty() {
             add(Reason::NoInstance, None);

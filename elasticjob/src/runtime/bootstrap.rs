@@ -20,6 +20,7 @@ use crate::engine::{Identity, JobEngine};
 use crate::ident::JobName;
 use crate::job_status::{Activity, JobStatus};
 use crate::log::{apart, error, warn};
+use crate::operations::closed_cycle;
 use crate::random::random_u64;
 use crate::registry::RegistryCenter;
 use crate::spi::Catalog;
@@ -111,6 +112,24 @@ impl Drop for UnlessJoined<'_> {
     fn drop(&mut self) {
         if let Some(handle) = self.0 {
             handle.shutdown(ShutdownMode::Now);
+        }
+    }
+}
+
+/// Refuses a job that would wait for itself, over the jobs that it runs after.
+///
+/// It borrows no engine, as [`enter`] does not.
+fn refuse_cycle(name: &JobName, job: &Job) -> impl Future<Output = Result<(), StartError>> + Send + use<> {
+    let configuration = job.engine.local_configuration().clone();
+    let (name, registry) = (name.clone(), job.registry.clone());
+    async move {
+        if configuration.depends_on().is_empty() {
+            return Ok(());
+        }
+        match tokio::time::timeout(START_TIMEOUT, closed_cycle(&*registry, &configuration)).await {
+            Ok(Ok(Some(problem))) => Err(StartError::Unsupported { job: name, refused: vec![problem.to_string()] }),
+            // The start says by itself that the registry center is away.
+            _ => Ok(()),
         }
     }
 }
@@ -242,6 +261,7 @@ impl Bootstrap {
             apart(move || warn!(%job, "{unread}"));
         }
         warn_of_open(&self.name, &job);
+        refuse_cycle(&self.name, &job).await?;
         // When the start is given up halfway, this closes the mailbox, so that the next job of this name does not wait
         // for it.
         let reader = Reader::of(&job);
@@ -333,9 +353,9 @@ impl ScheduleJobBootstrap {
         configuration: JobConfiguration,
         handler: ItemHandler,
     ) -> Result<Self, StartError> {
-        if configuration.schedule().is_none() {
+        if !configuration.fires_by_itself() {
             let job = configuration.job_name().clone();
-            return Err(StartError::Kind { job, reason: "a scheduled job needs `cron`" });
+            return Err(StartError::Kind { job, reason: "a scheduled job needs `cron` or `depends-on`" });
         }
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
     }
@@ -407,9 +427,9 @@ impl OneOffJobBootstrap {
         configuration: JobConfiguration,
         handler: ItemHandler,
     ) -> Result<Self, StartError> {
-        if configuration.schedule().is_some() {
+        if configuration.fires_by_itself() {
             let job = configuration.job_name().clone();
-            return Err(StartError::Kind { job, reason: "a one-off job must not have `cron`" });
+            return Err(StartError::Kind { job, reason: "a one-off job must not have `cron` or `depends-on`" });
         }
         Bootstrap::new(environment, registry, configuration, handler).map(Self)
     }

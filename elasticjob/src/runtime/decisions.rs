@@ -169,6 +169,9 @@ fn skipped(decision: Decision, reason: &SkipReason) -> Decision {
             decision.with("lateSeconds", json!(seconds)).with("limitSeconds", json!(limit))
         }
         SkipReason::StillRunning { since } => decision.with("runningSinceFireAt", json!(since.at())),
+        SkipReason::DependencyNotMet { job, end, when } => {
+            decision.with("job", json!(job)).with("end", json!(end)).with("when", json!(when))
+        }
         SkipReason::BeginUnknown
         | SkipReason::AwaitingFailover
         | SkipReason::Refused

@@ -17,6 +17,7 @@ use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::environment::JobEnvironment;
+use super::followed::Followed;
 use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
 use super::live_item::LiveItem;
 use super::log::log;
@@ -74,6 +75,8 @@ pub(super) struct Driver {
     running: LiteMap<ShardingItem, LiveItem>,
     /// The proof of another job's transaction that the engine got last.
     handed_over: Option<Proof>,
+    /// The jobs that this one depends on, while it leads.
+    followed: Followed,
     /// The slots of the pool that the last run used.
     slots: Option<Slots>,
     /// Calls of listeners, one for each listener round.
@@ -112,6 +115,7 @@ impl Driver {
             status,
             answers: Answers::default(),
             running: LiteMap::new(),
+            followed: Followed::default(),
             slots: None,
             listening: LiteMap::new(),
             triggers: BTreeMap::new(),
@@ -212,19 +216,21 @@ impl Driver {
                     self.feed(Event::Shutdown { grace });
                 }
                 Letter::ItemEnded(item, end) => {
-                    let end = self.running.get(&item).map_or_else(|| end.clone(), |live| live.end_of(end.clone()));
-                    let failed = self.running.remove(&item).and_then(|live| live.ended(&end));
+                    // The engine makes the same of it, by the record.
+                    let told = self.running.get(&item).map_or_else(|| end.clone(), |live| live.end_of(end.clone()));
+                    let failed = self.running.remove(&item).and_then(|live| live.ended(&told));
                     if let Some((run, error)) = failed {
                         self.report_item(item, run, error);
                     }
                     if let Some(recorder) = &mut self.recorder {
-                        recorder.item_ended(item, &end);
+                        recorder.item_ended(item, &told);
                     }
                     if let Some(observed) = &self.observed {
-                        observed.ended(item, &end);
+                        observed.ended(item, &told);
                     }
                     self.gather(Event::ItemEnded { item, end });
                 }
+                Letter::Parent(job, view) => self.gather(Event::Parent { job, view }),
                 Letter::ListenersCalled(round) => {
                     self.listening.remove(&round);
                     self.feed(Event::ListenersCalled { round });
@@ -294,6 +300,9 @@ impl Driver {
                 if let Some(live) = self.running.get(&item) {
                     live.cancel_on(request);
                 }
+            }
+            Action::FollowJobs(jobs) => {
+                self.followed = Followed::start(self.environment.system(), &self.registry, jobs, &self.mailbox);
             }
             Action::Abort(items) => self.each_running(&items, Running::abort),
             Action::Abandon(items) => self.abandon(&items),

@@ -9,7 +9,7 @@ use tokio::sync::{oneshot, watch};
 use super::mailbox::Mailbox;
 use super::stand_in::Heir;
 use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
-use crate::engine::{LeftRun, RoundId};
+use crate::engine::{LeftRun, ParentView, RoundId};
 use crate::fire::ItemEnd;
 use crate::ident::{JobName, ShardingItem};
 use crate::job_status::{Activity, JobStatus};
@@ -23,6 +23,8 @@ pub(crate) enum Letter {
     Shutdown(ShutdownMode),
     /// The run of an item is over.
     ItemEnded(ShardingItem, ItemEnd),
+    /// What the registry says of a job that this one depends on.
+    Parent(JobName, Box<ParentView>),
     /// The call of listeners that a listener round had under way is over.
     ListenersCalled(RoundId),
     /// Another job of this name was made, and takes over the runs of this one that go on.

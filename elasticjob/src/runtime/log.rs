@@ -261,6 +261,7 @@ fn is_expected(reason: &SkipReason) -> bool {
         SkipReason::AlreadyBegun { .. }
             | SkipReason::ServerDisabled
             | SkipReason::ItemDisabled
+            | SkipReason::DependencyNotMet { .. }
             | SkipReason::MaybeRunByJava
     )
 }

@@ -7,7 +7,9 @@ pub(crate) mod clock;
 mod decisions;
 mod driver;
 mod environment;
+
 mod failures;
+mod followed;
 mod handle;
 mod live_item;
 mod log;

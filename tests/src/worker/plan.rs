@@ -42,6 +42,9 @@ pub struct JobPlan {
     pub items: u32,
     /// When it fires.
     pub cron: String,
+    /// The job that it runs after, instead of firing by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// How long its runs take at least and at most, in milliseconds.
     pub run_ms: (u64, u64),
     /// The sharding strategy, where it is not the usual one.
@@ -98,6 +101,7 @@ impl JobPlan {
             name: name.to_owned(),
             items,
             cron: "* * * * * ?".to_owned(),
+            after: None,
             run_ms: (run_ms, run_ms),
             strategy: None,
             failover: false,
@@ -115,7 +119,11 @@ impl JobPlan {
     /// # Errors
     /// When the plan makes no sense.
     pub fn configuration(&self) -> Result<JobConfiguration, ConfigError> {
-        let job = JobConfiguration::builder(&self.name, self.items).cron(&self.cron).failover(self.failover);
+        let job = JobConfiguration::builder(&self.name, self.items).failover(self.failover);
+        let job = match &self.after {
+            Some(before) => job.depends_on([before]),
+            None => job.cron(&self.cron),
+        };
         let job = self.strategy.iter().fold(job, |job, strategy| job.job_sharding_strategy_type(strategy));
         let job = job.static_sharding(self.static_sharding);
         let limit = self.max_time_diff_seconds.map(u32::cast_signed);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use elasticjob::engine::OnceCalls;
+use elasticjob::engine::{DependencyRecord, OnceCalls};
 use elasticjob::fire::{FireRecord, Hook};
 use elasticjob::ident::JobName;
 use elasticjob::registry::layout::{ItemNode, JobPath};
@@ -79,6 +79,11 @@ fn every_record_that_the_page_shows_is_read_and_written_as_it_stands_there() {
             let read = OnceCalls::parse(record.as_bytes());
             assert_eq!(String::from_utf8_lossy(&read.to_bytes()), record);
             hooks.extend(read.calls.iter().map(|call| call.hook));
+            continue;
+        }
+        if record.contains("\"decided\"") {
+            let read = DependencyRecord::parse(record.as_bytes()).expect("a record");
+            assert_eq!(serde_json::to_string(&read).expect("it is JSON"), record);
             continue;
         }
         let read = FireRecord::parse(record.as_bytes());

@@ -5,6 +5,7 @@
 
 mod chaos;
 mod cut_off;
+mod depends;
 mod frozen;
 mod killed;
 mod late;
@@ -40,6 +41,10 @@ fn main() -> ExitCode {
     harness.with_wrong_clock("a_paused_machine_cancels_its_runs_as_soon_as_its_clock_is_set", suspended::clock_set);
     harness.on_zookeeper("a_process_cut_off_for_long_stops_in_time_and_comes_back", cut_off::for_long);
     harness.on_zookeeper("a_process_cut_off_for_a_moment_goes_on_with_its_runs", cut_off::for_a_moment);
+    harness.on_zookeeper(
+        "a_job_after_another_one_loses_no_fire_to_kills_between_the_end_and_the_begin",
+        depends::killed_between,
+    );
     harness.on_zookeeper("a_restart_of_all_one_after_the_other_loses_no_fire", restarted::all);
     harness.on_zookeeper("listeners_are_called_around_each_fire_by_each_process_and_once_for_all", listeners::called);
     harness.on_zookeeper("a_fire_with_a_killed_process_is_closed_once_by_who_took_over", listeners::killed);

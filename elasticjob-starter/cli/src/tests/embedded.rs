@@ -177,7 +177,7 @@ async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look
 
 #[tokio::test]
 async fn a_run_is_cancelled_once_and_what_does_not_run_says_so() {
-    let group = group(CONFIG).await;
+    let group = group(&format!("{CONFIG}monitorExecution: true\n")).await;
     let idle = says(&group, &["cancel", "tick"]).await.unwrap_err();
     assert_eq!(idle, (1, "nothing was cancelled: job 'tick' does not run at the moment".to_owned()));
     let record = r#"{"last":{"at":1,"instance":"10.0.0.1@-@7","attempt":"2-00000007.1","state":"RUNNING"}}"#;

@@ -114,7 +114,7 @@ impl Keeper {
         let handler = classed_item_handler(Arc::new(self.means.launches.clone()), Arc::new(registered.clone()));
         let configuration = registered.job.configuration();
         let (environment, registry) = (&self.means.environment, self.means.registry.clone());
-        let started = match configuration.schedule().is_some() {
+        let started = match configuration.fires_by_itself() {
             true => match ScheduleJobBootstrap::new(environment, registry, configuration, handler) {
                 Ok(mut job) => job.schedule().await.or_else(joins_later).map(|()| Running::Scheduled(job)),
                 Err(error) => Err(error),

@@ -95,6 +95,7 @@ jobs-found = { $count ->
 jobs-none = No job is here, or none matches the filter. Jobs appear when a program with them starts.
 jobs-select = Select at least one job.
 job-not-allowed = { $job }: the role operator is needed
+after-jobs = after
 one-off = one-off
 one-off-detail = It is a one-off job: it runs when it is triggered.
 next-fire = Next fire

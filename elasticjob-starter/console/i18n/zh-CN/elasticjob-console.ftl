@@ -92,6 +92,7 @@ jobs-found = 共 { $count } 个作业
 jobs-none = 没有作业，或没有符合筛选条件的作业。包含作业的程序启动后，作业会出现在这里。
 jobs-select = 请至少选择一个作业。
 job-not-allowed = { $job }：需要 operator 角色
+after-jobs = 在以下作业之后：
 one-off = 一次性
 one-off-detail = 一次性作业：触发时运行。
 next-fire = 下次触发
@@ -159,6 +160,8 @@ finding-all-servers-disabled = 作业的所有服务器都已禁用。
 finding-no-leader = 当前没有主节点，因此没有实例分配分片项。
 finding-resharding = 主节点先重新分配分片项（分片待调整）。
 finding-one-off = 一次性作业：触发时运行。
+finding-after-jobs = 没有调度：在 { $jobs } 之后运行。
+finding-skipped-after = { $fireAt } 的触发不运行，因为所依赖的作业没有以所等待的方式结束（{ $why }）。请先解决该问题，再触发本作业。
 finding-never-fires-again = 调度已结束：不会再触发。
 finding-triggered = 已被触发，但 { $instances } 尚未开始运行。
 finding-not-monitored = monitor-execution 已关闭：注册中心不知道正在运行或已经运行的内容。
@@ -430,6 +433,7 @@ reason-owner-gone = 静态分片把该分片项留给 { $other }，而它不在�
 reason-leaving = 实例正在离开
 reason-registry-lost = 与注册中心的连接断开
 reason-too-late = 没有实例开始运行，已延迟 { $late } 秒，最多允许延迟 { $limit } 秒
+reason-dependency-not-met = 所依赖的作业没有以本作业等待的方式结束
 reason-maybe-run-by-java = 没有开始运行的记录，但 Java 实例可能已运行而未记录，因此不再延迟运行
 
 # What operators did, and who came in

@@ -36,9 +36,10 @@ pub(super) enum Kind {
 }
 
 /// The settings of the form, in its order. Those that belong to the program are not kept in the registry center.
-pub(super) const SETTINGS: [(&str, Kind); 19] = [
+pub(super) const SETTINGS: [(&str, Kind); 20] = [
     ("cron", Kind::Text),
     ("time-zone", Kind::Text),
+    ("depends-on", Kind::Names),
     ("sharding-total-count", Kind::Number),
     ("sharding-item-parameters", Kind::Text),
     ("job-parameter", Kind::Text),

@@ -87,6 +87,12 @@ impl JobPage {
         self.snapshot.next_fire(self.clock.now)
     }
 
+    /// The jobs that it runs after, where it has no schedule.
+    fn after(&self) -> Option<String> {
+        let jobs: Vec<String> = self.snapshot.usable()?.depends_on().iter().map(ToString::to_string).collect();
+        (!jobs.is_empty()).then(|| jobs.join(", "))
+    }
+
     fn cron(&self) -> Option<String> {
         Some(self.snapshot.usable()?.schedule()?.cron().to_string())
     }

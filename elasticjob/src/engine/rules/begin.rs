@@ -314,7 +314,8 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
     if !abandoned && record.covers(open.key.fire) && !engine.planted.has(Bug::LookThenOverwrite) {
         // Long after a fire, or for a fire from before the instance joined, it is normal that the record covers the
         // fire.
-        let is_news = !open.looks_back && (!open.looked || lateness(now, open.key.fire.at()) <= LATE_ACQUISITION);
+        let is_news = !open.looks_back
+            && (!open.looked || lateness(now, engine.due_time(open.key.fire.at())) <= LATE_ACQUISITION);
         return Ok(if is_news { Verdict::Skip(decided(engine, record)) } else { Verdict::Pass });
     }
     if is_disabled {

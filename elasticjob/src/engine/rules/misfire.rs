@@ -150,11 +150,9 @@ fn tell_missed_of_the_run(engine: &mut JobEngine, at: i64, items: Vec<ShardingIt
 /// Notes the last missed fire for items that moved here since, unless it was begun or noted where they were.
 fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
     let limit = engine.late_limit();
-    let is_due = |noted: &Noted| limit.is_none_or(|limit| lateness(now, noted.at) <= limit);
-    let Some(mut noted) = engine.fires.noted.take_if(|noted| is_due(noted)) else {
-        engine.fires.noted = None;
-        return;
-    };
+    let due = engine.fires.noted.as_ref().map(|noted| engine.due_time(noted.at));
+    let is_due = due.is_some_and(|due| limit.is_none_or(|limit| lateness(now, due) <= limit));
+    let Some(mut noted) = engine.fires.noted.take().filter(|_| is_due) else { return };
     if let Ok((mine, _)) = engine.own_items(total) {
         noted.items.retain(|item| mine.contains(item));
         for item in mine {
@@ -164,7 +162,7 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             // While the record is being read, the item is new the next time as well.
             let Ok(record) = engine.record_of(item) else { continue };
             let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
-            let is_late = lateness(now, noted.at) > LATE_ACQUISITION;
+            let is_late = lateness(now, engine.due_time(noted.at)) > LATE_ACQUISITION;
             let evidence = if is_known || !is_late { Ok(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
             let Ok(evidence) = evidence else { continue };
             noted.items.push(item);

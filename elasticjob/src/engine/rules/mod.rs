@@ -7,6 +7,7 @@
 mod begin;
 mod cancel;
 mod configure;
+mod depend;
 mod early;
 mod elect;
 mod failover;
@@ -73,7 +74,7 @@ const fn rule(ask: Ask, meanwhile: Meanwhile, why_here: &'static str) -> Rule {
 }
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 25] = [
+pub(super) const RULES: [Rule; 26] = [
     rule(foreign::clear, GoOn, "The transactions of all other rules are refused while these nodes are in the way."),
     rule(
         leave::removed,
@@ -136,6 +137,11 @@ pub(super) const RULES: [Rule; 25] = [
         rerequest_sharding::remind,
         GoOn,
         "After `reshard`: an instance that leads assigns the items instead of asking for it.",
+    ),
+    rule(
+        depend::follow,
+        GoOn,
+        "After `elect`, as the leader decides; before `mark` and `begin`, which act on the fire that it brings.",
     ),
     rule(
         misfire::mark,

@@ -41,6 +41,11 @@ impl Calendar {
         self.begun = self.begun.max(Some(at));
     }
 
+    /// A fire came that no schedule brought.
+    pub(in crate::engine) fn came(&mut self, at: i64) {
+        self.last = Some(at);
+    }
+
     /// Whether the calendar is ahead of the clock by more than the tolerance.
     pub(in crate::engine) fn is_ahead(&self, wall: i64, tolerance: i64) -> bool {
         self.after.is_some_and(|after| after > wall.saturating_add(tolerance))

@@ -3,6 +3,7 @@
 pub(super) mod calendar;
 pub(super) mod clock;
 pub(super) mod configuration;
+pub(super) mod dependencies;
 pub(super) mod fires;
 pub(super) mod foreign_nodes;
 pub(super) mod given_up;

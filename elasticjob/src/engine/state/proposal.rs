@@ -6,6 +6,7 @@ use super::leadership::Basis;
 use super::pending_trigger::PendingTrigger;
 use crate::config::ForeignToJava;
 use crate::engine::action::TriggerAnswer;
+use crate::engine::dependencies::Unmet;
 use crate::engine::event::RoundId;
 use crate::engine::once_calls::SettledClaim;
 use crate::fire::{Attempt, CancelRequest, Fire, RunKey};
@@ -40,6 +41,11 @@ pub(in crate::engine) enum Purpose {
     },
     Reshard(Sharding),
     NoteSchedule,
+    /// Decisions on fires of the jobs that this one depends on.
+    DecideFires {
+        /// Those that are not run, each with the reason.
+        skipped: Vec<(i64, Unmet)>,
+    },
     Trigger {
         asked: Vec<PendingTrigger>,
         /// The answer that they get when it is done.

@@ -49,6 +49,7 @@ pub(super) struct Host {
     pub(super) reads: usize,
     pub(super) started: Vec<Start>,
     pub(super) asked_to_stop: Vec<ShardingItem>,
+    pub(super) following: Vec<JobName>,
     pub(super) cancelled: Vec<ShardingItem>,
     pub(super) aborted: Vec<ShardingItem>,
     /// Calls of listeners that are not over, oldest first.
@@ -158,6 +159,7 @@ impl Group {
             reads: 0,
             started: Vec::new(),
             asked_to_stop: Vec::new(),
+            following: Vec::new(),
             cancelled: Vec::new(),
             aborted: Vec::new(),
             calls: Vec::new(),
@@ -381,6 +383,7 @@ impl Group {
             Action::Start(start) => state.started.push(start),
             Action::AskToStop(items) => state.asked_to_stop.extend(items),
             Action::Cancel { items, .. } => state.cancelled.extend(items),
+            Action::FollowJobs(jobs) => state.following = jobs,
             Action::CancelOnRequest { item, .. } => state.cancelled.push(item),
             Action::Abort(items) => state.aborted.extend(items),
             Action::CallListeners(call) => state.calls.push(call),

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::name::{
-    CONFIG, DISABLED, ELECTION, FAILOVER, FAILOVERING, FIRE, GUARANTEE, INSTANCE, INSTANCES, ITEMS, LATCH, LEADER,
-    MISFIRE, NECESSARY, PROCESSING, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING, TRIGGER,
+    CONFIG, DEPENDENCIES, DISABLED, ELECTION, FAILOVER, FAILOVERING, FIRE, GUARANTEE, INSTANCE, INSTANCES, ITEMS,
+    LATCH, LEADER, MISFIRE, NECESSARY, PROCESSING, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING, TRIGGER,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -16,6 +16,8 @@ pub enum JobPath {
     Root,
     /// `config`: the configuration as YAML.
     Config,
+    /// `dependencies`: which fires of other jobs are fires of this one. Only this implementation writes it.
+    Dependencies,
     /// `guarantee`
     Guarantee,
     /// `guarantee/rounds`: which once listeners were called. Only this implementation writes it.
@@ -129,6 +131,7 @@ impl JobPath {
         let segments = (segments.next()?, segments.next(), segments.next(), segments.next(), segments.next());
         Some(match segments {
             (CONFIG, None, ..) => Self::Config,
+            (DEPENDENCIES, None, ..) => Self::Dependencies,
             (GUARANTEE, None, ..) => Self::Guarantee,
             (GUARANTEE, Some(ROUNDS), None, ..) => Self::Rounds,
             (SERVERS, None, ..) => Self::Servers,
@@ -161,6 +164,7 @@ impl JobPath {
         Some(match self {
             Self::Root => return None,
             Self::Config
+            | Self::Dependencies
             | Self::Guarantee
             | Self::Servers
             | Self::Instances
@@ -274,6 +278,7 @@ impl fmt::Display for JobPath {
         match self {
             Self::Root => Ok(()),
             Self::Config => f.write_str(CONFIG),
+            Self::Dependencies => f.write_str(DEPENDENCIES),
             Self::Guarantee => f.write_str(GUARANTEE),
             Self::Rounds => write!(f, "{GUARANTEE}/{ROUNDS}"),
             Self::Servers => f.write_str(SERVERS),
@@ -317,6 +322,7 @@ mod tests {
         let nodes = [
             JobPath::Root,
             JobPath::Config,
+            JobPath::Dependencies,
             JobPath::Guarantee,
             JobPath::Rounds,
             JobPath::Servers,

@@ -2,6 +2,7 @@
 
 mod anew;
 mod bound;
+mod depends;
 mod ends;
 mod failures;
 mod fires;

@@ -496,6 +496,7 @@ fn is_good(reason: &SkipReason) -> bool {
         | SkipReason::Leaving
         | SkipReason::RegistryLost
         | SkipReason::TooLate { .. }
+        | SkipReason::DependencyNotMet { .. }
         | SkipReason::MaybeRunByJava => false,
     }
 }

@@ -3,21 +3,29 @@
 //!
 //! What runs it is a host of its own beside each first one, so that everything that happens to a host is written once.
 
+use super::depending;
 use super::host::{EPOCH, Host, Incoming, Millis, Process};
 use super::shape::Shape;
 use super::world::World;
 use crate::clock::Now;
+use crate::config::When;
 use crate::engine::{Bug, Event};
 use crate::ident::JobName;
 use crate::registry::{SessionId, WatchEvent};
-use crate::testing::invariants::{Invariants, Observation};
+use crate::testing::invariants::{Follows, Invariants, Observation};
 use crate::testing::rng::Rng;
+
+/// The name of the first job.
+pub(super) const FIRST: &str = "job";
 
 /// The second job.
 #[derive(Debug)]
 pub(super) struct Beside {
     job: JobName,
     invariants: Invariants,
+    /// Where it runs after the first job.
+    follows: Option<Follows>,
+    when: Option<When>,
 }
 
 impl Beside {
@@ -25,7 +33,12 @@ impl Beside {
     pub(super) fn draw(seed: u64, mixed: bool, total: u32, period: u32, shape: &Shape) -> Option<Self> {
         let is_drawn = !mixed && Rng::new(seed ^ 0xbe51de).one_in(4);
         let job = JobName::new("beside").expect("a valid name");
-        is_drawn.then(|| Self { job, invariants: Invariants::new(total, period, shape.clone()) })
+        let when = depending::draw(seed).filter(|_| is_drawn);
+        let invariants = Invariants::new(total, period, shape.clone());
+        let invariants = if when.is_some() { invariants.of_job_after_another() } else { invariants };
+        let first = JobName::new(FIRST).expect("a valid name");
+        let follows = when.map(|when| Follows::new(first, job.clone(), when));
+        is_drawn.then(|| Self { job, invariants, follows, when })
     }
 }
 
@@ -46,6 +59,11 @@ impl World {
     /// All jobs.
     pub(super) fn jobs(&self) -> Vec<JobName> {
         [&self.job].into_iter().chain(self.beside.as_ref().map(|beside| &beside.job)).cloned().collect()
+    }
+
+    /// How the fires of the first job have to end, where this job runs after it.
+    pub(super) fn runs_after_first(&self, job: &JobName) -> Option<When> {
+        self.beside.as_ref().filter(|beside| beside.job == *job)?.when
     }
 
     /// What runs the other job of a process.
@@ -77,12 +95,18 @@ impl World {
         let hosts: Vec<Host> =
             self.hosts.iter().map(|host| Host::new(host.ip.clone(), host.pid, host.clock_offset)).collect();
         self.count("second_job");
+        if self.beside.as_ref().is_some_and(|beside| beside.when.is_some()) {
+            self.count("second_job_after_the_first");
+        }
         self.hosts.extend(hosts);
     }
 
     pub(super) fn observe(&mut self, mut observation: Observation<'_>) -> Result<(), String> {
         let machines = self.machines();
-        let Self { invariants, beside, tree, hosts, job, now, .. } = self;
+        let Self { invariants, beside, tree, hosts, job, now, total, .. } = self;
+        if let Some(follows) = beside.as_mut().and_then(|beside| beside.follows.as_mut()) {
+            follows.check(*now, *total, tree, &observation).map_err(|why| format!("a job after another one: {why}"))?;
+        }
         let (first, second) = hosts.split_at(machines);
         let is_second = match observation.host() {
             Some(host) if *host >= machines => {
@@ -97,7 +121,7 @@ impl World {
             }
         };
         match beside {
-            Some(Beside { job, invariants }) if is_second => {
+            Some(Beside { job, invariants, .. }) if is_second => {
                 let observed = invariants.observe(*now, job, tree, second, &observation);
                 observed.map_err(|why| format!("{why} (second job)"))
             }

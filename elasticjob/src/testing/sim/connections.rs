@@ -30,7 +30,7 @@ impl World {
         }
         // What the server sent and was under way is lost with the connection; what this side tells itself is not.
         process.incoming.retain(|(_, incoming)| match incoming {
-            Incoming::Event(event) => !matches!(event, Event::Watch(_)),
+            Incoming::Event(event) => !matches!(event, Event::Watch(_) | Event::Parent { .. }),
             Incoming::Answer { from_server, .. } => !from_server,
         });
         let life = process.life;
@@ -110,6 +110,7 @@ impl World {
         for event in messages.into_iter().chain(learned) {
             self.receive(host, life, Incoming::Event(event));
         }
+        self.tell_parents(host);
         Ok(())
     }
 
@@ -146,6 +147,7 @@ impl World {
                 }
             }
         }
+        self.publish_parents(events);
     }
 
     pub(super) fn send(&mut self, host: usize, life: u64, request: Request) {

@@ -83,6 +83,7 @@ impl World {
                 // Runs of the simulator are not streams: they go on.
                 Action::AskToStop(_) => {}
                 Action::Cancel { items, .. } => self.cancel_items(host, life, &items),
+                Action::FollowJobs(jobs) => self.follow(host, life, jobs),
                 Action::CancelOnRequest { item, .. } => self.cancel_items(host, life, &[item]),
                 Action::Abort(items) => self.abort_items(host, life, &items),
                 Action::Abandon(items) => {

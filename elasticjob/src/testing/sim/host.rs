@@ -9,7 +9,7 @@ use super::listeners::SimCall;
 use crate::clock::Now;
 use crate::engine::{Event, JobEngine, RoundId};
 use crate::fire::Fire;
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::{SessionId, Transaction};
 
@@ -135,6 +135,8 @@ pub struct Process {
     pub outstanding: Vec<Sent>,
     /// Those among them whose engine is gone: the server does them all the same.
     pub orphans: BTreeSet<u64>,
+    /// The jobs that its engine follows.
+    pub following: Vec<JobName>,
     /// The runs whose futures live.
     pub executions: BTreeMap<ShardingItem, Execution>,
     /// Calls of listeners whose futures live, one a round.
@@ -208,6 +210,7 @@ impl Process {
             incoming: VecDeque::new(),
             outstanding: Vec::new(),
             orphans: BTreeSet::new(),
+            following: Vec::new(),
             executions: BTreeMap::new(),
             calls: BTreeMap::new(),
             last_in: 0,

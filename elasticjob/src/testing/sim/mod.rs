@@ -8,6 +8,7 @@ mod ahead;
 mod beside;
 mod clocks;
 mod connections;
+mod depending;
 mod edits;
 mod engines;
 mod fallen;

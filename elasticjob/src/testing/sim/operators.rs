@@ -1,5 +1,6 @@
 //! What operators do to the group.
 
+use super::beside::FIRST;
 use super::host::{EPOCH, Incoming, Program};
 use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
@@ -13,9 +14,14 @@ use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
     pub(super) fn configuration(&self, job: &JobName, total: u32) -> JobConfiguration {
-        let builder = JobConfiguration::builder(job.as_str(), total)
-            .cron(format!("0/{} * * * * ?", self.period))
-            .monitor_execution(self.shape.monitored)
+        let after = self.runs_after_first(job);
+        let builder = JobConfiguration::builder(job.as_str(), total);
+        let builder = match after {
+            Some(when) => builder.depends_on([format!("{FIRST} when {when}")]),
+            None => builder.cron(format!("0/{} * * * * ?", self.period)),
+        };
+        let builder = builder
+            .monitor_execution(self.shape.monitored || after.is_some())
             .failover(self.shape.failover)
             .misfire(self.shape.misfire)
             .static_sharding(self.shape.static_sharding)

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
 use super::Keep;
-use super::beside::Beside;
+use super::beside::{Beside, FIRST};
 use super::faults::FaultCounts;
 use super::follower::Lagging;
 use super::host::{EPOCH, Host, Millis, Process};
@@ -187,7 +187,7 @@ impl World {
         let mixed = java.contains(&true);
         let shape = Shape::draw(&mut rng, mixed);
         let total = rng.between(1, 7) as u32;
-        let job = JobName::new("job").expect("a valid name");
+        let job = JobName::new(FIRST).expect("a valid name");
         let mut tree = Tree::new(1_000);
         tree.open_session(OPERATOR, Duration::from_secs(1_000_000));
         // Several processes on one host share its address, and in containers even the number of the process.

@@ -1,0 +1,186 @@
+//! `elasticjob graph`: which job runs after which, as a tree, as JSON, or for Graphviz.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use elasticjob::config::When;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{GraphJob, JobGraph, Operations};
+use elasticjob::schedule::{TimeZone, format_rfc3339};
+
+use crate::failure::Failure;
+use crate::table::json;
+
+/// The form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Tree,
+    Json,
+    Dot,
+}
+
+pub(crate) async fn graph(operations: &Operations, job: Option<&JobName>, form: Form) -> Result<String, Failure> {
+    let graph = operations.graph(job).await?;
+    Ok(match form {
+        Form::Json => json(&graph),
+        Form::Dot => dot(&graph),
+        Form::Tree => tree(&graph),
+    })
+}
+
+fn tree(graph: &JobGraph) -> String {
+    if graph.jobs.is_empty() {
+        return "no job runs after another one\n".to_owned();
+    }
+    let mut tree =
+        Tree { jobs: BTreeMap::new(), children: BTreeMap::new(), told: BTreeSet::new(), text: String::new() };
+    for job in &graph.jobs {
+        tree.jobs.insert(&job.job, job);
+        for edge in &job.depends_on {
+            tree.children.entry(&edge.job).or_default().push((&job.job, edge.when));
+        }
+    }
+    for job in graph.jobs.iter().filter(|job| job.depends_on.is_empty()) {
+        tree.add(&job.job, "", "", None);
+    }
+    // What is left stands in a cycle, or after one.
+    for job in &graph.jobs {
+        if !tree.told.contains(&job.job) {
+            tree.add(&job.job, "", "", None);
+        }
+    }
+    for cycle in &graph.cycles {
+        let names: Vec<&str> = cycle.iter().map(JobName::as_str).collect();
+        let _ = writeln!(tree.text, "these jobs wait for each other for ever: {}", names.join(" -> "));
+    }
+    tree.text
+}
+
+struct Tree<'a> {
+    jobs: BTreeMap<&'a JobName, &'a GraphJob>,
+    /// The jobs after each job, with the end that they wait for.
+    children: BTreeMap<&'a JobName, Vec<(&'a JobName, When)>>,
+    told: BTreeSet<&'a JobName>,
+    text: String,
+}
+
+impl<'a> Tree<'a> {
+    /// Adds a job and the jobs after it; those below a job that came before are not repeated.
+    fn add(&mut self, job: &'a JobName, branch: &str, indent: &str, after: Option<When>) {
+        let is_first = self.told.insert(job);
+        let children = self.children.get(job).cloned().unwrap_or_default();
+        let _ = write!(self.text, "{branch}{job}");
+        if let Some(when) = after {
+            let _ = write!(self.text, "  when {when}");
+        }
+        if let Some(known) = self.jobs.get(job).filter(|_| is_first) {
+            self.text.push_str(&facts(known));
+        }
+        if !is_first && !children.is_empty() {
+            self.text.push_str("  (see above)");
+        }
+        self.text.push('\n');
+        let count = children.len();
+        for (number, (child, when)) in children.into_iter().enumerate().filter(|_| is_first) {
+            let (sign, below) = if number + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+            self.add(child, &format!("{indent}{sign}"), &format!("{indent}{below}"), Some(when));
+        }
+    }
+}
+
+fn facts(job: &GraphJob) -> String {
+    let mut text = String::new();
+    if let Some(cron) = &job.cron {
+        let _ = write!(text, "  [{cron}]");
+    }
+    if !job.exists {
+        text.push_str("  (it does not exist yet)");
+    } else if job.cron.is_none() && job.depends_on.is_empty() {
+        text.push_str("  (it has no schedule: only a scheduled fire is followed)");
+    }
+    if let Some(latest) = &job.latest {
+        let at = format_rfc3339(latest.at, TimeZone::UTC);
+        let _ = write!(text, "  {at} {}", latest.state.as_str());
+        if !latest.why.is_empty() {
+            let _ = write!(text, " ({})", latest.why);
+        }
+    }
+    text
+}
+
+fn dot(graph: &JobGraph) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let mut text = "digraph jobs {\n  rankdir=LR;\n  node [shape=box];\n".to_owned();
+    for job in &graph.jobs {
+        let style = if job.exists { "" } else { " [style=dashed]" };
+        let _ = writeln!(text, "  {}{style};", quoted(job.job.as_str()));
+        for edge in &job.depends_on {
+            let label = quoted(edge.when.as_str());
+            let _ = writeln!(text, "  {} -> {} [label={label}];", quoted(edge.job.as_str()), quoted(job.job.as_str()));
+        }
+    }
+    text.push_str("}\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use elasticjob::registry::memory::MemoryRegistry;
+    use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+
+    use super::*;
+
+    /// The graph of jobs with these settings, each after some others.
+    async fn told(jobs: &[(&str, &str)], form: Form) -> String {
+        let registry = Arc::new(MemoryRegistry::new().connect());
+        for (job, after) in jobs {
+            let when = match *after {
+                "" => "cron: 0 0 3 * * ?\n".to_owned(),
+                after => format!("monitorExecution: true\nprops:\n  elasticjob.depends-on: {after}\n"),
+            };
+            let mut nodes = Transaction::new();
+            nodes.create(format!("/{job}"), "", CreateMode::Persistent);
+            let config = format!("{when}shardingTotalCount: 1\n");
+            nodes.create(format!("/{job}/config"), config.as_str(), CreateMode::Persistent);
+            registry.commit(nodes).await.unwrap();
+        }
+        graph(&Operations::new(registry), None, form).await.unwrap()
+    }
+
+    const JOBS: [(&str, &str); 4] = [
+        ("extract", ""),
+        ("load", "extract"),
+        ("tell", "load when failed"),
+        ("tidy", "extract when ended,load when ended"),
+    ];
+
+    #[tokio::test]
+    async fn a_tree_has_each_job_below_those_that_it_runs_after_and_its_facts_once() {
+        let tree = "extract  [0 0 3 * * ?]\n\
+                    ├─ load  when succeeded\n\
+                    │  ├─ tell  when failed\n\
+                    │  └─ tidy  when ended\n\
+                    └─ tidy  when ended\n";
+        assert_eq!(told(&JOBS, Form::Tree).await, tree);
+        assert_eq!(told(&[("extract", "")], Form::Tree).await, "no job runs after another one\n");
+    }
+
+    #[tokio::test]
+    async fn a_cycle_and_a_job_that_does_not_exist_are_told() {
+        let tree = told(&[("a", "b"), ("b", "a"), ("c", "gone")], Form::Tree).await;
+        assert!(tree.contains("these jobs wait for each other for ever: a -> b -> a\n"), "{tree}");
+        assert!(tree.contains("gone  (it does not exist yet)\n└─ c  when succeeded\n"), "{tree}");
+    }
+
+    #[tokio::test]
+    async fn graphviz_gets_the_edges_from_job_to_job() {
+        let dot = told(&JOBS, Form::Dot).await;
+        assert!(
+            dot.starts_with("digraph jobs {\n") && dot.contains("  \"load\" -> \"tell\" [label=\"failed\"];\n"),
+            "{dot}"
+        );
+        assert!(told(&JOBS, Form::Json).await.contains("\"dependsOn\""));
+    }
+}

@@ -1,0 +1,224 @@
+//! What the leader of a job knows of the jobs that it depends on, and how a fire of one of them ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::record::DependencyRecord;
+use crate::config::{JobConfiguration, When};
+use crate::fire::{FireRecord, FireState};
+use crate::ident::{JobName, ShardingItem};
+
+/// How many fires of a job are remembered whose items did not all end as far as is known.
+const REMEMBERED: usize = 16;
+
+/// What the registry says of a job at some moment. Its parts may differ in time by a moment: what they say of a fire that
+/// has ended stays true.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ParentView {
+    /// Its configuration; `None` where there is none, or none that can be read.
+    pub configuration: Option<Arc<JobConfiguration>>,
+    /// Its items.
+    pub items: BTreeMap<ShardingItem, ParentItem>,
+    /// What it decided on the fires of the jobs that it depends on itself.
+    pub decided: Option<DependencyRecord>,
+}
+
+/// An item of that job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParentItem {
+    /// Its record.
+    pub record: FireRecord,
+    /// Whether an operator disabled it.
+    pub disabled: bool,
+    /// Whether it is marked as running.
+    pub marked: bool,
+}
+
+/// How the fire of a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ParentEnd {
+    /// All its items succeeded.
+    Succeeded,
+    /// An item failed, was cancelled, was lost or was not run.
+    Failed,
+    /// It was not run at all, because of the jobs that it depends on itself.
+    Skipped,
+    /// It ended, and how is not known any more: its items ran for a later fire before the leader of this job looked.
+    Unknown,
+}
+
+impl ParentEnd {
+    /// Whether that is an end for which the next job runs.
+    pub(super) fn meets(self, when: When) -> bool {
+        match when {
+            When::Succeeded => self == Self::Succeeded,
+            When::Failed => self == Self::Failed,
+            When::Ended => self != Self::Skipped,
+        }
+    }
+}
+
+impl fmt::Display for ParentEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Skipped => "was skipped",
+            Self::Unknown => "ended, and how is not known any more",
+        })
+    }
+}
+
+/// The jobs that a job depends on, as its leader knows them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parents(BTreeMap<JobName, Parent>);
+
+/// One of them.
+#[derive(Debug, Clone, Default)]
+struct Parent {
+    view: ParentView,
+    /// How items ended for fires: an item that runs for the next fire does not say any more how it ended for this one.
+    seen: BTreeMap<i64, BTreeMap<ShardingItem, FireState>>,
+}
+
+/// What is known of a fire of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stand {
+    /// The job has no fire at this time.
+    NoSuchFire,
+    /// It is not over.
+    Pending,
+    Over(ParentEnd),
+}
+
+/// How an item ended for a fire.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ItemStand {
+    Pending,
+    Succeeded,
+    Failed,
+    /// It is not a part of the fire: an operator disabled it.
+    LeftOut,
+    Unknown,
+}
+
+impl Parents {
+    /// Takes what the registry says of one of them now.
+    pub(crate) fn learn(&mut self, job: JobName, view: ParentView) {
+        let parent = self.0.entry(job).or_default();
+        for (item, known) in &view.items {
+            // Without its mark a run was lost. It may begin again as long as its fire is open, and otherwise has failed.
+            let is_told = |state: FireState| state != FireState::Running || !known.marked;
+            if let Some(begun) = known.record.last.as_ref().filter(|begun| !begun.manual && is_told(begun.state)) {
+                parent.seen.entry(begun.at).or_default().insert(*item, begun.state);
+            }
+        }
+        while parent.seen.len() > REMEMBERED {
+            parent.seen.pop_first();
+        }
+        parent.view = view;
+    }
+
+    /// Takes what runs for what has succeeded: a planted bug.
+    pub(crate) fn take_for_ended(&mut self) {
+        let items = self.0.values_mut().flat_map(|parent| parent.view.items.values_mut());
+        let last = items.filter_map(|item| item.record.last.as_mut());
+        last.filter(|begun| begun.state == FireState::Running).for_each(|begun| begun.state = FireState::Succeeded);
+    }
+
+    /// Forgets them all.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The times of the fires after `through` that any item of these jobs is known to have begun, or that they decided on.
+    pub(super) fn fires_after(&self, through: i64) -> BTreeSet<i64> {
+        self.0.values().flat_map(Parent::fires).filter(|at| *at > through).collect()
+    }
+
+    /// What is known of the fire of a job at a time.
+    pub(super) fn stand(&self, job: &JobName, at: i64) -> Stand {
+        self.0.get(job).map_or(Stand::Pending, |parent| parent.stand(at))
+    }
+}
+
+impl Parent {
+    fn fires(&self) -> impl Iterator<Item = i64> {
+        let begun = self.view.items.values().filter_map(|item| item.record.last.as_ref());
+        let begun = begun.filter(|begun| !begun.manual).map(|begun| begun.at);
+        let decided = self.view.decided.iter().flat_map(|record| &record.decided).map(|fire| fire.at);
+        begun.chain(self.seen.keys().copied()).chain(decided)
+    }
+
+    fn stand(&self, at: i64) -> Stand {
+        let Some(configuration) = &self.view.configuration else { return Stand::Pending };
+        if let Some(record) = &self.view.decided
+            && let Some(decided) = record.decided.iter().find(|fire| fire.at == at)
+            && decided.skipped.is_some()
+        {
+            return Stand::Over(ParentEnd::Skipped);
+        }
+        let was_begun = self.fires().any(|begun| begun == at);
+        if !was_begun {
+            let is_on_schedule = configuration.schedule().map(|schedule| schedule.next_after(at - 1) == Some(at));
+            let is_to_come = match (is_on_schedule, &self.view.decided) {
+                (Some(is_on_schedule), _) => is_on_schedule,
+                (None, Some(record)) => record.through < at,
+                (None, None) => !configuration.depends_on().is_empty(),
+            };
+            if !is_to_come {
+                return Stand::NoSuchFire;
+            }
+        }
+        let of_items = (0..configuration.sharding_total_count()).map(|item| self.stand_of(configuration, item, at));
+        of_items.fold(Stand::Over(ParentEnd::Succeeded), |so_far, item| match (so_far, item) {
+            (Stand::Pending, _) | (_, ItemStand::Pending) => Stand::Pending,
+            (Stand::Over(ParentEnd::Failed), _) | (_, ItemStand::Failed) => Stand::Over(ParentEnd::Failed),
+            (_, ItemStand::Unknown) => Stand::Over(ParentEnd::Unknown),
+            (so_far, ItemStand::Succeeded | ItemStand::LeftOut) => so_far,
+        })
+    }
+
+    fn stand_of(&self, configuration: &JobConfiguration, item: ShardingItem, at: i64) -> ItemStand {
+        let of_state = |state: FireState| match state {
+            FireState::Running => ItemStand::Pending,
+            // Another instance takes it over.
+            FireState::Cancelled if configuration.failover() => ItemStand::Pending,
+            FireState::Succeeded => ItemStand::Succeeded,
+            FireState::Failed | FireState::Cancelled | FireState::NotRun => ItemStand::Failed,
+        };
+        let seen_last = self.seen.get(&at).and_then(|items| items.get(&item)).copied();
+        let seen = || seen_last.filter(|state| !state.is_unfinished());
+        let Some(known) = self.view.items.get(&item) else { return seen().map_or(ItemStand::Pending, of_state) };
+        let record = &known.record;
+        match record.last.as_ref().filter(|begun| !begun.manual) {
+            Some(begun) if begun.at == at => of_state(begun.state),
+            last => {
+                if let Some(state) = seen() {
+                    return of_state(state);
+                }
+                let ran_since = last.is_some_and(|begun| begun.at > at);
+                let is_decided = record.through >= Some(at) && record.to_make_up() != Some(at);
+                match (ran_since, is_decided) {
+                    // It was lost, or cut off, and was not run again.
+                    (true, _) if seen_last.is_some() => ItemStand::Failed,
+                    (true, _) => ItemStand::Unknown,
+                    // A trigger by hand has taken the place of what the record said of this fire.
+                    (false, true) if record.last.as_ref().is_some_and(|begun| begun.manual) => ItemStand::Unknown,
+                    (false, true) if known.disabled => ItemStand::LeftOut,
+                    (false, true) => ItemStand::Failed,
+                    (false, false) if known.disabled => ItemStand::LeftOut,
+                    (false, false) => ItemStand::Pending,
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! The data of the node `dependencies`: which fires of other jobs were decided, and which one is due.
+
+use serde::{Deserialize, Serialize};
+
+use super::parent::ParentEnd;
+use crate::config::When;
+use crate::fire::{Later, SkipReason};
+use crate::ident::JobName;
+
+/// How many decided fires the node names: for jobs that depend on this one in turn, and for people.
+const KEPT: usize = 16;
+
+/// Far more bytes than the node has.
+const LONGEST: usize = 64 * 1024;
+
+/// Data of `dependencies`, as JSON. The leader writes it, with its version as the guard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DependencyRecord {
+    /// Every fire up to this scheduled time, in milliseconds since 1970, was decided.
+    pub through: i64,
+    /// The latest fire that the job runs for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<DueFire>,
+    /// The latest decided fires, in ascending order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decided: Vec<DecidedFire>,
+    #[serde(flatten)]
+    later: Later,
+}
+
+/// A fire that the job runs for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DueFire {
+    /// The scheduled time that the jobs before it have run for, in milliseconds since 1970.
+    pub at: i64,
+    /// When it became due, by the clock of the leader, in milliseconds since 1970.
+    pub since: i64,
+}
+
+/// A fire that was decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DecidedFire {
+    /// Its scheduled time in milliseconds since 1970.
+    pub at: i64,
+    /// The job for whose end it is not run; `None` where it is run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Unmet>,
+}
+
+/// A dependency that did not come out as it has to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Unmet {
+    /// The job.
+    pub job: JobName,
+    /// How it has to end.
+    pub when: When,
+    /// How it ended.
+    pub end: ParentEnd,
+}
+
+impl Unmet {
+    pub(super) fn new(job: JobName, when: When, end: ParentEnd) -> Self {
+        Self { job, when, end }
+    }
+
+    /// Why a fire is not run.
+    pub(crate) fn reason(&self) -> SkipReason {
+        SkipReason::DependencyNotMet { job: self.job.clone(), end: self.end.to_string(), when: self.when.as_str() }
+    }
+}
+
+impl DependencyRecord {
+    /// The record of a job that decides on the fires after this time.
+    pub(crate) fn from(through: i64) -> Self {
+        Self { through, due: None, decided: Vec::new(), later: Later::new() }
+    }
+
+    /// Reads the node. `None` where it cannot be read: then the leader makes it again.
+    pub fn parse(data: &[u8]) -> Option<Self> {
+        (data.len() <= LONGEST).then(|| serde_json::from_slice(data).ok()).flatten()
+    }
+
+    /// The data of the node.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")
+    }
+
+    /// The record after a decision that is made at `now`, in milliseconds since 1970.
+    pub(crate) fn after(&self, at: i64, skipped: Option<Unmet>, now: i64) -> Self {
+        let mut decided = self.decided.clone();
+        let due = if skipped.is_none() { Some(DueFire { at, since: now }) } else { self.due };
+        decided.push(DecidedFire { at, skipped });
+        decided.drain(..decided.len().saturating_sub(KEPT));
+        Self { through: self.through.max(at), due, decided, later: self.later.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_reads_back_what_it_writes_and_keeps_the_latest_fires() {
+        let unmet = Unmet::new(JobName::new("extract").unwrap(), When::Succeeded, ParentEnd::Failed);
+        let mut record = DependencyRecord::from(5).after(10, None, 12).after(20, Some(unmet.clone()), 22);
+        let text = String::from_utf8(record.to_bytes()).unwrap();
+        assert_eq!(
+            text,
+            r#"{"through":20,"due":{"at":10,"since":12},"decided":[{"at":10},{"at":20,"skipped":{"job":"extract","when":"succeeded","end":"failed"}}]}"#
+        );
+        assert_eq!(DependencyRecord::parse(text.as_bytes()), Some(record.clone()));
+        for at in 30..60 {
+            record = record.after(at, Some(unmet.clone()), at);
+        }
+        assert_eq!((record.through, record.decided.len(), record.decided[0].at), (59, KEPT, 44));
+        assert_eq!(record.due, Some(DueFire { at: 10, since: 12 }), "a skipped fire takes no due one away");
+        assert_eq!(DependencyRecord::parse(b"x"), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! A job that runs after other jobs.
+
+use std::sync::Arc;
+
+use super::group::{EPOCH, Group, every_five, job};
+use crate::config::JobConfiguration;
+use crate::engine::{DependencyRecord, Event, Notice, ParentItem, ParentView};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
+use crate::ident::{InstanceId, JobName};
+use crate::registry::SessionId;
+use crate::registry::layout::JobPath;
+
+/// The first fire of the job before it that came after the group was there.
+const AT: i64 = EPOCH + 5_000;
+const NEXT: i64 = EPOCH + 10_000;
+
+fn extract() -> JobName {
+    JobName::new("extract").unwrap()
+}
+
+fn after(total: u32) -> JobConfiguration {
+    JobConfiguration::builder("job", total).depends_on(["extract"]).build().unwrap()
+}
+
+fn view(at: i64, state: FireState) -> ParentView {
+    let (instance, attempt) = (InstanceId::of_process("10.0.0.9", 7), Attempt::new(SessionId(9), 7, 1));
+    let record = FireRecord::empty().begin(at, Fire::Scheduled(at), ExecutionSource::NormalTrigger, instance, attempt);
+    let record = match state {
+        FireState::Running => record,
+        state => record.end(at + 1, &ItemEnd { state, took: 1, error: None }),
+    };
+    let configuration = JobConfiguration::builder("extract", 1).cron("0/5 * * * * ?").build().unwrap();
+    let items = [(0, ParentItem { record, disabled: false, marked: state == FireState::Running })].into();
+    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None }
+}
+
+/// The leader of the job before it has ended a fire so.
+fn parent_ends(group: &mut Group, at: i64, state: FireState) {
+    for host in 0..group.hosts.len() {
+        if group.hosts[host].following == [extract()] {
+            group.tell(host, Event::Parent { job: extract(), view: Box::new(view(at, state)) });
+        }
+    }
+}
+
+fn decided(group: &Group) -> DependencyRecord {
+    DependencyRecord::parse(group.text(&JobPath::Dependencies).unwrap().as_bytes()).unwrap()
+}
+
+fn leaders(group: &Group) -> Vec<usize> {
+    (0..group.hosts.len()).filter(|host| group.hosts[*host].engine.status().leader).collect()
+}
+
+#[test]
+fn the_leader_alone_follows_and_all_instances_begin_when_the_job_before_has_ended() {
+    let mut group = Group::settled(2, &after(2));
+    let following: Vec<usize> = (0..2).filter(|host| group.hosts[*host].following == [extract()]).collect();
+    assert_eq!(following, leaders(&group));
+    group.run_until(5_100);
+    parent_ends(&mut group, AT, FireState::Running);
+    assert!(group.starts(0).is_empty() && group.starts(1).is_empty());
+    group.run_until(9_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    let (fire, source) = (Fire::Scheduled(AT), ExecutionSource::NormalTrigger);
+    let mut items: Vec<u32> = (0..2)
+        .flat_map(|host| {
+            let starts = group.starts(host);
+            assert!(starts.iter().all(|start| (start.0, start.1) == (fire, source)), "{starts:?}");
+            starts.into_iter().flat_map(|start| start.2)
+        })
+        .collect();
+    items.sort_unstable();
+    assert_eq!(items, [0, 1]);
+    assert_eq!(decided(&group).due.map(|due| (due.at, due.since)), Some((AT, EPOCH + 9_000)));
+    let is_late = |notice: &Notice| matches!(notice, Notice::BegunLate { .. });
+    assert!(!group.hosts.iter().any(|host| host.notices.iter().any(is_late)), "it is not late");
+}
+
+#[test]
+fn a_fire_that_failed_before_is_skipped_and_told_once() {
+    let mut group = Group::settled(2, &after(1));
+    group.run_until(6_000);
+    parent_ends(&mut group, AT, FireState::Failed);
+    group.run_until(8_000);
+    parent_ends(&mut group, AT, FireState::Failed);
+    assert!(group.starts(0).is_empty() && group.starts(1).is_empty());
+    let reason = SkipReason::DependencyNotMet { job: extract(), end: "failed".to_owned(), when: "succeeded" };
+    let told = Notice::Skipped { fire: Fire::Scheduled(AT), items: vec![], reason };
+    let times = group.hosts.iter().flat_map(|host| &host.notices).filter(|notice| **notice == told).count();
+    assert_eq!(times, 1);
+    assert_eq!(decided(&group).through, AT);
+    parent_ends(&mut group, NEXT, FireState::Succeeded);
+    assert_eq!(group.starts(0).len() + group.starts(1).len(), 1, "the next one is run");
+}
+
+#[test]
+fn a_leader_that_comes_after_the_end_decides_by_what_the_records_say() {
+    let mut group = Group::settled(3, &after(1));
+    let gone = leaders(&group)[0];
+    group.run_until(5_500);
+    group.kill(gone);
+    group.run_until(7_000);
+    let [leader] = leaders(&group).into_iter().filter(|host| *host != gone).collect::<Vec<_>>()[..] else {
+        panic!("no leader")
+    };
+    assert_eq!(group.hosts[leader].following, [extract()]);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    let runs: usize = (0..3).filter(|host| *host != gone).map(|host| group.starts(host).len()).sum();
+    assert_eq!(runs, 1);
+}
+
+#[test]
+fn an_instance_that_is_killed_between_the_end_and_its_begin_leaves_the_fire_to_the_next_owner_and_nobody_runs_it_twice()
+{
+    let mut group = Group::settled(2, &after(1));
+    let owner = group.owners(1)[0].unwrap();
+    let other = 1 - owner;
+    group.run_until(5_500);
+    // The owner hears of nothing any more.
+    group.hosts[owner].connected = false;
+    if group.hosts[other].following.is_empty() {
+        group.kill(owner);
+        group.run_until(7_000);
+    }
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    if !group.hosts[owner].killed {
+        group.kill(owner);
+    }
+    group.run_until(9_000);
+    assert_eq!(group.starts(other), [(Fire::Scheduled(AT), ExecutionSource::NormalTrigger, vec![0])]);
+    group.end_items(other, &[0]);
+    group.join("10.0.0.7", &after(1));
+    group.run_until(20_000);
+    let again = group.starts(2);
+    assert!(again.is_empty(), "{again:?}");
+}
+
+#[test]
+fn what_was_scheduled_before_the_job_was_there_is_not_for_it() {
+    let mut group = Group::settled(1, &after(1));
+    parent_ends(&mut group, EPOCH, FireState::Succeeded);
+    group.run_until(9_000);
+    assert!(group.starts(0).is_empty());
+}
+
+#[test]
+fn a_fire_that_comes_during_a_run_is_made_up_for() {
+    let mut group = Group::settled(1, &after(1));
+    group.run_until(6_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    group.run_until(11_000);
+    parent_ends(&mut group, NEXT, FireState::Succeeded);
+    assert_eq!(group.starts(0).len(), 1);
+    group.end_items(0, &[0]);
+    group.run_until(12_000);
+    assert_eq!(group.starts(0)[1..], [(Fire::Scheduled(NEXT), ExecutionSource::Misfire, vec![0])]);
+}
+
+#[test]
+fn a_job_with_a_schedule_follows_nobody() {
+    let group = Group::settled(1, &every_five(1));
+    assert!(group.hosts[0].following.is_empty() && !group.exists(&JobPath::Dependencies));
+    assert_eq!(job().as_str(), "job");
+}

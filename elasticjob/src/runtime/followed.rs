@@ -1,0 +1,192 @@
+//! Follows the jobs that a job depends on, for its leader: what the registry says of them becomes letters to the driver.
+//!
+//! Each of them has a watch and a task. After the events that came together, what changed is read again; nothing is polled.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::runtime::Handle;
+use tokio::task::AbortHandle;
+
+use super::handle::Letter;
+use super::mailbox::Mailbox;
+use crate::config::{JobConfiguration, wire};
+use crate::engine::{DependencyRecord, ParentItem, ParentView};
+use crate::fire::FireRecord;
+use crate::ident::{JobName, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::mirror::{Mirror, Unread, read_all};
+use crate::registry::{Data, RegistryCenter, WatchStream};
+
+/// The pause after a read that got no answer.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// The jobs that are followed. Dropping it ends that.
+#[derive(Debug, Default)]
+pub(super) struct Followed(Vec<AbortHandle>);
+
+impl Followed {
+    /// Follows these jobs.
+    pub(super) fn start(
+        system: &Handle,
+        registry: &Arc<dyn RegistryCenter>,
+        jobs: Vec<JobName>,
+        mailbox: &Arc<Mailbox<Letter>>,
+    ) -> Self {
+        let follow = |job| {
+            let follower = Follower {
+                watch: registry.watch(&JobPath::Root.absolute(&job)),
+                registry: registry.clone(),
+                mirror: Mirror::new(job.clone()),
+                job,
+                configuration: None,
+            };
+            system.spawn(follower.follow(mailbox.clone())).abort_handle()
+        };
+        Self(jobs.into_iter().map(follow).collect())
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        self.0.iter().for_each(AbortHandle::abort);
+    }
+}
+
+/// Follows one job.
+struct Follower {
+    job: JobName,
+    registry: Arc<dyn RegistryCenter>,
+    watch: Box<dyn WatchStream>,
+    mirror: Mirror,
+    /// What was read last of the configuration.
+    configuration: Option<(Data, Option<Arc<JobConfiguration>>)>,
+}
+
+/// What reading came to.
+enum Reading {
+    /// All that is needed is known.
+    Complete(ParentView),
+    /// The watch is not in place yet.
+    Unwatched,
+    /// The registry center gave no answer.
+    Unanswered,
+}
+
+impl Follower {
+    async fn follow(mut self, mailbox: Arc<Mailbox<Letter>>) {
+        let mut told: Option<ParentView> = None;
+        loop {
+            match self.read().await {
+                Reading::Complete(view) if told.as_ref() != Some(&view) => {
+                    told = Some(view.clone());
+                    if mailbox.post(Letter::Parent(self.job.clone(), Box::new(view))).is_err() {
+                        return;
+                    }
+                }
+                Reading::Complete(_) | Reading::Unwatched => {}
+                Reading::Unanswered => {
+                    tokio::time::sleep(AGAIN).await;
+                    self.drain();
+                    continue;
+                }
+            }
+            // The registry center is closed: nothing follows.
+            let Some(event) = poll_fn(|cx| self.watch.poll_next(cx)).await else { return };
+            self.mirror.on_event(&event);
+            self.drain();
+        }
+    }
+
+    /// Lists and reads what is missing.
+    async fn read(&mut self) -> Reading {
+        loop {
+            let lists = self.mirror.take_lists();
+            if !lists.is_empty() {
+                if !self.list(lists).await {
+                    return Reading::Unanswered;
+                }
+                continue;
+            }
+            if !self.mirror.is_synced() {
+                return Reading::Unwatched;
+            }
+            if let Ok(view) = self.view() {
+                return Reading::Complete(view);
+            }
+            if !self.read_wanted().await {
+                return Reading::Unanswered;
+            }
+        }
+    }
+
+    /// Whether all answers came.
+    async fn list(&mut self, paths: Vec<JobPath>) -> bool {
+        let generation = self.mirror.generation();
+        let answers = join_all(paths.iter().map(|path| self.registry.children(&path.absolute(&self.job)))).await;
+        self.drain();
+        let is_answered = answers.iter().all(Result::is_ok);
+        for (path, children) in paths.into_iter().zip(answers) {
+            match children {
+                Ok(children) => self.mirror.on_listed(generation, &path, children),
+                Err(_) => self.mirror.on_unanswered(generation, &path),
+            }
+        }
+        is_answered
+    }
+
+    /// Whether all answers came.
+    async fn read_wanted(&mut self) -> bool {
+        let generation = self.mirror.generation();
+        let wanted = self.mirror.take_wanted();
+        let paths = self.mirror.start_reads(wanted);
+        let answers = join_all(paths.iter().map(|path| self.registry.get(&path.absolute(&self.job)))).await;
+        self.drain();
+        let is_answered = answers.iter().all(Result::is_ok);
+        for (path, node) in paths.into_iter().zip(answers) {
+            match node {
+                Ok(node) => self.mirror.on_read(generation, &path, node),
+                Err(_) => self.mirror.on_unanswered(generation, &path),
+            }
+        }
+        is_answered
+    }
+
+    /// Takes the events that have arrived: answers are never older than they are.
+    fn drain(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Some(event)) = self.watch.poll_next(&mut cx) {
+            self.mirror.on_event(&event);
+        }
+    }
+
+    fn view(&mut self) -> Result<ParentView, Unread> {
+        let configuration = self.configuration();
+        let decided = self.mirror.need(&JobPath::Dependencies);
+        let items = read_all(self.mirror.items().map(|item| Ok((item, self.item(item)?))));
+        let decided = decided?.and_then(|known| DependencyRecord::parse(&known.data));
+        Ok(ParentView { configuration: configuration?, items: items?, decided })
+    }
+
+    fn configuration(&mut self) -> Result<Option<Arc<JobConfiguration>>, Unread> {
+        let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(None) };
+        match &self.configuration {
+            Some((data, configuration)) if *data == known.data => Ok(configuration.clone()),
+            _ => {
+                let configuration = wire::from_yaml(&self.job, &known.data).ok().map(Arc::new);
+                self.configuration = Some((known.data.clone(), configuration.clone()));
+                Ok(configuration)
+            }
+        }
+    }
+
+    fn item(&self, item: ShardingItem) -> Result<ParentItem, Unread> {
+        let known = self.mirror.need(&JobPath::fire(item))?;
+        let record = known.map_or(FireRecord::empty(), |known| known.parsed(FireRecord::parse).as_ref().clone());
+        let disabled = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+        Ok(ParentItem { record, disabled, marked: self.mirror.exists(&JobPath::running(item)) })
+    }
+}

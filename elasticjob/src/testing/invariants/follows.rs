@@ -1,0 +1,141 @@
+//! A job that runs after another one: each of its fires is a fire of that job which has ended as it has to, and no fire that
+//! ended so is left out.
+//!
+//! That no item of it runs twice for a fire, and that no two instances run it at a time, is looked at as for all jobs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Observation;
+use crate::config::When;
+use crate::engine::DependencyRecord;
+use crate::fire::{FireRecord, FireState};
+use crate::ident::{JobName, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::tree::Tree;
+use crate::registry::{Op, Transaction};
+use crate::testing::sim::Millis;
+
+/// How long the leader may take to decide, once nothing goes wrong.
+const DECIDES: Millis = 8_000;
+
+/// What is known of the job before it.
+#[derive(Debug)]
+pub(crate) struct Follows {
+    parent: JobName,
+    child: JobName,
+    when: When,
+    /// How the items of that job ended for its scheduled fires, or that they run.
+    ends: BTreeMap<i64, BTreeMap<ShardingItem, FireState>>,
+    /// When all items had ended.
+    complete: BTreeMap<i64, Millis>,
+    /// Items that were disabled at some time: they may begin a fire after it was decided without them.
+    disabled: BTreeSet<ShardingItem>,
+    calm_since: Option<Millis>,
+}
+
+impl Follows {
+    pub(crate) fn new(parent: JobName, child: JobName, when: When) -> Self {
+        Self {
+            parent,
+            child,
+            when,
+            ends: BTreeMap::new(),
+            complete: BTreeMap::new(),
+            disabled: BTreeSet::new(),
+            calm_since: None,
+        }
+    }
+
+    /// Looks at what happened, in a group whose first job has so many items.
+    pub(crate) fn check(
+        &mut self,
+        now: Millis,
+        total: u32,
+        tree: &Tree,
+        observation: &Observation<'_>,
+    ) -> Result<(), String> {
+        match observation {
+            Observation::Committed { transaction, .. } => {
+                self.learn(now, total, tree, transaction);
+                self.check_decision(tree, transaction)
+            }
+            Observation::Converged => {
+                self.calm_since = Some(now);
+                Ok(())
+            }
+            Observation::Calm { .. } => self.check_complete(now, total, tree),
+            _ => Ok(()),
+        }
+    }
+
+    fn learn(&mut self, now: Millis, total: u32, tree: &Tree, transaction: &Transaction) {
+        for op in transaction.ops() {
+            let (Op::Set { path, data, .. }, parent) = (op, &self.parent) else { continue };
+            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(parent, path) else { continue };
+            let Some(begun) = FireRecord::parse(data).last.filter(|begun| !begun.manual) else { continue };
+            self.ends.entry(begun.at).or_default().insert(item, begun.state);
+            let items = &self.ends[&begun.at];
+            if (0..total).all(|item| items.get(&item).is_some_and(|state| !state.is_unfinished())) {
+                self.complete.entry(begun.at).or_insert(now);
+            }
+        }
+        let is_disabled = |item: &ShardingItem| exists(tree, &self.parent, &JobPath::Item(*item, ItemNode::Disabled));
+        self.disabled.extend((0..total).filter(is_disabled));
+    }
+
+    /// A fire becomes due with this transaction.
+    fn check_decision(&self, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+        let node = JobPath::Dependencies.absolute(&self.child);
+        let written = transaction.ops().iter().find_map(|op| match op {
+            Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data)?.due,
+            _ => None,
+        });
+        let Some(due) = written else { return Ok(()) };
+        let Some(items) = self.ends.get(&due.at) else {
+            return Err(format!("the fire {} is due, which no item of job '{}' has begun", due.at, self.parent));
+        };
+        for (item, state) in items.iter().filter(|(item, _)| !self.disabled.contains(item)) {
+            let record = data(tree, &self.parent, &JobPath::fire(*item)).map(|data| FireRecord::parse(&data));
+            let runs = record.and_then(|record| record.running().filter(|begun| !begun.manual).map(|begun| begun.at));
+            if runs == Some(due.at) {
+                return Err(format!("the fire {} is due, and item {item} of job '{}' still runs", due.at, self.parent));
+            }
+            if self.when == When::Succeeded && *state == FireState::Failed {
+                return Err(format!("the fire {} is due, and item {item} of job '{}' failed", due.at, self.parent));
+            }
+        }
+        Ok(())
+    }
+
+    /// A stretch without faults is over.
+    fn check_complete(&self, now: Millis, total: u32, tree: &Tree) -> Result<(), String> {
+        let Some(since) = self.calm_since else { return Ok(()) };
+        let decided = data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
+        let ended = self.complete.iter().filter(|(_, at)| (since..now.saturating_sub(DECIDES)).contains(at));
+        let Some((at, _)) = ended.last() else { return Ok(()) };
+        let Some(decided) = decided.filter(|record| record.through >= *at) else {
+            return Err(format!("job '{}' ended its fire {at}, and nothing was decided on it", self.parent));
+        };
+        if decided.due.map(|due| due.at) != Some(*at) {
+            return Ok(());
+        }
+        for item in 0..total {
+            let Some(data) = data(tree, &self.child, &JobPath::fire(item)) else { continue };
+            let record = FireRecord::parse(&data);
+            let is_known = record.through >= Some(*at) || record.missed >= Some(*at) || record.running().is_some();
+            let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
+            if !is_known && !is_disabled {
+                return Err(format!("item {item} of job '{}' was not begun for its fire {at}", self.child));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn data(tree: &Tree, job: &JobName, path: &JobPath) -> Option<crate::registry::Data> {
+    Some(tree.get(&path.absolute(job)).ok()??.data)
+}
+
+fn exists(tree: &Tree, job: &JobName, path: &JobPath) -> bool {
+    data(tree, job, path).is_some()
+}
