@@ -11,6 +11,8 @@ use libtest_mimic::{Arguments, Trial};
 use crate::java_peer::JavaPeer;
 #[cfg(feature = "cloud")]
 use crate::kubernetes::Cluster;
+#[cfg(feature = "cloud")]
+use crate::slurm::SlurmCluster;
 use crate::tier::Tier;
 use crate::wrong_clock::WrongClock;
 use crate::zookeeper::ZookeeperServer;
@@ -27,6 +29,8 @@ pub struct Harness {
     peer: Shared<JavaPeer>,
     #[cfg(feature = "cloud")]
     cluster: Shared<Cluster>,
+    #[cfg(feature = "cloud")]
+    slurm: Shared<SlurmCluster>,
     /// What tests need and what is not here, with the reason.
     missing: BTreeMap<&'static str, String>,
 }
@@ -64,6 +68,8 @@ impl Default for Harness {
             peer: Shared::default(),
             #[cfg(feature = "cloud")]
             cluster: Shared::default(),
+            #[cfg(feature = "cloud")]
+            slurm: Shared::default(),
             missing: BTreeMap::new(),
         }
     }
@@ -207,6 +213,39 @@ impl Harness {
         self.with_service("cluster", no_started_kubernetes().or_else(no_zookeeper), name, with_both);
     }
 
+    /// Adds a test on the cluster that all tests of the program share: each has a namespace of its own.
+    #[cfg(feature = "cloud")]
+    pub fn on_slurm<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<SlurmCluster>) -> F + Send + 'static,
+    ) {
+        let cluster = self.slurm.clone();
+        self.with_service("slurm", no_slurm(), name, move || test(cluster.get(SlurmCluster::start)));
+    }
+
+    /// Adds a test on a cluster of its own, whose daemons it may kill.
+    #[cfg(feature = "cloud")]
+    pub fn on_own_slurm<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(SlurmCluster) -> F + Send + 'static,
+    ) {
+        self.with_service("slurm", no_slurm(), name, move || test(SlurmCluster::start().expect("Slurm starts")));
+    }
+
+    /// Adds a test on the cluster and the ZooKeeper that all tests of the program share.
+    #[cfg(feature = "cloud")]
+    pub fn on_slurm_and_zookeeper<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(Arc<SlurmCluster>, Arc<ZookeeperServer>) -> F + Send + 'static,
+    ) {
+        let (cluster, server) = (self.slurm.clone(), self.server.clone());
+        let with_both = move || test(cluster.get(SlurmCluster::start), server.get(ZookeeperServer::start));
+        self.with_service("slurm", no_slurm().or_else(no_zookeeper), name, with_both);
+    }
+
     fn add_ignorable<F: Future<Output = ()>>(
         &mut self,
         name: impl Into<String>,
@@ -223,10 +262,12 @@ impl Harness {
             eprintln!("left out, because they need {kind}: {missing}");
         }
         let conclusion = libtest_mimic::run(&arguments, self.trials);
-        // The server ends with its last reference, which must be before the process does.
+        // Servers end with their last references, which must be before the process does.
         drop(self.server);
         #[cfg(feature = "cloud")]
         drop(self.cluster);
+        #[cfg(feature = "cloud")]
+        drop(self.slurm);
         conclusion.exit_code()
     }
 }
@@ -250,6 +291,11 @@ fn no_kubernetes() -> Option<String> {
 #[cfg(feature = "cloud")]
 fn no_started_kubernetes() -> Option<String> {
     no_kubernetes().or_else(Cluster::why_none_is_started)
+}
+
+#[cfg(feature = "cloud")]
+fn no_slurm() -> Option<String> {
+    SlurmCluster::find().err().map(|missing| missing.to_string())
 }
 
 fn no_maven() -> Option<String> {

@@ -24,6 +24,8 @@ pub mod records;
 pub mod retry_reads;
 #[cfg(feature = "cloud")]
 pub mod scheduler;
+#[cfg(feature = "cloud")]
+pub mod slurm;
 pub mod tier;
 #[cfg(feature = "databases")]
 pub mod tracing_suite;

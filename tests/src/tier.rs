@@ -66,7 +66,8 @@ mod tests {
     #[test]
     fn only_what_needs_the_java_program_is_of_the_java_tier() {
         assert_eq!(Tier::of_service("maven"), Tier::Java);
-        for service in ["zookeeper", "faketime", "postgresql", "mariadb", "promtool", "chromium", "nginx", "kubernetes"]
+        for service in
+            ["zookeeper", "faketime", "postgresql", "mariadb", "promtool", "chromium", "nginx", "kubernetes", "slurm"]
         {
             assert_eq!(Tier::of_service(service), Tier::Services);
         }

@@ -122,7 +122,8 @@ pub(crate) struct CloudArguments {
     /// Everybody on this host may do everything; only on a loopback address
     #[arg(long)]
     pub(crate) no_authentication: bool,
-    /// Where packages, logs and outcomes are kept, and without a registry center the registrations
+    /// Where packages, logs and outcomes are kept, and without a registry center the registrations; with the carrier slurm all
+    /// nodes and schedulers share it
     #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]
     pub(crate) work: std::path::PathBuf,
     /// The CPUs that all processes together may take [default: those of the host]
@@ -131,9 +132,17 @@ pub(crate) struct CloudArguments {
     /// The memory in MB that all processes together may take [default: that of the host]
     #[arg(long, value_name = "MB")]
     pub(crate) memory: Option<f64>,
-    /// How the memory of a process is limited
-    #[arg(long, value_enum, default_value = "auto")]
-    pub(crate) memory_limit: MemoryLimitType,
+    /// How the memory of a process is limited [default: auto]
+    #[arg(long, value_enum)]
+    pub(crate) memory_limit: Option<MemoryLimitType>,
+    /// The settings of the cluster, for the carrier slurm [default: the variable SLURM_CONF, or what Slurm finds]
+    #[cfg(feature = "slurm")]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) slurm_conf: Option<std::path::PathBuf>,
+    /// The folder of Slurm's commands, for the carrier slurm [default: PATH]
+    #[cfg(feature = "slurm")]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) slurm_commands: Option<std::path::PathBuf>,
     #[cfg(feature = "kubernetes")]
     #[command(flatten)]
     pub(crate) kubernetes: KubernetesArguments,
@@ -170,6 +179,9 @@ pub(crate) enum CarrierType {
     /// Pods of a cluster
     #[cfg(feature = "kubernetes")]
     Kubernetes,
+    /// Jobs of a Slurm cluster
+    #[cfg(feature = "slurm")]
+    Slurm,
 }
 
 /// A way to limit memory.

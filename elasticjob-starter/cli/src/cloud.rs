@@ -92,10 +92,16 @@ pub(crate) async fn run(
 }
 
 async fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
+    #[cfg(feature = "slurm")]
+    if !matches!(wanted.carrier, CarrierType::Slurm) {
+        slurm_is_not_given(wanted)?;
+    }
     match wanted.carrier {
         CarrierType::Process => process(wanted, namespace),
         #[cfg(feature = "kubernetes")]
         CarrierType::Kubernetes => crate::kubernetes::carrier(wanted, namespace).await,
+        #[cfg(feature = "slurm")]
+        CarrierType::Slurm => slurm(wanted, namespace).await,
     }
 }
 
@@ -105,10 +111,41 @@ fn process(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>,
     let mut options = ProcessOptions::new(&wanted.work, namespace);
     (options.cpus, options.memory_mb) = (wanted.cpus, wanted.memory);
     options.memory = match wanted.memory_limit {
-        MemoryLimitType::Auto => MemoryLimit::Auto,
-        MemoryLimitType::AddressSpace => MemoryLimit::AddressSpace,
-        MemoryLimitType::Off => MemoryLimit::Off,
+        None | Some(MemoryLimitType::Auto) => MemoryLimit::Auto,
+        Some(MemoryLimitType::AddressSpace) => MemoryLimit::AddressSpace,
+        Some(MemoryLimitType::Off) => MemoryLimit::Off,
     };
     let fails = |error| Failure::Usage(format!("--work {}: {error}", wanted.work.display()));
     Ok(Arc::new(ProcessCarrier::new(options).map_err(fails)?))
+}
+
+#[cfg(feature = "slurm")]
+fn slurm_is_not_given(wanted: &CloudArguments) -> Result<(), Failure> {
+    let options =
+        [("--slurm-conf", wanted.slurm_conf.is_some()), ("--slurm-commands", wanted.slurm_commands.is_some())];
+    match options.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Failure::Usage(format!("{option} is for --carrier slurm"))),
+        None => Ok(()),
+    }
+}
+
+#[cfg(feature = "slurm")]
+async fn slurm(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
+    use elasticjob_cloud::slurm::{SlurmCarrier, SlurmOptions};
+
+    #[cfg(feature = "kubernetes")]
+    crate::kubernetes::are_not_given(&wanted.kubernetes)?;
+    let of_process = [
+        ("--cpus", wanted.cpus.is_some()),
+        ("--memory", wanted.memory.is_some()),
+        ("--memory-limit", wanted.memory_limit.is_some()),
+    ];
+    if let Some((option, _)) = of_process.iter().find(|(_, is_given)| *is_given) {
+        let why = "is for --carrier process: Slurm has limits of its own, see cpuCount and memoryMB";
+        return Err(Failure::Usage(format!("{option} {why}")));
+    }
+    let mut options = SlurmOptions::new(&wanted.work, namespace);
+    (options.conf, options.commands) = (wanted.slurm_conf.clone(), wanted.slurm_commands.clone());
+    let carrier = SlurmCarrier::connect(options).await;
+    Ok(Arc::new(carrier.map_err(|why| Failure::Console(format!("--carrier slurm: {why}")))?))
 }

@@ -142,3 +142,21 @@ fn nobody_lets_other_hosts_run_commands_without_a_login() {
     assert_eq!(output.status.code(), Some(2), "{told}");
     assert!(told.contains("0.0.0.0"), "{told}");
 }
+
+#[cfg(feature = "slurm")]
+#[test]
+fn options_of_another_carrier_are_refused_by_name() {
+    let folder = folder("options", "true");
+    let said = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_elasticjob"));
+        let output =
+            command.args(["cloud", "--no-authentication"]).args(arguments).current_dir(&folder).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, told) = said(&["--carrier", "slurm", "--cpus", "4"]);
+    assert!(code == Some(2) && told.contains("--cpus is for --carrier process"), "{code:?} {told}");
+    let (code, told) = said(&["--slurm-conf", "slurm.conf"]);
+    assert!(code == Some(2) && told.contains("--slurm-conf is for --carrier slurm"), "{code:?} {told}");
+    let (code, told) = said(&["--carrier", "slurm", "--slurm-commands", "/no/such/folder"]);
+    assert!(code == Some(1) && told.contains("/no/such/folder/scontrol"), "{code:?} {told}");
+}

@@ -1,6 +1,7 @@
 //! Files in which carriers keep what a process wrote, and how it ended.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -19,9 +20,9 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Writes a file that is there as a whole or not at all.
+/// Writes a file that is there as a whole or not at all. Other schedulers may write it at the same time: one of them is the last.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let beside = path.with_extension("new");
+    let beside = path.with_extension(format!("{:x}.new", RandomState::new().hash_one(std::process::id())));
     fs::write(&beside, text)?;
     fs::rename(beside, path)
 }
@@ -64,4 +65,24 @@ fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
     let mut end = Vec::new();
     file.take(most as u64).read_to_end(&mut end)?;
     Ok(Some(String::from_utf8_lossy(&end).into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn a_file_that_several_write_at_the_same_time_is_whole_and_nothing_is_left_beside_it() {
+        let scratch = Scratch::new();
+        let file = scratch.path().join("id");
+        let write = |writer: usize| {
+            let text = writer.to_string().repeat(10_000);
+            (0..50).for_each(|_| write_whole(&file, &text).unwrap());
+        };
+        std::thread::scope(|scope| (0..4).for_each(|writer| drop(scope.spawn(move || write(writer)))));
+        let text = text_of(&file).unwrap().unwrap();
+        assert!(text.len() == 10_000 && text.bytes().all(|byte| byte == text.as_bytes()[0]));
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1);
+    }
 }

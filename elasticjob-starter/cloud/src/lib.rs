@@ -12,6 +12,7 @@
 //! | [`scheduler`] | makes ordinary jobs of the registered ones |
 //! | `kubernetes` | the carrier `KUBERNETES`: pods of a cluster, with the feature `kubernetes` |
 //! | `process` | the carrier `PROCESS`: processes of this host, on Unix |
+//! | `slurm` | the carrier `SLURM`: jobs of a Slurm cluster, with the feature `slurm`, on Unix |
 
 pub mod carrier;
 #[cfg(unix)]
@@ -27,3 +28,5 @@ pub mod rest;
 pub mod scheduler;
 #[cfg(any(test, feature = "testing"))]
 pub mod scratch;
+#[cfg(all(unix, feature = "slurm"))]
+pub mod slurm;

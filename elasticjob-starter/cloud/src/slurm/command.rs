@@ -1,0 +1,134 @@
+//! The commands of Slurm: how they are run, and what their failures mean.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::files::INHERITED;
+
+/// How long a command may take. Slurm's own commands give up a controller that is away sooner.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where the commands are, and with which settings they are run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Commands {
+    /// The folder of the commands; those on `PATH` where there is none.
+    pub(super) folder: Option<PathBuf>,
+    /// The settings of the cluster; those that Slurm finds where there are none.
+    pub(super) conf: Option<PathBuf>,
+}
+
+/// Why a command did nothing, or may have done nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Failed {
+    /// Slurm refuses it, and would refuse it again.
+    Refused(String),
+    /// The controller was not reached, or takes nothing now: nothing was done.
+    NotReached(String),
+    /// The answer is missing: it may have been done.
+    Unknown(String),
+}
+
+impl Failed {
+    /// The cause, for operators.
+    pub(super) fn why(&self) -> &str {
+        let (Self::Refused(why) | Self::NotReached(why) | Self::Unknown(why)) = self;
+        why
+    }
+}
+
+/// What Slurm says where the request did not arrive, or where it takes no job now and may take one later.
+const NOT_NOW: [&str; 9] = [
+    "Unable to contact slurm controller",
+    "Connection refused",
+    "Slurm temporarily unable to accept job",
+    "Resource temporarily unavailable",
+    "Slurm backup controller in standby mode",
+    "submit limit",
+    "Unable to process configuration file",
+    "Could not establish a configuration source",
+    "Invalid authentication credential",
+];
+
+/// What Slurm says where the request may have arrived.
+const MAYBE: [&str; 4] = [
+    "timed out on send/recv",
+    "Zero Bytes were transmitted or received",
+    "Unexpected message received",
+    "Connection reset",
+];
+
+impl Commands {
+    /// Runs a command and returns its standard output.
+    pub(super) async fn run<S: AsRef<OsStr>>(
+        &self,
+        program: &str,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<String, Failed> {
+        let path = self.folder.as_ref().map_or_else(|| PathBuf::from(program), |folder| folder.join(program));
+        let mut command = Command::new(&path);
+        command.args(arguments).env_clear();
+        // What a job inherits are these variables alone: others may be secrets of the scheduler. Options of Slurm's
+        // commands in the environment (SBATCH_...) would change what is submitted.
+        let names = INHERITED.iter().chain(&["PATH", "SLURM_CONF"]);
+        command.envs(names.filter_map(|name| Some((*name, std::env::var_os(name)?))));
+        command.env("LC_ALL", "C.UTF-8").env("SLURM_TIME_FORMAT", "%s");
+        command.envs(self.conf.iter().map(|conf| ("SLURM_CONF", conf)));
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        let output = match tokio::time::timeout(PATIENCE, command.output()).await {
+            Err(_) => return Err(Failed::Unknown(format!("{program} has not answered for {} s", PATIENCE.as_secs()))),
+            Ok(Err(error)) => return Err(Failed::NotReached(format!("{} does not start: {error}", path.display()))),
+            Ok(Ok(output)) => output,
+        };
+        if output.status.success() {
+            return String::from_utf8(output.stdout).map_err(|_| Failed::Unknown(format!("{program} wrote no text")));
+        }
+        Err(failure(program, output.status.code(), &String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+/// What a command that failed came to, by what it wrote to its standard error.
+fn failure(program: &str, code: Option<i32>, said: &str) -> Failed {
+    let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let why =
+        lines.map(|line| line.split_once("error: ").map_or(line, |(_, error)| error)).collect::<Vec<_>>().join("; ");
+    match code {
+        None => Failed::Unknown(format!("{program} was killed: {why}")),
+        Some(_) if MAYBE.iter().any(|text| said.contains(text)) => Failed::Unknown(format!("{program}: {why}")),
+        Some(_) if NOT_NOW.iter().any(|text| said.contains(text)) => Failed::NotReached(format!("{program}: {why}")),
+        Some(_) => Failed::Refused(format!("{program}: {why}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_whether_the_request_may_have_been_done() {
+        let of = |said: &str| failure("sbatch", Some(1), said);
+        let refused = "sbatch: error: invalid partition specified: nope\n\
+                       sbatch: error: Batch job submission failed: Invalid partition name specified\n";
+        let why =
+            "sbatch: invalid partition specified: nope; Batch job submission failed: Invalid partition name specified";
+        assert_eq!(of(refused), Failed::Refused(why.to_owned()));
+        let away = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)";
+        assert!(matches!(of(away), Failed::NotReached(_)));
+        let limit = "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: Job violates \
+                     accounting/QOS policy (job submit limit, user's size and/or time limits)";
+        assert!(matches!(of(limit), Failed::NotReached(_)));
+        let lost = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation";
+        assert!(matches!(of(lost), Failed::Unknown(_)));
+        assert!(matches!(failure("sbatch", None, ""), Failed::Unknown(_)));
+    }
+
+    #[tokio::test]
+    async fn a_command_that_is_not_there_is_named() {
+        let commands = Commands { folder: Some("/no/such/folder".into()), conf: None };
+        let failed = commands.run("squeue", ["--me"]).await.unwrap_err();
+        assert!(matches!(&failed, Failed::NotReached(why) if why.contains("/no/such/folder/squeue")), "{failed:?}");
+    }
+}

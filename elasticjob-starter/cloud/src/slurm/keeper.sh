@@ -1,0 +1,84 @@
+#!/bin/sh
+# Keeps a process on the node that Slurm gave it, and writes what became of it into a folder that all hosts share.
+#   keeper.sh item FOLDER     runs the item once
+#   keeper.sh daemon FOLDER   starts the process again when it ends, after a pause that grows
+# FOLDER has a folder for each index of the array, and in it `run.sh`, which becomes the program.
+kind=$1
+place=$2/$SLURM_ARRAY_TASK_ID
+attempt=${SLURM_RESTART_COUNT:-0}
+child= ending=
+
+# A file that is there as a whole or not at all.
+write() {
+    printf %s "$2" >"$1.$SLURM_JOB_ID" && mv "$1.$SLURM_JOB_ID" "$1"
+}
+
+# Slurm sends the signal to all processes of the job. When the grace is over this script ends, and Slurm kills the rest.
+asked_to_end() {
+    [ -z "$ending" ] && grace=$(cat "$place/stop" 2>/dev/null) || return
+    ending=yes
+    (trap '' TERM; sleep "$grace"; kill -USR1 $$) &
+}
+trap asked_to_end TERM
+trap 'exit 143' USR1
+trap : INT HUP QUIT
+
+# Runs the program until it ends; its exit code is in `code`.
+run() {
+    ELASTICJOB_FAILURE=$1/failure /bin/sh "$place/run.sh" >"$1/stdout" 2>"$1/stderr" </dev/null &
+    child=$!
+    # A signal ends the wait before the program has ended.
+    while wait "$child"; code=$?; kill -0 "$child" 2>/dev/null; do :; done
+}
+
+run_item() {
+    # The first array that comes here runs the item. Another one comes of a submission whose answer got lost.
+    claim=$place/claim.$SLURM_JOB_ID
+    printf %s "$SLURM_ARRAY_JOB_ID" >"$claim" || exit 1
+    ln "$claim" "$place/claim" 2>/dev/null
+    rm -f "$claim"
+    [ "$(cat "$place/claim")" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
+    # A cluster may be set to run failed jobs again. A program that has ended is not.
+    for ended in "$place"/*/exit; do
+        [ -e "$ended" ] && exit "$(cat "$ended")"
+    done
+    [ -e "$place/stop" ] && exit 143
+    if [ "$attempt" -ge 3 ]; then
+        write "$place/given-up" "$attempt"
+        exit 1
+    fi
+    # Without -p: a launch that is forgotten does not come back.
+    mkdir "$place/$attempt" || exit 1
+    write "$place/attempt" "$attempt"
+    run "$place/$attempt"
+    write "$place/$attempt/exit" "$code"
+    exit "$code"
+}
+
+keep_daemon() {
+    restarts=$(cat "$place/restarts" 2>/dev/null) || restarts=0
+    pause=1
+    while [ ! -e "$place/stop" ]; do
+        began=$(date +%s)
+        rm -f "$place/failure"
+        write "$place/status" "running $restarts"
+        run "$place"
+        [ -e "$place/stop" ] && break
+        # One that lived for a minute has started well.
+        [ $(($(date +%s) - began)) -ge 60 ] && pause=1
+        restarts=$((restarts + 1))
+        write "$place/restarts" "$restarts"
+        write "$place/status" "waiting $restarts $pause $code"
+        sleep "$pause" &
+        wait $!
+        pause=$((pause * 2))
+        [ "$pause" -gt 300 ] && pause=300
+    done
+    exit 0
+}
+
+cd "$place" || exit 1
+case $kind in
+    item) run_item ;;
+    daemon) keep_daemon ;;
+esac

@@ -1,0 +1,270 @@
+//! The folder of an item, which the keeper on the node and all schedulers share: what became of the item.
+//!
+//! Slurm forgets jobs some minutes after their end. So the keeper writes the exit code, and the carrier the outcome as soon as
+//! it has seen it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::queue::{End, JobState, Row, waits_for};
+use crate::carrier::{ItemState, Outcome};
+use crate::files::{last_words, log, text_of, write_whole};
+
+/// The folder of an item.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    folder: PathBuf,
+    /// The limit of the memory in MB.
+    limit: u64,
+}
+
+impl Place {
+    pub(super) fn new(folder: PathBuf, limit: u64) -> Self {
+        Self { folder, limit }
+    }
+
+    /// Prepares it for a submission.
+    pub(super) fn prepare(&self, script: &str) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        write_whole(&self.file("run.sh"), script)
+    }
+
+    /// Notes that Slurm has accepted the item.
+    pub(super) fn note_submitted(&self, array: u64) -> io::Result<()> {
+        write_whole(&self.file("submitted"), &array.to_string())
+    }
+
+    /// Notes that the item is stopped on request, and how long it may take to end. What has not begun will not begin.
+    pub(super) fn note_stop(&self, grace: Duration) -> io::Result<()> {
+        write_whole(&self.file("stop"), &grace.as_secs().to_string())
+    }
+
+    /// Whether Slurm was given the item once.
+    pub(super) fn was_submitted(&self) -> bool {
+        ["submitted", "claim", "outcome", "stop"].iter().any(|name| self.file(name).exists())
+    }
+
+    /// The last bytes of what its latest run wrote.
+    pub(super) fn log(&self, most: usize) -> io::Result<Option<String>> {
+        log(&self.run(self.attempt()?), most)
+    }
+
+    /// The state of the item. `rows` are those that Slurm has of it. `was_submitted` was asked before Slurm was. An end is kept,
+    /// so that it does not matter when Slurm forgets it.
+    pub(super) fn state(&self, rows: &[Row], was_submitted: bool) -> io::Result<Option<ItemState>> {
+        if let Some(outcome) = text_of(&self.file("outcome"))? {
+            let outcome: Outcome = serde_json::from_str(&outcome)?;
+            return Ok(Some(outcome.into()));
+        }
+        let outcome = match self.row(rows)? {
+            Some(row) => match row.state {
+                JobState::Pending => return Ok(Some(ItemState::waiting(waits_for(&row.reason)))),
+                JobState::Running => return self.running(row).map(Some),
+                JobState::Ended(end) => self.outcome(Some((end, row)))?,
+            },
+            None if was_submitted => self.outcome(None)?,
+            None => return Ok(None),
+        };
+        let text = serde_json::to_string(&outcome).expect("texts and numbers have a JSON form");
+        write_whole(&self.file("outcome"), &text)?;
+        Ok(Some(outcome.into()))
+    }
+
+    /// The row that counts. There are several where the answer to a submission got lost and it was repeated: then the array
+    /// counts that has claimed the item, or that will.
+    fn row<'a>(&self, rows: &'a [Row]) -> io::Result<Option<&'a Row>> {
+        if let [only] = rows
+            && only.is_live()
+        {
+            return Ok(Some(only));
+        }
+        Ok(match self.claim()? {
+            Some(array) => rows.iter().find(|row| row.array == array),
+            None => rows.iter().min_by_key(|row| (!row.is_live(), row.array)),
+        })
+    }
+
+    /// The rows that will never run anything: another array has claimed the item. As long as none has, each of them may.
+    pub(super) fn surplus<'a>(&self, rows: &'a [Row]) -> io::Result<Vec<&'a Row>> {
+        let claim = if rows.len() > 1 { self.claim()? } else { None };
+        let Some(claim) = claim else { return Ok(Vec::new()) };
+        Ok(rows.iter().filter(|row| row.is_live() && row.array != claim).collect())
+    }
+
+    /// The array that runs the item.
+    fn claim(&self) -> io::Result<Option<u64>> {
+        Ok(text_of(&self.file("claim"))?.and_then(|id| id.trim().parse().ok()))
+    }
+
+    fn running(&self, row: &Row) -> io::Result<ItemState> {
+        let since = row.since.unwrap_or_default() * 1_000;
+        Ok(ItemState::Running { place: row.node.clone(), since, attempt: self.attempt()? + 1 })
+    }
+
+    /// How the item ended, by what its keeper wrote and by what Slurm says. Without a row Slurm has forgotten it.
+    fn outcome(&self, row: Option<(End, &Row)>) -> io::Result<Outcome> {
+        let run = self.run(self.attempt()?);
+        let exit: Option<i32> = text_of(&run.join("exit"))?.and_then(|code| code.trim().parse().ok());
+        let end = row.map(|(end, _)| end);
+        let failed = |text: &str| Outcome::Failed { exit, text: text.to_owned() };
+        if exit == Some(0) {
+            return Ok(Outcome::Succeeded);
+        }
+        if end == Some(End::OutOfMemory) {
+            return Ok(Outcome::OutOfMemory { limit: self.limit });
+        }
+        if self.file("stop").exists() {
+            return Ok(Outcome::Stopped);
+        }
+        if self.file("given-up").exists() {
+            return Ok(Outcome::Lost { why: "its node was lost three times, and it is not started again".to_owned() });
+        }
+        Ok(match (end, exit) {
+            (Some(End::Timeout), _) => failed(
+                "it reached its time limit in Slurm: raise slurm.timeLimitMinutes of the application, or the limit of the \
+                 partition",
+            ),
+            (Some(End::Deadline), _) => failed("it reached its deadline in Slurm"),
+            (_, Some(code)) => failed(&last_words(&run, code)),
+            (Some(End::Cancelled), _) => failed("it was cancelled in Slurm, by scancel or by an administrator"),
+            (Some(End::NodeFailed), _) => Outcome::Lost { why: format!("its node {} failed", node(row)) },
+            (Some(End::Preempted), _) => Outcome::Lost { why: format!("other jobs took its node {}", node(row)) },
+            (Some(End::Revoked), _) => Outcome::Lost { why: "another cluster of the federation has it".to_owned() },
+            (Some(End::Completed | End::Failed | End::OutOfMemory), None) => failed(&format!(
+                "Slurm says {}, and the keeper left no exit code in {}: all nodes have to share this folder",
+                row.map(|(_, row)| row.reason.as_str()).filter(|reason| *reason != "None").unwrap_or("that it ended"),
+                self.folder.display(),
+            )),
+            (None, None) => Outcome::Lost {
+                why: "Slurm does not know it any more, and it left no exit code: it was killed, or never began"
+                    .to_owned(),
+            },
+        })
+    }
+
+    /// How often the item was started again after its node was lost.
+    fn attempt(&self) -> io::Result<u32> {
+        Ok(text_of(&self.file("attempt"))?.and_then(|attempt| attempt.trim().parse().ok()).unwrap_or(0))
+    }
+
+    fn run(&self, attempt: u32) -> PathBuf {
+        self.file(&attempt.to_string())
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+fn node(row: Option<(End, &Row)>) -> &str {
+    row.map_or("", |(_, row)| row.node.as_str())
+}
+
+/// Makes a folder that no other user can read: programs have secrets in their environment.
+pub(super) fn make_private(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    struct Item {
+        place: Place,
+        scratch: Scratch,
+    }
+
+    impl Item {
+        fn new() -> Self {
+            let scratch = Scratch::new();
+            fs::create_dir(scratch.path().join("0")).unwrap();
+            Self { place: Place::new(scratch.path().to_path_buf(), 80), scratch }
+        }
+
+        fn with(self, file: &str, text: &str) -> Self {
+            fs::write(self.scratch.path().join(file), text).unwrap();
+            self
+        }
+
+        fn outcome(&self, row: Option<Row>) -> Outcome {
+            let state = self.place.state(row.as_slice(), true).unwrap();
+            state.and_then(|state| state.outcome().cloned()).unwrap()
+        }
+    }
+
+    fn row(array: u64, state: JobState) -> Row {
+        let (name, node, reason) = ("ej-a".to_owned(), "n1".to_owned(), "None".to_owned());
+        Row { array, index: 0, name, state, node, since: Some(7), reason }
+    }
+
+    fn ended(end: End) -> Option<Row> {
+        Some(row(1, JobState::Ended(end)))
+    }
+
+    #[test]
+    fn the_exit_code_decides_unless_slurm_knows_better() {
+        let failed = |exit, text: &str| Outcome::Failed { exit, text: text.to_owned() };
+        assert_eq!(Item::new().with("0/exit", "0").outcome(ended(End::Completed)), Outcome::Succeeded);
+        let item = Item::new().with("0/exit", "3").with("0/stderr", "the table is locked\n");
+        assert_eq!(item.outcome(ended(End::Failed)), failed(Some(3), "the table is locked"));
+        let item = Item::new().with("0/exit", "137");
+        assert_eq!(item.outcome(ended(End::OutOfMemory)), Outcome::OutOfMemory { limit: 80 });
+        let timeout = Item::new().with("0/exit", "143").outcome(ended(End::Timeout));
+        assert!(matches!(&timeout, Outcome::Failed { text, .. } if text.contains("timeLimitMinutes")), "{timeout:?}");
+        let item = Item::new().with("0/exit", "143").with("stop", "5");
+        assert_eq!(item.outcome(ended(End::Failed)), Outcome::Stopped);
+        let lost = Item::new().outcome(ended(End::NodeFailed));
+        assert_eq!(lost, Outcome::Lost { why: "its node n1 failed".to_owned() });
+        let cancelled = Item::new().outcome(ended(End::Cancelled));
+        assert!(matches!(&cancelled, Outcome::Failed { text, .. } if text.contains("cancelled")), "{cancelled:?}");
+        let unshared = Item::new().outcome(ended(End::Completed));
+        assert!(matches!(&unshared, Outcome::Failed { text, .. } if text.contains("share")), "{unshared:?}");
+    }
+
+    #[test]
+    fn what_slurm_has_forgotten_is_told_by_the_exit_code_or_lost() {
+        assert_eq!(Item::new().with("0/exit", "0").outcome(None), Outcome::Succeeded);
+        assert!(matches!(Item::new().outcome(None), Outcome::Lost { .. }));
+        assert_eq!(Item::new().place.state(&[], false).unwrap(), None);
+    }
+
+    #[test]
+    fn an_outcome_is_kept_also_when_slurm_forgets_the_job() {
+        let item = Item::new().with("0/exit", "137");
+        item.outcome(ended(End::OutOfMemory));
+        assert_eq!(item.outcome(None), Outcome::OutOfMemory { limit: 80 });
+    }
+
+    #[test]
+    fn of_two_arrays_the_one_that_claimed_the_item_counts() {
+        let rows = [row(7, JobState::Pending), row(9, JobState::Running)];
+        let item = Item::new();
+        // Nobody has it yet: the older one will.
+        assert!(matches!(item.place.state(&rows, true).unwrap(), Some(ItemState::Waiting { .. })));
+        assert!(item.place.surplus(&rows).unwrap().is_empty());
+        let item = item.with("claim", "9");
+        assert!(matches!(item.place.state(&rows, true).unwrap(), Some(ItemState::Running { .. })));
+        assert_eq!(item.place.surplus(&rows).unwrap(), [&rows[0]]);
+        // The second array found the item claimed, and Slurm has forgotten the first one.
+        let rows = [row(10, JobState::Ended(End::Completed))];
+        let item = item.with("0/exit", "4");
+        assert!(matches!(
+            item.place.state(&rows, true).unwrap().unwrap().outcome(),
+            Some(Outcome::Failed { exit: Some(4), .. })
+        ));
+    }
+
+    #[test]
+    fn a_later_attempt_is_told_and_its_log_is_shown() {
+        let item = Item::new().with("attempt", "1").with("0/stdout", "first");
+        fs::create_dir(item.scratch.path().join("1")).unwrap();
+        let item = item.with("1/stdout", "second");
+        let running = item.place.state(&[row(1, JobState::Running)], true).unwrap();
+        assert_eq!(running, Some(ItemState::Running { place: "n1".to_owned(), since: 7_000, attempt: 2 }));
+        assert_eq!(item.place.log(100).unwrap().as_deref(), Some("second"));
+    }
+}

@@ -1,0 +1,247 @@
+//! What is submitted: the arguments of `sbatch`, and the script of a program.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::cluster::Cluster;
+use super::command::{Commands, Failed};
+use crate::model::{App, CarriedJob, Problem, needs_image};
+use crate::slurm::SLURM;
+
+/// An array that is submitted.
+#[derive(Debug)]
+pub(super) struct Submission<'a> {
+    pub(super) name: &'a str,
+    /// For operators who look at the queue.
+    pub(super) comment: String,
+    pub(super) app: &'a App,
+    pub(super) job: &'a CarriedJob,
+    pub(super) indexes: &'a [u32],
+    /// How many items a process has.
+    pub(super) items: usize,
+    /// Whether Slurm starts it again when its node is lost.
+    pub(super) is_requeued: bool,
+    /// `item` or `daemon`.
+    pub(super) kind: &'static str,
+    /// The folder with the keeper, and with a folder for each index.
+    pub(super) folder: &'a Path,
+}
+
+impl Submission<'_> {
+    fn arguments(&self) -> Vec<String> {
+        let folder = self.folder.display();
+        let mut arguments = vec![
+            "--parsable".to_owned(),
+            format!("--job-name={}", self.name),
+            format!("--comment={}", self.comment),
+            format!("--array={}", ranges(self.indexes)),
+            "--ntasks=1".to_owned(),
+            format!("--cpus-per-task={}", cpus(self.app, self.job, self.items)),
+            format!("--mem={}M", megabytes(self.app, self.job, self.items)),
+            if self.is_requeued { "--requeue".to_owned() } else { "--no-requeue".to_owned() },
+            format!("--chdir={folder}"),
+            // What Slurm itself has to say, apart from what the program says.
+            format!("--output={folder}/%a/slurm"),
+            "--open-mode=append".to_owned(),
+        ];
+        let slurm = &self.app.slurm;
+        let minutes = slurm.time_limit_minutes.map(|minutes| minutes.to_string());
+        let given = [
+            ("partition", self.job.queue_name.as_ref().or(slurm.partition.as_ref())),
+            ("account", slurm.account.as_ref()),
+            ("qos", slurm.qos.as_ref()),
+            ("constraint", slurm.constraint.as_ref()),
+            ("time", minutes.as_ref()),
+        ];
+        arguments.extend(given.iter().filter_map(|(option, value)| Some(format!("--{option}={}", (*value)?))));
+        arguments.extend([format!("{folder}/keeper.sh"), self.kind.to_owned(), folder.to_string()]);
+        arguments
+    }
+
+    /// Submits it, and returns the id of the array.
+    pub(super) async fn send(&self, commands: &Commands) -> Result<u64, Failed> {
+        let answer = commands.run("sbatch", self.arguments()).await?;
+        let id = answer.trim().split(';').next().and_then(|id| id.parse().ok());
+        id.ok_or_else(|| Failed::Unknown(format!("sbatch wrote '{}', which is no id of a job", answer.trim())))
+    }
+}
+
+/// The CPUs of a process. Slurm gives whole ones.
+fn cpus(app: &App, job: &CarriedJob, items: usize) -> u64 {
+    (job.cpus(app, items).ceil() as u64).max(1)
+}
+
+/// The memory of a process in MB.
+pub(super) fn megabytes(app: &App, job: &CarriedJob, items: usize) -> u64 {
+    (job.memory(app, items).ceil() as u64).max(1)
+}
+
+/// What the cluster cannot carry of a job.
+pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Problem> {
+    let mut problems: Vec<Problem> = needs_image(app, SLURM).into_iter().collect();
+    let mut wrong = |field: &str, why: String| problems.push(Problem::new(field, why));
+    if job.items_per_process > 1 {
+        wrong("itemsPerProcess", format!("{SLURM} starts a process for each item: leave it out"));
+    }
+    if job.sharding_total_count > cluster.max_array_size {
+        let most = cluster.max_array_size;
+        wrong(
+            "shardingTotalCount",
+            format!("an array of the cluster has {most} indexes at most: raise MaxArraySize in slurm.conf"),
+        );
+    }
+    let partition = job.queue_name.as_ref().map(|name| ("queueName", name));
+    let partition = partition.or(app.slurm.partition.as_ref().map(|name| ("slurm.partition", name)));
+    let mut sizes: Vec<_> = cluster.nodes.iter().collect();
+    if let Some((field, name)) = partition {
+        sizes.retain(|size| size.partition == *name);
+        if sizes.is_empty() {
+            let mut known: Vec<&str> = cluster.nodes.iter().map(|size| size.partition.as_str()).collect();
+            known.dedup();
+            wrong(field, format!("the cluster has no partition '{name}'; it has {}", known.join(", ")));
+            return problems;
+        }
+    }
+    let items = items_of_a_process(job);
+    let (needs_cpus, needs_memory) = (cpus(app, job, items), megabytes(app, job, items));
+    if sizes.iter().all(|size| size.cpus < needs_cpus) {
+        let most = sizes.iter().map(|size| size.cpus).max().unwrap_or_default();
+        wrong("cpuCount", format!("a process needs {needs_cpus} CPUs, and the largest node has {most}"));
+    } else if sizes.iter().all(|size| size.cpus < needs_cpus || size.megabytes < needs_memory) {
+        let most = sizes.iter().map(|size| size.megabytes).max().unwrap_or_default();
+        wrong("memoryMB", format!("a process needs {needs_memory} MB, and the nodes have {most} MB at most"));
+    }
+    problems
+}
+
+fn items_of_a_process(job: &CarriedJob) -> usize {
+    match job.job_execution_type {
+        crate::model::ExecutionType::Transient => 1,
+        crate::model::ExecutionType::Daemon => {
+            job.sharding_total_count.div_ceil(job.daemon_instances().max(1)) as usize
+        }
+    }
+}
+
+/// Ascending numbers as `sbatch --array` takes them: `0-2,5`.
+fn ranges(indexes: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for index in indexes {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *index => *last = *index,
+            _ => ranges.push((*index, *index)),
+        }
+    }
+    let texts = ranges.into_iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    texts.collect::<Vec<_>>().join(",")
+}
+
+/// The script that becomes the program: its environment, its folder and its command.
+pub(super) fn script(
+    environment: &BTreeMap<String, String>,
+    package: &Path,
+    command: &str,
+    arguments: &[String],
+) -> String {
+    let package = quoted(&package.display().to_string());
+    let mut script = String::new();
+    for (name, value) in environment {
+        script.push_str(&format!("export {name}={}\n", quoted(value)));
+    }
+    script.push_str(&format!("cd {package} || exit 126\nexport PATH={package}:\"$PATH\"\n"));
+    let arguments = arguments.iter().map(|argument| format!(" {}", quoted(argument))).collect::<String>();
+    // This shell, too, waits for the program: a trap ends a shell only when the command in front of it has ended.
+    let command = quoted(&format!("trap : TERM INT HUP QUIT; {command} \"$@\""));
+    script.push_str(&format!("exec /bin/sh -c {command} sh{arguments}\n"));
+    script
+}
+
+/// A text as one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::slurm::cluster::NodeSize;
+
+    fn app(slurm: Value) -> App {
+        let app = json!({ "appName": "a", "appURL": "file:///a.sh", "bootstrapScript": "./a.sh", "cpuCount": 0.5,
+                          "memoryMB": 16, "slurm": slurm });
+        App::from_json(app).unwrap()
+    }
+
+    fn job(more: Value) -> CarriedJob {
+        let mut job = json!({ "jobName": "j", "appName": "a", "jobExecutionType": "TRANSIENT", "cpuCount": 0.6,
+                              "memoryMB": 64.5, "shardingTotalCount": 3 });
+        job.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        CarriedJob::from_json(job).unwrap()
+    }
+
+    fn cluster() -> Cluster {
+        let size = |partition: &str, cpus, megabytes| NodeSize { partition: partition.to_owned(), cpus, megabytes };
+        Cluster {
+            name: "shop".to_owned(),
+            max_array_size: 1_001,
+            nodes: vec![size("main", 4, 2_000), size("big", 64, 500_000), size("big", 2, 900_000)],
+        }
+    }
+
+    #[test]
+    fn an_array_asks_for_whole_cpus_and_what_the_application_is_set_to() {
+        let app = app(json!({ "account": "shop", "partition": "main", "qos": "night", "timeLimitMinutes": 90 }));
+        let job = job(json!({ "queueName": "big" }));
+        let submission = Submission {
+            name: "ej-j-1",
+            comment: "j/scheduled@1".to_owned(),
+            app: &app,
+            job: &job,
+            indexes: &[0, 1, 2, 5, 7, 8],
+            items: 1,
+            is_requeued: false,
+            kind: "item",
+            folder: Path::new("/work/ej-j-1"),
+        };
+        let arguments = submission.arguments().join(" ");
+        assert_eq!(
+            arguments,
+            "--parsable --job-name=ej-j-1 --comment=j/scheduled@1 --array=0-2,5,7-8 --ntasks=1 --cpus-per-task=2 --mem=81M \
+             --no-requeue --chdir=/work/ej-j-1 --output=/work/ej-j-1/%a/slurm --open-mode=append --partition=big \
+             --account=shop --qos=night --time=90 /work/ej-j-1/keeper.sh item /work/ej-j-1"
+        );
+    }
+
+    #[test]
+    fn what_the_cluster_cannot_hold_is_told_by_field() {
+        let of = |slurm: Value, more: Value| -> Vec<(String, String)> {
+            let problems = problems(&cluster(), &app(slurm), &job(more));
+            problems.into_iter().map(|problem| (problem.field, problem.reason)).collect()
+        };
+        assert_eq!(of(json!({}), json!({})), []);
+        assert_eq!(of(json!({}), json!({ "memoryMB": 800_000 })), []);
+        let wrong = of(json!({ "partition": "main" }), json!({ "memoryMB": 3_000, "shardingTotalCount": 1_002 }));
+        assert_eq!(
+            wrong.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(),
+            ["shardingTotalCount", "memoryMB"]
+        );
+        // No node has both.
+        assert_eq!(of(json!({}), json!({ "cpuCount": 32, "memoryMB": 800_000 }))[0].0, "memoryMB");
+        assert_eq!(of(json!({}), json!({ "cpuCount": 65 }))[0].0, "cpuCount");
+        let unknown = of(json!({}), json!({ "queueName": "night" }));
+        assert_eq!(unknown[0].1, "the cluster has no partition 'night'; it has main, big");
+    }
+
+    #[test]
+    fn a_script_takes_any_text_as_it_is() {
+        let environment = BTreeMap::from([("WORDS".to_owned(), "it's $HOME `x`\nand more".to_owned())]);
+        let script = script(&environment, Path::new("/tmp"), "printf '%s|' \"$WORDS\"", &["{\"a\": 'b'}".to_owned()]);
+        let output = std::process::Command::new("/bin/sh").arg("-c").arg(script).output().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "it's $HOME `x`\nand more|{\"a\": 'b'}|");
+    }
+}

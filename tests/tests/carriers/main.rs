@@ -1,0 +1,43 @@
+//! Carried jobs on real engines: the suite of carriers on a Slurm cluster, nodes that are lost, and schedulers that are killed.
+
+use std::process::ExitCode;
+
+#[cfg(feature = "cloud")]
+mod crashes;
+#[cfg(feature = "cloud")]
+mod killed;
+#[cfg(feature = "cloud")]
+mod slurm;
+
+#[cfg(feature = "cloud")]
+fn main() -> ExitCode {
+    use elasticjob_cloud::carrier::suite::cases;
+
+    let mut harness = elasticjob_tests::harness::Harness::new();
+    for case in cases() {
+        harness.on_slurm(format!("slurm_{}", case.name), move |cluster| slurm::play(cluster, case));
+    }
+    harness.on_slurm("slurm_an_item_that_waits_says_for_what", slurm::waits);
+    harness.on_slurm("slurm_an_item_that_is_cancelled_from_outside_fails_and_says_so", slurm::cancelled);
+    harness.on_slurm("slurm_two_schedulers_that_launch_at_the_same_time_start_an_item_once", slurm::at_the_same_time);
+    harness.on_slurm("slurm_wrong_settings_are_told", slurm::wrong);
+    harness.on_own_slurm("slurm_an_item_on_a_lost_node_is_lost_or_runs_again_as_failover_says", slurm::lost_node);
+    harness.on_own_slurm("slurm_a_controller_that_is_away_changes_nothing", slurm::away);
+    harness.on_slurm_and_zookeeper("slurm_a_scheduler_that_dies_before_the_submission_runs_it_once", crashes::before);
+    let name = "slurm_a_scheduler_that_dies_before_the_submission_runs_nothing_without_failover";
+    harness.on_slurm_and_zookeeper(name, crashes::before_without_failover);
+    harness.on_slurm_and_zookeeper("slurm_a_scheduler_that_dies_after_the_submission_runs_it_once", crashes::after);
+    harness.on_slurm_and_zookeeper("slurm_a_submission_that_arrives_after_the_takeover_runs_nothing", crashes::late);
+    harness.on_slurm_and_zookeeper("slurm_items_of_killed_schedulers_run_once", killed::on_slurm);
+    harness.on_zookeeper("process_items_of_killed_schedulers_run_once", killed::on_this_host);
+    harness.run()
+}
+
+/// Built without them: what is left out is still said.
+#[cfg(not(feature = "cloud"))]
+fn main() -> ExitCode {
+    let mut harness = elasticjob_tests::harness::Harness::new();
+    let missing = "run it with `--features cloud`, or all tests with tests/run".to_owned();
+    harness.with_service("slurm", Some(missing), "all", async || ());
+    harness.run()
+}
