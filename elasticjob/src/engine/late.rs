@@ -161,7 +161,7 @@ impl JobEngine {
             self.mirror.confirm(JobPath::Config);
             return Err(Unread);
         }
-        Ok(known.ctime >= at && !self.planted.has(Bug::ForgottenLoss))
+        Ok(known.ctime >= at)
     }
 
     /// The evidence about an item that, by the records, was not begun for the fire at this time.

@@ -179,8 +179,6 @@ pub enum Bug {
     SessionlessInstance,
     /// An instance that comes back does not write the configuration that the registry center has lost.
     KeptLoss,
-    /// A fire from before the registry center lost its data is begun again.
-    ForgottenLoss,
     /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -188,7 +186,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 82] = [
+    pub const ALL: [(&'static str, Self); 81] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -269,7 +267,6 @@ impl Bug {
         ("stuck-on-foreign", Self::StuckOnForeign),
         ("sessionless-instance", Self::SessionlessInstance),
         ("kept-loss", Self::KeptLoss),
-        ("forgotten-loss", Self::ForgottenLoss),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }
