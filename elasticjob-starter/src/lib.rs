@@ -57,6 +57,12 @@ pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 #[cfg(feature = "opentelemetry")]
 pub use opentelemetry;
 
+/// For the other packages of elasticjob alone.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::logging::patient_stderr;
+}
+
 pub use app::{ElasticJobApp, ElasticJobAppBuilder};
 pub use error::{AppError, Problem};
 pub use local_task::LocalTask;

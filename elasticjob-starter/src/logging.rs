@@ -3,13 +3,13 @@
 mod lossy;
 mod run_log;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 
 use tracing_subscriber::filter::{EnvFilter, FilterExt, LevelFilter};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
-use self::lossy::Lossy;
+use self::lossy::{Lossy, PatientStderr};
 pub use self::run_log::RunLogLayer;
 use crate::AppError;
 
@@ -46,6 +46,12 @@ pub fn init_logging() -> Result<(), AppError> {
     // An error means that the program has a subscriber already.
     let _ = tracing_subscriber::registry().with(lines).with(of_runs).try_init();
     Ok(())
+}
+
+/// The standard error for what a program says beside its log: a pipe that nobody reads, or that is closed, costs lines, and
+/// never time.
+pub fn patient_stderr() -> impl Write + Send + 'static {
+    PatientStderr::by_lines()
 }
 
 fn filter(variable: impl Fn(&str) -> Option<String>) -> Result<EnvFilter, AppError> {

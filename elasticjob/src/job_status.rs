@@ -36,6 +36,9 @@ pub struct JobStatus {
     pub last_fire: Option<i64>,
     /// The next scheduled fire, in milliseconds since 1970.
     pub next_fire: Option<i64>,
+    /// What it looks at next by itself, though nothing happens: the earliest first. A change of these alone does not wake those
+    /// who wait for a change of the status.
+    pub timers: Vec<NextTimer>,
     /// How many scheduled fires since the start are over here, with or without items of this instance.
     pub fires: u64,
     /// The last fire, or items of it, that was not run here, and why.
@@ -45,6 +48,22 @@ pub struct JobStatus {
     /// Values of the configuration in the registry that this program does not take from there, and what to do: commands,
     /// and addresses that its secrets would be sent to.
     pub refused_values: Option<Arc<str>>,
+}
+
+/// A time at which a job looks at something by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NextTimer {
+    /// When, in milliseconds since 1970, as the clock of this host shows now.
+    pub at: i64,
+    /// What for.
+    pub what: &'static str,
+}
+
+impl NextTimer {
+    pub(crate) fn new(at: i64, what: &'static str) -> Self {
+        Self { at, what }
+    }
 }
 
 impl JobStatus {
@@ -64,6 +83,7 @@ impl JobStatus {
             missed_fire: None,
             last_fire: None,
             next_fire: None,
+            timers: Vec::new(),
             fires: 0,
             last_skip: None,
             refused_configuration: None,

@@ -98,7 +98,7 @@ pub(crate) async fn serve(
             () = closed => {}
         }
     };
-    listening.serve(end).await?;
+    listening.serve(end).await;
     match *center.session().borrow() {
         SessionState::Closed => Err(Failure::Watch("the registry center closed the session".to_owned())),
         _ => Ok(()),

@@ -1,7 +1,7 @@
 //! Failures of commands, and their exit codes.
 
-use elasticjob::operations::OperationError;
 use elasticjob::operations::dump::DumpError;
+use elasticjob::operations::{OperationError, PastError};
 use elasticjob::registry::zookeeper::ConnectError;
 use elasticjob::trace::ReadError;
 #[cfg(feature = "tracing-rdb")]
@@ -51,6 +51,9 @@ pub(crate) enum Failure {
     /// What was traced cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// What became of a fire cannot be told.
+    #[error(transparent)]
+    Past(PastError),
     /// The web console does not start, or ended.
     #[error("{0}")]
     #[cfg(feature = "console")]
@@ -84,7 +87,7 @@ impl Failure {
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
-            Self::Read(_) | Self::Output(_) | Self::NoRun { .. } => 1,
+            Self::Read(_) | Self::Past(_) | Self::Output(_) | Self::NoRun { .. } => 1,
             #[cfg(feature = "console")]
             Self::Console(_) => 1,
             #[cfg(feature = "tracing-rdb")]

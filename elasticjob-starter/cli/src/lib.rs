@@ -30,7 +30,7 @@ mod watch;
 mod why;
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Write, stderr};
 
 use clap::{CommandFactory, Parser};
 use elasticjob::fire::CancelRequest;
@@ -48,6 +48,19 @@ pub struct Console<'a> {
     pub stderr: &'a mut (dyn Write + Send),
     /// Whether the standard output is a terminal; only a terminal can be cleared.
     pub is_terminal: bool,
+}
+
+/// The standard error for a command. One that serves until it is stopped does not wait for a reader of what it says: it loses
+/// lines that a full pipe does not take.
+pub fn standard_error<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> Box<dyn Write + Send> {
+    let serves = match Arguments::try_parse_from(arguments).map(|arguments| arguments.command) {
+        #[cfg(feature = "console")]
+        Ok(Command::Console(_)) => true,
+        #[cfg(feature = "cloud")]
+        Ok(Command::Cloud(_)) => true,
+        _ => false,
+    };
+    if serves { Box::new(elasticjob_starter::__private::patient_stderr()) } else { Box::new(stderr()) }
 }
 
 /// Runs the command line. The first argument is the name of the program; settings are read from the environment and the

@@ -86,6 +86,7 @@ pub(crate) async fn past(
     let mut past = operations.past_fire(reader, job, at).await.map_err(|error| match error {
         PastError::Operation(error) => Failure::from(error),
         PastError::Traces(error) => Failure::from(error),
+        error => Failure::Past(error),
     })?;
     if let Some(item) = item {
         past.items.retain(|of, _| *of == item);

@@ -120,9 +120,6 @@ pub enum ConsoleError {
         /// Why.
         cause: std::io::Error,
     },
-    /// The server ended.
-    #[error("the server of the console ended: {0}")]
-    Serve(std::io::Error),
     /// The texts of the console cannot be read: a mistake in its build.
     #[error("the texts of the console cannot be read: {0}")]
     Texts(String),

@@ -17,7 +17,8 @@
 //!     if let Some(first) = console.first_password() {
 //!         eprintln!("log in as {} with the password {}", first.user, first.password);
 //!     }
-//!     console.listen().await?.serve(end).await
+//!     console.listen().await?.serve(end).await;
+//!     Ok(())
 //! }
 //! ```
 //!

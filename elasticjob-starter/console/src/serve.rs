@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use elasticjob_ports::Port;
 
 use crate::app::{App, Console, ConsoleError};
 
@@ -14,7 +14,7 @@ const GRACE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Listening {
     console: Console,
-    listener: TcpListener,
+    port: Port,
     address: SocketAddr,
 }
 
@@ -26,9 +26,9 @@ impl Console {
     pub async fn listen(self) -> Result<Listening, ConsoleError> {
         let address = self.app().options.listen;
         let listen = |cause| ConsoleError::Listen { address, cause };
-        let listener = TcpListener::bind(address).await.map_err(listen)?;
-        let address = listener.local_addr().map_err(listen)?;
-        Ok(Listening { console: self, listener, address })
+        let port = Port::listen(address, "the console").await.map_err(listen)?;
+        let address = port.address().map_err(listen)?;
+        Ok(Listening { console: self, port, address })
     }
 }
 
@@ -52,14 +52,11 @@ impl Listening {
         format!("http://{}{}/", self.address, self.console.app().options.base_path)
     }
 
-    /// Serves until `end` completes. Streams end at once then, other answers have 10 s.
-    ///
-    /// # Errors
-    /// [`ConsoleError::Serve`].
-    pub async fn serve(self, end: impl Future<Output = ()> + Send + 'static) -> Result<(), ConsoleError> {
+    /// Serves until `end` completes, within the [limits of the port](elasticjob_ports::Limits). Streams end at once then,
+    /// other answers have 10 s.
+    pub async fn serve(self, end: impl Future<Output = ()> + Send + 'static) {
         let app = self.console.app().clone();
         let ending = app.ending.clone();
-        let service = self.console.router().into_make_service_with_connect_info::<SocketAddr>();
         let ended = {
             let ending = ending.clone();
             async move {
@@ -67,16 +64,15 @@ impl Listening {
                 ending.cancel();
             }
         };
-        let server = axum::serve(self.listener, service).with_graceful_shutdown(ended);
+        let served = self.port.serve(self.console.router(), ended);
         let overtime = async {
             ending.cancelled().await;
             tokio::time::sleep(GRACE).await;
         };
-        let served = tokio::select! {
-            served = server => served.map_err(ConsoleError::Serve),
-            () = overtime => Ok(()),
-        };
+        tokio::select! {
+            () = served => {}
+            () = overtime => {}
+        }
         close_data(&app).await;
-        served
     }
 }

@@ -25,6 +25,7 @@ pub struct ElasticJobAppBuilder {
     pub(super) names: BTreeSet<String>,
     pub(super) registry_centers: BTreeMap<String, Arc<dyn RegistryCenter>>,
     pub(super) given: BTreeMap<String, ItemHandler>,
+    pub(super) only: Vec<String>,
     pub(super) catalog: CatalogBuilder,
     pub(super) wrong: Vec<PlanError>,
     #[cfg(feature = "metrics")]
@@ -39,6 +40,7 @@ impl ElasticJobAppBuilder {
             names: BTreeSet::new(),
             registry_centers: BTreeMap::new(),
             given: BTreeMap::new(),
+            only: Vec::new(),
             catalog: Catalog::builder(),
             wrong: Vec::new(),
             #[cfg(feature = "metrics")]
@@ -70,6 +72,15 @@ impl ElasticJobAppBuilder {
     /// jobs that name it in `elastic-job-class`. A later call with the same name replaces the code.
     pub fn job(mut self, name: impl Into<String>, code: ItemHandler) -> Self {
         self.given.insert(name.into(), code);
+        self
+    }
+
+    /// Starts only those job functions of the program that are in this module or below it, or the function of this path:
+    /// `only_jobs_of(module_path!())`. A further call adds a further module. Without a call the application starts all
+    /// that are linked into the program. So a test starts the jobs that it is about, and one program can be several
+    /// services. Settings of a job that is left out are an error, as those of a job that does not exist.
+    pub fn only_jobs_of(mut self, module: impl Into<String>) -> Self {
+        self.only.push(module.into());
         self
     }
 

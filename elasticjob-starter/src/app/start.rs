@@ -16,7 +16,7 @@ use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
 use crate::settings::{DEFAULT, Read, Settings};
 
 pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
-    let linked = Linked::new(JOBS.static_slice(), &builder.given);
+    let linked = Linked::new(JOBS.static_slice(), &builder.given).within(&builder.only);
     let names: Vec<&str> = linked.names().collect();
     let catalog = builder.catalog.clone().build();
     let of_attributes = linked.iter().flat_map(|function| (function.settings)().props.unwrap_or_default().into_keys());

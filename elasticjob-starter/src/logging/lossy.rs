@@ -1,7 +1,7 @@
 //! A writer for the log that never fails and never waits for long: a closed pipe, a full disk or a reader that reads no more
 //! loses lines, but stops nothing.
 
-use std::io::{self, Stderr, Write};
+use std::io::{self, LineWriter, Stderr, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -85,6 +85,25 @@ impl<W: Output> State<W> {
         }
         self.is_cut = false;
         Ok(())
+    }
+}
+
+/// The standard error that never fails and never waits for long, a line at a time.
+pub(super) struct PatientStderr(Lossy<Stderr>);
+
+impl PatientStderr {
+    pub(super) fn by_lines() -> LineWriter<Self> {
+        LineWriter::new(Self(Lossy::new(io::stderr())))
+    }
+}
+
+impl Write for PatientStderr {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        (&self.0).write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&self.0).flush()
     }
 }
 

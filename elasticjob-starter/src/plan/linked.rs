@@ -9,7 +9,7 @@ use crate::settings::nearest;
 
 /// The functions that were linked, and the code that the application's builder was given.
 pub(crate) struct Linked<'a> {
-    functions: &'static [JobDescriptor],
+    functions: Vec<&'static JobDescriptor>,
     given: &'a BTreeMap<String, ItemHandler>,
 }
 
@@ -25,11 +25,20 @@ pub(crate) enum NotOne {
 
 impl<'a> Linked<'a> {
     pub fn new(functions: &'static [JobDescriptor], given: &'a BTreeMap<String, ItemHandler>) -> Self {
-        Self { functions, given }
+        Self { functions: functions.iter().collect(), given }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &'static JobDescriptor> + use<> {
-        self.functions.iter()
+    /// Leaves only the functions that are one of these paths, or below it; all where no path is given.
+    pub fn within(mut self, paths: &[String]) -> Self {
+        let is_within = |function: &str, path: &str| {
+            function.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        };
+        self.functions.retain(|job| paths.is_empty() || paths.iter().any(|path| is_within(job.function, path)));
+        self
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &'static JobDescriptor> {
+        self.functions.iter().copied()
     }
 
     /// The code that the builder was given, by name.
@@ -46,7 +55,7 @@ impl<'a> Linked<'a> {
     pub fn duplicates(&self) -> Vec<PlanError> {
         let mut by_name: BTreeMap<&str, &JobDescriptor> = BTreeMap::new();
         let mut errors = Vec::new();
-        for function in self.functions {
+        for function in self.iter() {
             if let Some(first) = by_name.insert(function.name, function) {
                 errors.push(PlanError::DuplicateJob {
                     job: function.name.to_owned(),
@@ -66,7 +75,7 @@ impl<'a> Linked<'a> {
 
     /// The function of a job by its name.
     pub fn named(&self, name: &str) -> Option<&'static JobDescriptor> {
-        self.functions.iter().find(|function| function.name == name)
+        self.iter().find(|function| function.name == name)
     }
 
     /// The function that `elastic-job-class` refers to: by its path, by the last part of its path, by the name of its
@@ -78,8 +87,7 @@ impl<'a> Linked<'a> {
                 (function.settings)().elastic_job_class.as_deref() == Some(class)
             }];
         for is_meant in by {
-            let found: Vec<&'static JobDescriptor> =
-                self.functions.iter().filter(|function| is_meant(function)).collect();
+            let found: Vec<&'static JobDescriptor> = self.iter().filter(|function| is_meant(function)).collect();
             match found.as_slice() {
                 [] => {}
                 [only] => return Ok(only),
@@ -97,7 +105,7 @@ impl<'a> Linked<'a> {
             Err(NotOne::Nothing) => {
                 let near = self.near(class);
                 let is_near = |function: &&JobDescriptor| [function.name, function.function].map(Some).contains(&near);
-                self.functions.iter().filter(is_near).map(|function| function.function).collect()
+                self.iter().filter(is_near).map(|function| function.function).collect()
             }
         }
     }

@@ -209,6 +209,25 @@ fn what_has_no_room_in_its_registry_center_is_told_before_that_is_reached() {
 }
 
 #[test]
+fn only_functions_of_the_modules_that_are_asked_for_are_left() {
+    static ALL: [JobDescriptor; 4] = [
+        function("one", "shop::orders::one", complete),
+        function("two", "shop::orders::late::two", complete),
+        function("three", "shop::orders_of_others::three", complete),
+        function("four", "shop::reports::four", complete),
+    ];
+    let given = BTreeMap::new();
+    let left = |paths: &[&str]| {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        Linked::new(&ALL, &given).within(&paths).iter().map(|job| job.name).collect::<Vec<_>>()
+    };
+    assert_eq!(left(&["shop::orders"]), ["one", "two"]);
+    assert_eq!(left(&["shop::reports::four", "shop::orders::late"]), ["two", "four"]);
+    assert_eq!(left(&[]).len(), 4);
+    assert_eq!(left(&["shop::ord"]), [""; 0]);
+}
+
+#[test]
 fn two_functions_of_one_name_are_both_named() {
     static TWICE: [JobDescriptor; 2] = [function("same", "a::same", complete), function("same", "b::same", complete)];
     let errors = made(&TWICE, "").err().unwrap();

@@ -42,6 +42,14 @@ pub(super) fn resolve(sources: &Sources, scope: Scope<'_>) -> (Layer, Vec<Settin
             (Err(reason), _) => resolver.unknown(&origin, key, reason.to_owned()),
         }
     }
+    for argument in &sources.garbled_arguments {
+        let key = argument.strip_prefix("--").map(|argument| argument.split('=').next().unwrap_or(argument));
+        if let Some(Some(Ok(tokens))) = key.map(ours) {
+            let origin = Origin::argument(key.unwrap_or_default());
+            resolver.without_value(&tokens, &origin);
+            errors.push(SettingError::garbled(origin, &tokens));
+        }
+    }
     let (layer, more) = resolver.finish();
     errors.extend(more);
     (layer, errors)

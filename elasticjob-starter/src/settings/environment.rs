@@ -1,13 +1,12 @@
 //! Environment variables: upper case with one separator; still every setting can be named.
 
-use std::collections::BTreeMap;
-
 use super::dotted::{self, Token};
 use super::error::SettingError;
 use super::layer::Layer;
 use super::node::{Node, Origin};
 use super::resolve::{Resolver, Scope, Wanted, ours};
 use super::schema::{Kind, ROOT, Schema, Setting, nearest};
+use super::sources::Environment;
 
 const PREFIX: &str = "ELASTICJOB_";
 /// Variables that are no settings: the filter of the log, which the set-up of logging reads, the mark of programs
@@ -34,22 +33,24 @@ pub(super) struct Known<'a> {
 
 /// The settings of the environment, their problems, and a warning for each variable with the prefix of the library that
 /// is no setting. Other programs may set such variables: for example a cluster that has a service named `elasticjob`.
-pub(super) fn resolve(
-    environment: &BTreeMap<String, String>,
-    known: &Known<'_>,
-) -> (Layer, Vec<SettingError>, Vec<String>) {
+pub(super) fn resolve(environment: &Environment, known: &Known<'_>) -> (Layer, Vec<SettingError>, Vec<String>) {
     let mut resolver = Resolver::new(known.scope);
     let mut errors = Vec::new();
     let mut warnings = Vec::new();
     for (name, value) in environment {
-        let node = Node::text(Origin::environment(name), value.clone());
+        let text = value.as_deref().unwrap_or_default();
+        let node = Node::text(Origin::environment(name), text);
         match candidates(name, known) {
             None => {}
-            Some(_) if is_of_a_service(name, value) => warnings.extend(unknown(name, known)),
+            Some(_) if is_of_a_service(name, text) => warnings.extend(unknown(name, known)),
             Some(candidates) => match candidates.as_slice() {
                 [] => warnings.extend(unknown(name, known)),
                 // A command that reads no jobs does not need to know which job is meant.
                 [tokens, ..] if !known.scope.wanted.includes(&tokens[0].text) => {}
+                [tokens] if value.is_none() => {
+                    resolver.without_value(tokens, &node.origin);
+                    errors.push(SettingError::garbled(node.origin, tokens));
+                }
                 [tokens] => {
                     warnings.extend(unknown_property(name, tokens, known));
                     resolver.dotted(tokens, &node);
@@ -239,7 +240,7 @@ fn keys(schema: &'static Schema, path: &mut Vec<String>, known: &Known<'_>, all:
 }
 
 /// The value of an environment variable under a dotted name: in that spelling, or in the form of the environment.
-pub(super) fn variable<'a>(environment: &'a BTreeMap<String, String>, name: &str) -> Option<&'a String> {
+pub(super) fn variable<'a>(environment: &'a Environment, name: &str) -> Option<&'a Option<String>> {
     environment.get(name).or_else(|| {
         let tokens = dotted::tokens(name).ok()?;
         let words: Vec<String> = tokens.iter().map(|token| token.text.replace('-', "").to_uppercase()).collect();
@@ -257,7 +258,8 @@ mod tests {
     }
 
     fn resolved_for(wanted: Wanted, jobs: &[&str], variables: &[(&str, &str)]) -> (Layer, Vec<String>, Vec<String>) {
-        let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let environment =
+            variables.iter().map(|(name, value)| ((*name).to_owned(), Some((*value).to_owned()))).collect();
         let names = KnownNames::of_jobs(jobs.iter().copied());
         let props = ["streaming.process".to_owned(), "script.commandLine".to_owned()];
         let (layer, errors, warnings) =

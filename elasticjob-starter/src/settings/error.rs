@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::dotted::Token;
 use super::node::Origin;
+use super::schema::Key;
 
 /// A problem of the settings. The text names the source, the key, the value and the expected values; values of secret
 /// settings are never part of it.
@@ -139,4 +141,20 @@ pub enum SettingError {
         /// The other file.
         second: PathBuf,
     },
+}
+
+impl SettingError {
+    /// The value of a setting is not UTF-8 text.
+    pub(super) fn garbled(origin: Origin, key: &[Token]) -> Self {
+        let mut whole = Key::default();
+        for token in key {
+            whole = whole.child(&token.text);
+        }
+        Self::WrongValue {
+            origin,
+            key: whole.to_string(),
+            value: "a text that is not UTF-8".to_owned(),
+            expected: "UTF-8 text; look at the encoding of what sets it".to_owned(),
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use super::error::SettingError;
 use super::layer::Layer;
@@ -156,7 +157,7 @@ impl Search {
     fn read(&self, path: &Path, scope: Scope<'_>) -> Result<Document, SettingError> {
         let shown = self.shown(path);
         let bytes = fs::read(path).map_err(|error| self.unreadable(path, error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|error| self.unreadable(path, format!("not UTF-8: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|error| self.unreadable(path, not_utf_8(&error)))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let mut resolver = Resolver::new(scope);
         let mut scalars = Vec::new();
@@ -218,6 +219,13 @@ fn is_there(path: &Path) -> Result<bool, String> {
         }
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// Says in which line a file is not UTF-8 text, as editors count lines.
+fn not_utf_8(error: &FromUtf8Error) -> String {
+    let text = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+    let line = 1 + text.iter().filter(|byte| **byte == b'\n').count();
+    format!("line {line} is not UTF-8 text; save the file in UTF-8")
 }
 
 fn property(resolver: &mut Resolver<'_>, key: &str, node: &Node) -> bool {

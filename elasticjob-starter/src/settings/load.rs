@@ -14,6 +14,7 @@ use super::placeholder::{self, Found};
 use super::read::{Reader, parse_duration, parse_flag};
 use super::resolve::{Scope, Wanted};
 use super::schema::{Key, KnownNames, squash};
+use super::sources::Environment;
 use super::{
     ConsoleSettings, RegCenterSettings, Settings, Sources, TracingSettings, arguments, console, dump, jobs, metrics,
     reg_center, tracing,
@@ -228,7 +229,7 @@ impl<'a> Load<'a> {
             Some(location) => {
                 Search::location(folder, &location.to_string_lossy(), &Origin::place("the application builder"))
             }
-            None => Ok(Search::usual(folder, self.sources.environment.get("CARGO_MANIFEST_DIR").map(String::as_str))),
+            None => Ok(Search::usual(folder, self.sources.variable("CARGO_MANIFEST_DIR"))),
         }
     }
 
@@ -263,7 +264,7 @@ impl<'a> Load<'a> {
 
     fn expanded(&self, origin: &Origin, key: &Key, text: &str) -> Result<String, SettingError> {
         let environment = &self.sources.environment;
-        let lookup = |name: &str| environment::variable(environment, name).cloned().map(Found::Plain);
+        let lookup = |name: &str| environment::variable(environment, name).map(Found::variable);
         placeholder::expand(text, &lookup).map_err(|reason| SettingError::Placeholder {
             origin: origin.clone(),
             key: key.to_string(),
@@ -362,19 +363,19 @@ fn profiles_key() -> Key {
 
 /// The sources of placeholder values: the environment, the settings of `elasticjob`, then all other keys of the files.
 struct Lookup<'a> {
-    environment: &'a BTreeMap<String, String>,
+    environment: &'a Environment,
     ours: BTreeMap<String, String>,
     others: &'a BTreeMap<String, String>,
 }
 
 impl<'a> Lookup<'a> {
-    fn new(environment: &'a BTreeMap<String, String>, others: &'a BTreeMap<String, String>, merged: &Layer) -> Self {
+    fn new(environment: &'a Environment, others: &'a BTreeMap<String, String>, merged: &Layer) -> Self {
         let ours = merged.texts().map(|(key, text)| (squash(&key.to_string()), text.to_owned())).collect();
         Self { environment, ours, others }
     }
 
     fn find(&self, name: &str) -> Option<Found> {
-        let plain = environment::variable(self.environment, name).cloned().map(Found::Plain);
+        let plain = environment::variable(self.environment, name).map(Found::variable);
         let ours = || self.ours.get(&squash(name)).cloned();
         plain.or_else(|| ours().or_else(|| self.others.get(name).cloned()).map(Found::Text))
     }

@@ -6,6 +6,15 @@ pub(super) enum Found {
     Plain(String),
     /// A value of a file, which may have placeholders itself.
     Text(String),
+    /// A variable of the environment whose value is not UTF-8 text.
+    Garbled,
+}
+
+impl Found {
+    /// The value of a variable of the environment.
+    pub(super) fn variable(value: &Option<String>) -> Self {
+        value.clone().map_or(Self::Garbled, Self::Plain)
+    }
 }
 
 /// Replaces the placeholders of a text; `\${` means `${`.
@@ -54,6 +63,9 @@ impl Expander<'_> {
         }
         match ((self.lookup)(&name), default) {
             (Some(Found::Plain(value)), _) => Ok(value),
+            (Some(Found::Garbled), _) => Err(format!(
+                "the environment variable `{name}` of the placeholder `${{{name}}}` is not UTF-8 text: set it in UTF-8"
+            )),
             (Some(Found::Text(value)), _) => {
                 self.names.push(name);
                 let expanded = self.text(&value);

@@ -62,8 +62,7 @@ impl Reader<'_> {
 
     pub fn list(&mut self, key: &Key) -> Option<Sourced<Vec<String>>> {
         let Sourced { value, origin } = self.text(key)?;
-        let items = value.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect();
-        Some(Sourced { value: items, origin })
+        Some(Sourced { value: items(&value), origin })
     }
 
     /// The value, or the default of the schema.
@@ -126,6 +125,11 @@ impl Reader<'_> {
     pub fn origin(&self, key: &Key) -> Option<Origin> {
         self.merged.origin(key).cloned()
     }
+}
+
+/// The items of a list in one text.
+pub(super) fn items(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }
 
 fn default_at<T>(key: &Key, parse: fn(&str) -> Option<T>) -> T {

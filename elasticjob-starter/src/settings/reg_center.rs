@@ -8,7 +8,7 @@ use elasticjob::secret::Secret;
 use super::error::SettingError;
 use super::load::filled;
 use super::node::Origin;
-use super::read::Reader;
+use super::read::{Reader, Sourced, items};
 use super::schema::Key;
 
 /// The setting that the longest pause is compared with.
@@ -87,12 +87,27 @@ fn tls(reader: &mut Reader<'_>, section: &Key) -> Option<ZookeeperTls> {
     is_on.then_some(tls)
 }
 
+/// The servers. An empty text means none: a placeholder with an empty default leaves one. Commas or blanks alone are what is
+/// left of servers where variables have no value: jobs must not run on the embedded registry for that.
+fn servers(reader: &mut Reader<'_>, key: &Key) -> Vec<String> {
+    let Some(Sourced { value: given, origin }) = reader.text(key) else { return Vec::new() };
+    let servers = items(&given);
+    if servers.is_empty() && !given.is_empty() {
+        let reason = "no server is left in it. Write `host:port`, with commas between several, or nothing at all for the \
+                      embedded registry of this process";
+        reader.doubt.add(key.clone());
+        let (key, reason) = (key.to_string(), reason.to_owned());
+        reader.errors.push(SettingError::Refused { origin, key, value: given, reason });
+    }
+    servers
+}
+
 /// Reads the section, or a named section of the same form.
 pub(super) fn read(reader: &mut Reader<'_>, section: &Key) -> RegCenterSettings {
     let key = |name: &str| name.split('.').fold(section.clone(), |key, segment| key.child(segment));
     let settings = RegCenterSettings {
         origin: reader.origin(section).unwrap_or_else(|| Origin::place("settings")),
-        server_lists: reader.list(&key("server-lists")).map(|list| list.value).unwrap_or_default(),
+        server_lists: servers(reader, &key("server-lists")),
         namespace: filled(reader.text(&key("namespace"))),
         base_sleep_time_milliseconds: reader.whole(&key("base-sleep-time-milliseconds")),
         max_sleep_time_milliseconds: reader.whole(&key("max-sleep-time-milliseconds")),

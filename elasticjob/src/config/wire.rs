@@ -25,6 +25,7 @@ use crate::yaml::{Limits, Unreadable};
 
 /// A text in the registry that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WireError {
     /// It is not YAML, or not of the right structure.
     #[error("it cannot be read as YAML: {0}")]

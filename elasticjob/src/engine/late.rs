@@ -133,6 +133,9 @@ impl JobEngine {
     /// Whether an item is given up for the open fire, and the reason where it has to be reported.
     pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Result<GivesUp, Unread> {
         let Fire::Scheduled(at) = open.key.fire else { return Ok(GivesUp::No) };
+        if self.is_registered_since(at)? && self.evidence(item, at)? == Evidence::MadeSince {
+            return Ok(GivesUp::Silently);
+        }
         if open.key.source != ExecutionSource::NormalTrigger {
             return Ok(GivesUp::No);
         }
@@ -147,6 +150,18 @@ impl JobEngine {
             }
         }
         Ok(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
+    }
+
+    /// Whether the job was registered again after a time, as the registry center lost its data: what began before has no
+    /// record any more.
+    fn is_registered_since(&self, at: i64) -> Result<bool, Unread> {
+        let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(false) };
+        if known.ctime == 0 && self.membership.has_restored {
+            // This instance created the node. Only a read shows when.
+            self.mirror.confirm(JobPath::Config);
+            return Err(Unread);
+        }
+        Ok(known.ctime >= at)
     }
 
     /// The evidence about an item that, by the records, was not begun for the fire at this time.

@@ -10,6 +10,7 @@ mod clean_up;
 mod clock;
 mod commit_outcome;
 mod deadlines;
+mod deaf;
 mod dependencies;
 #[allow(clippy::module_inception)]
 mod engine;

@@ -343,8 +343,12 @@ pub enum Notice {
     },
     /// The rules decided again and again without an end: a bug of the engine. It goes on with the next event.
     RulesCircle,
+    /// The registry center has lost the data of the job, with the session of this instance, which wrote the configuration again.
+    DataLost,
     /// An operator deleted the instance: it leaves.
     RemovedByOperator,
     /// The instance left the group.
     Left,
+    /// The instance ends, and the registry center did not answer its leaving: its nodes are there until its session ends.
+    LeftUnanswered,
 }

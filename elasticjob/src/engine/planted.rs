@@ -2,14 +2,6 @@
 
 use std::time::Duration;
 
-use super::engine::JobEngine;
-use super::event::Event;
-use crate::clock::Now;
-use crate::ident::ShardingItem;
-#[cfg(feature = "testing")]
-use crate::registry::WatchEvent;
-use crate::registry::layout::JobPath;
-
 /// How long the `Deaf` bugs drop fires.
 pub(in crate::engine) const DEAF: Duration = Duration::from_secs(4);
 /// An answer that takes longer is slow, for the bug of that name.
@@ -185,6 +177,8 @@ pub enum Bug {
     OvertakenLoss,
     /// An instance whose node no session owns counts as one that lives.
     SessionlessInstance,
+    /// An instance that comes back does not write the configuration that the registry center has lost.
+    KeptLoss,
     /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -192,7 +186,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 80] = [
+    pub const ALL: [(&'static str, Self); 81] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -272,6 +266,7 @@ impl Bug {
         ("dropped-trigger", Self::DroppedTrigger),
         ("stuck-on-foreign", Self::StuckOnForeign),
         ("sessionless-instance", Self::SessionlessInstance),
+        ("kept-loss", Self::KeptLoss),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }
@@ -341,34 +336,4 @@ impl Planted {
     pub(super) fn has(&self, _: Bug) -> bool {
         false
     }
-}
-
-impl JobEngine {
-    /// Drops due fires from now on where the event is what a planted bug is deaf after.
-    #[cfg(feature = "testing")]
-    pub(super) fn deafen_by(&mut self, now: Now, event: &Event) {
-        let is_late = |seen: Now| now.mono > seen.mono + DEAF / 2;
-        if self.planted.has(Bug::DeafAfterFreeze)
-            && self.seen.is_some_and(is_late)
-            && self.poll_timeout().wall.is_some_and(|due| now.wall > due + DEAF.as_millis() as i64 / 2)
-        {
-            self.planted.deafen(Bug::DeafAfterFreeze, now.mono + DEAF);
-        }
-        if let Event::Watch(WatchEvent::Deleted(path)) = event
-            && let Some(JobPath::Instance(_)) = JobPath::parse(&self.job, path)
-        {
-            self.planted.deafen(Bug::DeafAfterDeparture, now.mono + DEAF * 5 / 2);
-        }
-    }
-
-    /// Whether an item runs that is none of these, as far as this instance knows.
-    pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
-        let total =
-            self.configuration.in_force.as_deref().map_or(0, |configuration| configuration.sharding_total_count());
-        (0..total).any(|item| !mine.contains(&item) && self.mirror.exists(&JobPath::running(item)))
-    }
-
-    #[cfg(not(feature = "testing"))]
-    #[allow(clippy::unused_self)]
-    pub(super) fn deafen_by(&mut self, _: Now, _: &Event) {}
 }

@@ -72,6 +72,7 @@ impl JobEngine {
                 .or(self.marked_misfire()),
             last_fire: self.fires.calendar.last(),
             next_fire: self.fires.calendar.next(),
+            timers: self.next_timers(),
             fires: self.fires.over,
             last_skip: self.fires.last_skip.clone(),
             refused_configuration: self.configuration.refused.clone(),

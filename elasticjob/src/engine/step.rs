@@ -198,6 +198,7 @@ impl JobEngine {
         }
         if self.gave_up_leaving(now) {
             self.membership.gave_up = true;
+            self.tell(Notice::LeftUnanswered);
             self.stop();
             return;
         }

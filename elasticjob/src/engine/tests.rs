@@ -13,6 +13,7 @@ mod joining;
 mod late;
 mod left;
 mod listeners;
+mod lost_data;
 mod misfire;
 mod once;
 mod own_strategy;

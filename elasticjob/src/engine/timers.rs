@@ -1,11 +1,13 @@
 //! When an engine has to be asked again.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::engine::JobEngine;
 use super::state::listener_round::Round;
 use super::state::membership::Phase;
 use super::state::runs::{Run, Stage};
+use crate::job_status::NextTimer;
 
 /// 100 years. No process lives longer: a limit beyond this counts as no limit, and the engine can add times to the
 /// limits below it.
@@ -57,6 +59,33 @@ pub(super) enum Timer {
     Clock,
 }
 
+impl Timer {
+    /// What it is for, for the status.
+    fn what(self) -> &'static str {
+        match self {
+            Self::Fire => "a scheduled fire",
+            Self::Hold => "the fire no longer waits for the assignment of its items",
+            Self::Close => "the fire may not begin any more",
+            Self::Renew => "the session is proven again for the runs",
+            Self::Deadline => "the runs are cancelled unless the session is proven",
+            Self::Abort => "cancelled runs are dropped",
+            Self::CutOff => "the shutdown cancels the runs",
+            Self::LastMoment => "the shutdown goes on without runs that do not end",
+            Self::GiveUp => "the job leaves without an answer of the registry center",
+            Self::Finish => "ends of items are written",
+            Self::Round => "listeners are waited for no longer",
+            Self::Retry => "the registry center is asked again",
+            Self::Takeover => "the turn to take over an item",
+            Self::Reconcile => "the leader reads all nodes of the job",
+            Self::IdleServers => "the leader deletes servers without instances",
+            Self::Remind => "the leader is reminded of the assignment",
+            Self::Sweep => "this instance deletes what the leader left behind",
+            Self::Patience => "a manual trigger that could not be written is given up",
+            Self::Clock => "the clock is compared again",
+        }
+    }
+}
+
 /// A time by one of the two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
@@ -83,6 +112,23 @@ impl JobEngine {
                 When::Mono(at) => next.mono = Some(next.mono.map_or(at, |earlier| earlier.min(at))),
             }
         }
+        next
+    }
+
+    /// All timers that run, the earliest first.
+    pub(super) fn next_timers(&self) -> Vec<NextTimer> {
+        let Some(seen) = self.seen else { return Vec::new() };
+        // Timers of the clock that never steps are due after the time that is left by it now.
+        let left = |at: Duration| i64::try_from(at.saturating_sub(seen.mono).as_millis()).unwrap_or(i64::MAX);
+        let timer = |(timer, when): (Timer, When)| match when {
+            When::Wall(at) => NextTimer::new(at, timer.what()),
+            When::Mono(at) => NextTimer::new(seen.wall.saturating_add(left(at)), timer.what()),
+        };
+        let mut next: Vec<NextTimer> = self.timers().map(timer).collect();
+        next.sort_by_key(|timer| timer.at);
+        // Both clocks watch the deadline of the session.
+        let mut told = BTreeSet::new();
+        next.retain(|timer| told.insert(timer.what));
         next
     }
 

@@ -145,6 +145,7 @@ fn described_run(record: &ExecutionRecord, time: &dyn Fn(i64) -> String) -> Stri
 
 /// The past cannot be told.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PastError {
     /// The registry center could not be read.
     #[error(transparent)]

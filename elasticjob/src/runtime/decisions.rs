@@ -109,6 +109,9 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         }
         Notice::Registered { session, .. } => new(Kind::Registered).with("session", json!(session.to_string())),
         Notice::Left => new(Kind::Left),
+        Notice::LeftUnanswered => new(Kind::Left).because("the registry center did not answer"),
+        Notice::DataLost => new(Kind::ConfigurationChanged)
+            .because("the registry center had lost the data of the job: this instance wrote the configuration again"),
         Notice::RemovedByOperator => new(Kind::Left).because("an operator removed the instance"),
         Notice::Elected => new(Kind::Elected),
         Notice::Abdicated => new(Kind::Abdicated),

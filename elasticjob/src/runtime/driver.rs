@@ -282,6 +282,8 @@ impl Driver {
     fn publish_status(&self) {
         let status = self.engine.status();
         self.status.send_if_modified(|known| {
+            // Timers move with every proof of the session: nobody has to wake for that.
+            known.timers.clone_from(&status.timers);
             let changed = *known != status;
             *known = status;
             changed

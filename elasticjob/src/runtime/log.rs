@@ -240,7 +240,18 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         Notice::RemovedByOperator => {
             warn!(%job, %instance, "an operator removed the instance from the registry: leaving")
         }
+        Notice::DataLost => warn!(
+            %job, %instance,
+            "the registry center has lost the data of the job, with all sessions: this instance wrote the configuration again, as \
+             it was there last. What operators disabled is enabled, and no record says what ran before: fires from before are \
+             not run again"
+        ),
         Notice::Left => info!(%job, %instance, "left"),
+        Notice::LeftUnanswered => warn!(
+            %job, %instance,
+            "left without an answer of the registry center: the nodes of the instance and the marks of its runs stay there until \
+             its session ends, and its items wait until then"
+        ),
     }
 }
 

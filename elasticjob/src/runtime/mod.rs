@@ -31,4 +31,4 @@ pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};
 pub use environment::{EnvironmentError, JobEnvironment, JobEnvironmentBuilder};
 pub use handle::{OneOffJob, ScheduleJob, ShutdownMode, TriggerError, Triggered};
 
-pub use crate::job_status::{Activity, JobStatus};
+pub use crate::job_status::{Activity, JobStatus, NextTimer};

@@ -36,7 +36,7 @@ impl Folder {
     }
 
     fn builder(&self) -> ElasticJobAppBuilder {
-        ElasticJobApp::builder().sources(Sources::in_folder(self.0.clone()))
+        ElasticJobApp::builder().only_jobs_of(module_path!()).sources(Sources::in_folder(self.0.clone()))
     }
 }
 

@@ -204,6 +204,16 @@ impl ZookeeperServer {
         self.resume()
     }
 
+    /// Kills the server, deletes its data, and starts it again: it knows no node and no session.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn lose_data(&self) -> io::Result<()> {
+        self.stop();
+        fs::remove_dir_all(self.data())?;
+        self.resume()
+    }
+
     /// Stops the process where it is: connections stay and nothing is answered. Returns when all its threads stand.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! What the documents say holds in the code, and the rules of the house.
 
+mod circles;
 mod house_rules;
 mod java_compat;
 mod manual_names;

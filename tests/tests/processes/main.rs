@@ -1,11 +1,14 @@
 //! Real processes that share a job on a real ZooKeeper: killed, frozen, cut off, restarted one after the other, and with the
-//! server taken away under them; and jobs of one process that start, stop, stream and tell why they do not run.
+//! server or the log taken away under them; and jobs of one process that start, stop, stream and tell why they do not run.
 //!
 //! This program is both: the tests, and with a variable of the environment the process under test.
 
+mod broken_log;
 mod chaos;
 mod cut_off;
 mod depends;
+#[cfg(feature = "console")]
+mod few_files;
 mod frozen;
 mod killed;
 mod late;
@@ -24,13 +27,14 @@ use std::process::ExitCode;
 use elasticjob_tests::harness::Harness;
 
 fn main() -> ExitCode {
-    if let Some(code) = told::play() {
+    if let Some(code) = told::play().or_else(broken_log::play) {
         return code;
     }
     let mut harness = Harness::new();
     // The longest first: so nothing is left to wait for one of them at the end.
     chaos::add_tests(&mut harness);
     told::add_tests(&mut harness);
+    broken_log::add_tests(&mut harness);
     harness.on_zookeeper("the_items_of_a_killed_process_move_and_come_back_to_its_successor", killed::one);
     harness.on_zookeeper("what_two_of_three_ran_when_they_were_killed_the_third_runs_again", killed::all_but_one);
     harness.on_zookeeper("what_all_ran_when_they_were_killed_their_successors_run_again", killed::all);
@@ -53,6 +57,10 @@ fn main() -> ExitCode {
     harness.on_zookeeper("a_fire_is_begun_late_also_when_its_job_was_edited_since", late::edited_while_all_were_down);
     harness.on_own_zookeeper("a_fire_that_falls_into_an_outage_of_the_server_is_begun_after_it", late::registry_away);
     harness.on_own_zookeeper("a_restart_of_the_server_stops_nobody_for_long", server::restarted);
+    #[cfg(feature = "console")]
+    harness
+        .on_own_zookeeper("idle_clients_of_the_console_do_not_keep_a_program_from_its_server", few_files::idle_clients);
+    harness.on_own_zookeeper("a_server_that_lost_its_data_gets_the_jobs_of_its_processes_again", server::lost_its_data);
     harness.on_own_zookeeper(
         "runs_are_cancelled_before_a_server_that_is_away_could_give_their_items_away",
         server::stopped_for_long,

@@ -25,6 +25,30 @@ pub async fn restarted(server: ZookeeperServer) {
     three.check(until);
 }
 
+/// The server loses its data with all sessions: the processes register the job again as it was, and go on.
+pub async fn lost_its_data(server: ZookeeperServer) {
+    let mut three = Three::start(Arc::new(server), "lost-data", Duration::from_millis(300), true).await;
+    let config = "/worker/config";
+    let before = three.node(config).await.expect("the job is registered");
+    three.group.note(FaultKind::Outage, now_us());
+    three.server.lose_data().expect("the server starts again");
+    three.group.note_end(FaultKind::Outage);
+    let started_ms = now_us() / 1_000;
+    three.split(&three.pids, started_ms).await;
+    let after = three.node(config).await.expect("the job is registered again");
+    assert_eq!(after.data, before.data);
+    assert!(after.stat.ctime >= started_ms - 1_000, "{:?}", after.stat);
+    let logs = three.group.logs();
+    assert_eq!(logs.matches("the registry center has lost the data of the job").count(), 1, "{logs}");
+    // A fire from before is not begun once more, and each item of a fire by one process.
+    let history = three.group.full_history();
+    let mut begun: Vec<_> = history.runs.iter().map(|run| (run.item, run.scheduled_ms)).collect();
+    let all = begun.len();
+    begun.sort_unstable();
+    begun.dedup();
+    assert_eq!(begun.len(), all, "{logs}");
+}
+
 pub async fn stopped_for_long(server: ZookeeperServer) {
     away(server, ZookeeperServer::stop, |server| server.resume().expect("the server starts again")).await;
 }

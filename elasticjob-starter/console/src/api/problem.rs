@@ -39,6 +39,10 @@ impl Problem {
         Self { kind, title, status, detail: detail.into(), code, more: Map::new() }
     }
 
+    pub(crate) fn traces_unreadable(why: String) -> Self {
+        Self::new(StatusCode::BAD_GATEWAY, "traces-unreadable", "The traces cannot be read", why)
+    }
+
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.more.insert(name.to_owned(), value.into());
         self
@@ -289,7 +293,7 @@ impl From<NotChanged> for Problem {
 
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, "traces-unreadable", "The traces cannot be read", error.to_string())
+        Self::traces_unreadable(error.to_string())
     }
 }
 

@@ -16,5 +16,6 @@ pub(crate) async fn past(here: &Here, job: &JobName, at: &str, zone: TimeZone) -
     here.views().past_fire(reader, job, at).await.map_err(|error| match error {
         PastError::Operation(error) => error.into(),
         PastError::Traces(error) => error.into(),
+        error => Problem::traces_unreadable(error.to_string()),
     })
 }

@@ -1,11 +1,11 @@
 //! The web console in the program of the jobs.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use elasticjob::__private::log::{apart, error, info};
+use elasticjob::__private::log::{apart, info};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use elasticjob_console::{
@@ -15,6 +15,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::AppError;
+use crate::logging::patient_stderr;
 use crate::settings::{
     ConsoleGrant, ConsoleSettings, ConsoleToken, ConsoleUser, DEFAULT, Key, Origin, SettingError, Settings,
 };
@@ -170,8 +171,7 @@ pub(in super::super) async fn open<'r>(
     if let Some(first) = made.first_password().cloned() {
         // Not to the log, which others may read.
         let text = format!("console: log in as {} with the password {}", first.user, first.password);
-        // Who closed the standard error does not want to read it.
-        let _ = writeln!(io::stderr(), "{text}");
+        let _ = writeln!(patient_stderr(), "{text}");
     }
     let listening = made.listen().await.map_err(|error| {
         wrong(format!("{error}; another program may have the port, or another copy of this one: set another one, or 0"))
@@ -181,11 +181,7 @@ pub(in super::super) async fn open<'r>(
     apart(move || info!("the console is at {shown}"));
     let end = CancellationToken::new();
     let ended = end.clone().cancelled_owned();
-    let served = tokio::spawn(async move {
-        if let Err(problem) = listening.serve(ended).await {
-            apart(move || error!("{problem}"));
-        }
-    });
+    let served = tokio::spawn(listening.serve(ended));
     Ok(Some(ConsolePort { url, end, served }))
 }
 

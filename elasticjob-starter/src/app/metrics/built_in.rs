@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use elasticjob::__private::log::{apart, error, info};
+use elasticjob::__private::log::{apart, info};
 use elasticjob::ident::JobName;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{JobEnvironment, JobStatus};
 use elasticjob::trace::Tracing;
-use tokio::net::TcpListener;
+use elasticjob_ports::Port;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::AppError;
 use crate::app::ElasticJobAppBuilder;
-use crate::metrics::{Metrics, ObservedCenter, Series, axum};
+use crate::metrics::{Metrics, ObservedCenter, Series};
 use crate::plan::Plan;
 use crate::settings::{DEFAULT, MetricsSettings, SettingError};
 
@@ -99,19 +99,15 @@ impl Counting {
                  port, or 0 for any that is free, for example with ELASTICJOB_METRICS_PORT=0"
             ),
         };
-        let listener = TcpListener::bind(wanted).await.map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
+        let port = Port::listen(wanted, "the metrics port").await.map_err(refused)?;
+        let address = port.address().map_err(refused)?;
         apart(move || info!("metrics are at http://{address}/metrics"));
         let end = CancellationToken::new();
-        let ended = end.clone().cancelled_owned();
+        let ended = end.clone();
         let router = self.metrics.router();
         let served = tokio::spawn(async move {
             // A scraper that keeps its connection open must not keep the program from its end.
-            let serving = axum::serve(listener, router);
-            tokio::select! {
-                () = ended => {}
-                Err(problem) = async { serving.await } => apart(move || error!("the metrics port ends: {problem}")),
-            }
+            ended.run_until_cancelled_owned(port.serve(router, std::future::pending())).await;
         });
         Ok(Some(MetricsPort { address, end, served }))
     }

@@ -15,6 +15,7 @@ mod finish;
 mod foreign;
 mod hand_over;
 mod leave;
+mod lost_data;
 mod misfire;
 mod note_schedule;
 mod once_listeners;

@@ -2,6 +2,7 @@
 
 use super::Step;
 use super::configure::{Usable, read_usable};
+use super::lost_data::{lost_configuration, restore};
 use crate::clock::Now;
 use crate::config::{ForeignToJava, JobConfiguration, wire};
 use crate::engine::action::Action;
@@ -45,6 +46,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
             engine.configuration.in_force.as_ref().and_then(|configuration| configuration.max_time_diff_seconds());
         Accepted { disabled: false, max_time_diff, takes_over: false, write: None, schedule_since: None }
     };
+    let lost = if joining { None } else { lost_configuration(engine)? };
     let server = JobPath::Server(engine.identity.instance.server_ip().into());
     let version = match engine.mirror.need(&server)? {
         // An operator's DISABLED stays.
@@ -77,6 +79,10 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
                 };
             }
         }
+    }
+    engine.membership.restores = lost.is_some();
+    if let Some(lost) = lost {
+        restore(engine, lost, &mut txn);
     }
     // The transaction also writes a node that exists, as a guard: an operator may disable it, or a leader may sweep it
     // up, at this moment.
@@ -280,6 +286,10 @@ impl JobEngine {
             self.phase = Phase::Active;
         }
         self.tell(Notice::Registered { instance: self.identity.instance.clone(), session });
+        if std::mem::take(&mut self.membership.restores) {
+            self.membership.has_restored = true;
+            self.tell(Notice::DataLost);
+        }
         self.act(Action::AnswerStart(Ok(())));
     }
 

@@ -64,6 +64,10 @@ pub(in crate::engine) struct Membership {
     pub(in crate::engine) schedule_since: Option<i64>,
     /// The configuration in the registry was written with the registration.
     pub(in crate::engine) wrote_configuration: bool,
+    /// The registration under way writes the configuration again, as the registry center has lost it.
+    pub(in crate::engine) restores: bool,
+    /// This engine wrote it again.
+    pub(in crate::engine) has_restored: bool,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(in crate::engine) removal_confirmed: bool,
     /// Runs that go on because they could not be stopped: the node of their session has to say so.

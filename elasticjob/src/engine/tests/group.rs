@@ -198,6 +198,15 @@ impl Group {
         }
     }
 
+    /// The server starts again without data: it knows neither nodes nor sessions. Its transactions go on from before.
+    pub(super) fn lose_data(&mut self) {
+        self.tree = Tree::new(self.tree.last_zxid());
+        self.tree.open_session(OPERATOR, Duration::from_secs(1_000));
+        for host in 0..self.hosts.len() {
+            self.disconnect(host);
+        }
+    }
+
     /// Ends a process and its session at the same moment.
     pub(super) fn kill(&mut self, host: usize) {
         self.hosts[host].killed = true;

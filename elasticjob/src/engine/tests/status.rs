@@ -34,6 +34,21 @@ fn it_tells_fires_items_session_and_leader() {
 }
 
 #[test]
+fn it_tells_what_it_looks_at_next_and_when() {
+    let mut group = Group::settled(1, &every_five(1));
+    let told = |group: &Group| -> Vec<(i64, &str)> {
+        status(group, 0).timers.iter().map(|timer| (timer.at - EPOCH, timer.what)).collect()
+    };
+    let idle = told(&group);
+    assert_eq!(idle[0], (5_000, "a scheduled fire"));
+    assert!(idle.is_sorted() && idle.iter().any(|(_, what)| what.starts_with("the leader reads")), "{idle:?}");
+    group.run_until(5_000);
+    let busy = told(&group);
+    let deadline: Vec<_> = busy.iter().filter(|(_, what)| what.starts_with("the runs are cancelled")).collect();
+    assert_eq!(deadline, [&(12_000, "the runs are cancelled unless the session is proven")], "{busy:?}");
+}
+
+#[test]
 fn a_fire_that_cannot_begin_says_what_it_waits_for() {
     let mut group = Group::settled(1, &every_five(1));
     let mut foreign = Transaction::new();

@@ -6,6 +6,7 @@ use std::sync::mpsc as blocking_mpsc;
 use super::super::{Activity, ShutdownMode, StartError};
 use super::*;
 use crate::api::blocking_item_handler;
+use crate::fire::FireRecord;
 
 /// Runs that end when their futures are dropped, a fifth of the session time-out after they were cancelled.
 fn endless() -> (ItemHandler, mpsc::UnboundedReceiver<()>) {
@@ -35,6 +36,25 @@ async fn a_job_made_anew_waits_until_its_last_one_has_left() {
     soon(runs.recv()).await.unwrap();
     soon(anew.shutdown(ShutdownMode::Now)).await;
     assert_eq!(children(&registry, "/anew/instances").await, Vec::<String>::new());
+}
+
+/// A lost answer is resolved by the attempt in the record: one of an engine before must not be taken for the own one.
+#[tokio::test]
+async fn the_attempts_of_jobs_made_one_after_the_other_in_a_session_are_all_different() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let mut attempts = Vec::new();
+    for _ in 0..3 {
+        let (handler, mut runs) = endless();
+        let mut job = scheduled(&environment, &registry, each_second("tried", 1), handler).await;
+        soon(runs.recv()).await.unwrap();
+        let record = registry.get("/tried/sharding/0/fire").await.unwrap().unwrap();
+        let begun = FireRecord::parse(&record.data).running().cloned().unwrap();
+        assert!(begun.attempt.is_of(job.handle().status().borrow().session.unwrap()));
+        assert!(!attempts.contains(&begun.attempt), "{attempts:?} and again {}", begun.attempt);
+        attempts.push(begun.attempt);
+        soon(job.shutdown(ShutdownMode::Now)).await;
+    }
 }
 
 #[tokio::test]

@@ -33,6 +33,13 @@ pub(super) struct BegunOnce {
 }
 
 impl BegunOnce {
+    /// What a clock far ahead began has no record any more: the fire comes again at its time.
+    pub(super) fn data_lost(&mut self, now: Millis) {
+        let has_come = |fire: &Fire| fire.at() <= EPOCH + now as i64;
+        self.begun.retain(|(_, fire), _| has_come(fire));
+        self.finished.retain(|(_, fire)| has_come(fire));
+    }
+
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
             Observation::Committing { host: Some(host), transaction, .. } if scene.is_java(*host) => {

@@ -308,6 +308,18 @@ impl Invariants {
         self.made_up.misconfigured();
     }
 
+    /// The registry has lost its data: what was assigned and missed has no record any more. `is_known` says whether all
+    /// instances know whether execution is monitored.
+    pub fn data_lost(&mut self, now: Millis, is_known: bool) {
+        if !is_known {
+            self.switched_at = None;
+        }
+        self.made_up.misconfigured();
+        self.kept.total_changed(now);
+        self.begun_once.data_lost(now);
+        self.accounted.scheduled(now, self.period, self.total, true);
+    }
+
     /// Looks at what happened.
     ///
     /// # Errors

@@ -62,6 +62,11 @@ impl World {
         if process.connection.is_some() {
             return Ok(());
         }
+        if now < self.away_until {
+            self.at(self.away_until, Happening::Reconnect { host, life });
+            return Ok(());
+        }
+        let Some(process) = self.live(host, life) else { return Ok(()) };
         if process.is_frozen() {
             let at = process.frozen_until.unwrap_or(now) + 1;
             self.at(at, Happening::Reconnect { host, life });

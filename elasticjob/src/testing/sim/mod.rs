@@ -20,6 +20,7 @@ mod java;
 mod limits;
 mod listeners;
 mod liveness;
+mod lost_data;
 mod operators;
 mod processes;
 mod shape;

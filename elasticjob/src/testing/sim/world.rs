@@ -115,6 +115,14 @@ pub(super) enum Happening {
     },
     /// The servers start again with other limits.
     LimitsChange,
+    /// The registry is away.
+    RegistryFalls {
+        outage: Millis,
+    },
+    /// It is back, without its data.
+    DataLost,
+    /// An operator looks whether the jobs are there again.
+    LookForLoss,
     /// All processes are gone at the same time.
     AllDown {
         draw: u64,
@@ -149,6 +157,8 @@ pub struct World {
     pub(super) lagging: Option<Lagging>,
     /// For how long the follower will lose its leader, at the worst moment for a run that begins then.
     pub(super) ambush: Option<Millis>,
+    /// Until then no client reaches the registry.
+    pub(super) away_until: Millis,
     /// How many answers to transactions get lost next.
     pub(super) lose_answers: u64,
     /// The fire that a clock far ahead began.
@@ -210,6 +220,7 @@ impl World {
             latency: rng.pick(&[1, 3, 30]),
             lagging: None,
             ambush: None,
+            away_until: 0,
             lose_answers: 0,
             begun_ahead: None,
             job,
@@ -259,6 +270,7 @@ impl World {
         world.at(100, Happening::Expire);
         world.plan_limits(seed);
         world.plan_edit(seed);
+        world.plan_loss(seed);
         world
     }
 
@@ -429,6 +441,9 @@ impl World {
             Happening::SetClock { .. } => {}
             Happening::LagEnds => self.end_lag(),
             Happening::LimitsChange => self.change_limits(),
+            Happening::RegistryFalls { outage } => self.registry_falls(outage),
+            Happening::DataLost => return self.lose_data(),
+            Happening::LookForLoss => return self.look_for_loss(),
             Happening::AllDown { draw } => self.all_down(draw),
             Happening::Edit { draw } => self.edit(draw),
             Happening::Trigger { host } => self.trigger(host),

@@ -57,7 +57,7 @@ async fn run(folder: &Path) -> Result<(), AppError> {
         let recorded = record(&runs, &format!("{} {}", context.job_name(), context.sharding_item()));
         async move { JobResult::Ok(recorded?) }
     });
-    let mut app = ElasticJobApp::builder().sources(Sources::in_folder(folder));
+    let mut app = ElasticJobApp::builder().only_jobs_of(module_path!()).sources(Sources::in_folder(folder));
     app = app.job("works", works).error_handler(Records(file("failures")));
     if let [Ok(server), Ok(namespace)] = BUGGY.map(std::env::var) {
         let mut config = ZookeeperConfiguration::new(server, namespace);

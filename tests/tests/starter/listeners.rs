@@ -1,7 +1,5 @@
 //! Listeners of an application: linked into it, given to its builder, named in attributes and settings.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::path::Path;
 use std::time::Duration;
 
@@ -86,7 +84,7 @@ impl OnceJobListener for AddedOnce {
 }
 
 fn sources(test: &str, jobs: &str) -> Sources {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_listeners").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("listeners").join(test);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), format!("elasticjob:\n  jobs:\n{jobs}")).unwrap();
     Sources::in_folder(folder)
@@ -97,6 +95,7 @@ async fn listeners_are_found_wherever_they_come_from_and_are_named() {
     let (lines, mut told) = unbounded_channel();
     let jobs = "    configured:\n      job-listener-types: [linked, added-once, linked-once]\n";
     let app = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
         .provide::<Lines>(lines.clone())
         .listener(Added(lines.clone()))
         .once_listener(AddedOnce(lines))
@@ -124,7 +123,8 @@ async fn listeners_are_found_wherever_they_come_from_and_are_named() {
 async fn an_unknown_listener_is_an_error_that_names_the_place_and_those_there_are() {
     let jobs = "    configured:\n      job-listener-types: [linkd]\n";
     let (lines, _told) = unbounded_channel();
-    let builder = ElasticJobApp::builder().provide::<Lines>(lines.clone()).listener(Added(lines));
+    let builder =
+        ElasticJobApp::builder().only_jobs_of(module_path!()).provide::<Lines>(lines.clone()).listener(Added(lines));
     let error = builder.sources(sources("unknown", jobs)).start().await.unwrap_err().to_string();
     let known =
         "there is no listener 'linkd' in this program; there are added (added by the program), linked (linked, ";
@@ -137,7 +137,7 @@ async fn an_unknown_listener_is_an_error_that_names_the_place_and_those_there_ar
 #[tokio::test]
 async fn two_listeners_of_one_name_are_an_error_that_tells_where_they_are() {
     let (lines, _told) = unbounded_channel();
-    let builder = ElasticJobApp::builder().provide::<Lines>(lines).listener(Linked);
+    let builder = ElasticJobApp::builder().only_jobs_of(module_path!()).provide::<Lines>(lines).listener(Linked);
     let error = builder.sources(sources("twice", "    configured: {}\n")).start().await.unwrap_err().to_string();
-    assert!(error.contains("'linked'") && error.contains("starter_listeners.rs:"), "{error}");
+    assert!(error.contains("'linked'") && error.contains("starter/listeners.rs:"), "{error}");
 }

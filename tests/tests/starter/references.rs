@@ -1,7 +1,5 @@
 //! Several registry centers and several tracings in one program: jobs of every kind refer to them in settings.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
@@ -44,7 +42,7 @@ impl TracingStorage for Sends {
 }
 
 fn sources(test: &str, text: &str) -> Sources {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_references").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("references").join(test);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), text).unwrap();
     Sources::in_folder(folder)
@@ -69,8 +67,11 @@ async fn jobs_of_every_kind_belong_to_the_registry_center_that_settings_name() {
                 backup: {elastic-job-type: SCRIPT, sharding-total-count: 1, registry-center-ref: archive, props: \
                 {script.command.line: echo}}\n";
     let archive: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
-    let started =
-        ElasticJobApp::builder().sources(sources("centers", text)).registry_center("archive", archive.clone()).start();
+    let started = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
+        .sources(sources("centers", text))
+        .registry_center("archive", archive.clone())
+        .start();
     let app = started.await.unwrap();
     let jobs = Operations::new(archive).jobs().await.unwrap();
     let names: Vec<&str> = jobs.iter().map(|job| job.job.as_str()).collect();
@@ -90,6 +91,7 @@ async fn runs_are_traced_where_the_job_says() {
                 tracing-ref: audit, props: {script.command.line: echo}}\n    quiet: {elastic-job-class: here, tracing-ref: off}\n";
     let (sender, mut told) = unbounded_channel();
     let app = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
         .tracing_storage(Sends("MAIN", sender.clone()))
         .tracing_storage(Sends("AUDIT", sender))
         .sources(sources("tracings", text))
@@ -136,8 +138,12 @@ async fn what_is_wrong_with_them_is_told_together_with_the_keys_of_each() {
                 audit: {include-job-names: x}\n    other: {type: NOBODY}\n  jobs:\n    here:\n      registry-center-ref: archiv\n      \
                 tracing-ref: audits\n";
     let given: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
-    let started =
-        ElasticJobApp::builder().sources(sources("wrong", text)).registry_center("given", given).start().await;
+    let started = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
+        .sources(sources("wrong", text))
+        .registry_center("given", given)
+        .start()
+        .await;
     let error = started.map(|_| ()).unwrap_err().to_string();
     let parts = [
         "8 things are wrong",

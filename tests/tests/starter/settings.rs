@@ -1,7 +1,5 @@
 //! The settings of the starter: every source, their order, and everything that can be wrong with them.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +8,7 @@ use elasticjob_starter::settings::{JobEntry, Settings, Sources};
 
 /// A folder of its own with these files in it.
 fn folder(test: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_settings").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("settings").join(test);
     if folder.exists() {
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -242,6 +240,31 @@ fn placeholders_look_into_the_environment_the_settings_and_the_rest_of_the_files
     assert_eq!(given.sharding_total_count, Some(5));
     assert_eq!(given.label.as_deref(), Some("none"));
     assert_eq!(given.props.as_ref().unwrap()["a.b"], "${kept}");
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_is_named_with_the_line() {
+    let folder = folder("not_utf_8", &[]);
+    fs::write(folder.join("application.properties"), b"a=b\nelasticjob.reg-center.namespace=\xe4\n").unwrap();
+    let told = errors(&Sources::in_folder(folder));
+    assert_eq!(told, ["application.properties: cannot be read: line 2 is not UTF-8 text; save the file in UTF-8"]);
+}
+
+#[test]
+fn commas_without_servers_do_not_mean_the_embedded_registry() {
+    for text in ["',,'", "' , '", "'   '", "['', ' ']", "'${NOTHING:},${NOTHING:}'"] {
+        let file = format!("elasticjob:\n  reg-center:\n    server-lists: {text}\n    namespace: x\n");
+        let told = errors(&Sources::in_folder(folder("no_servers", &[("application.yaml", &file)])));
+        assert_eq!(told.len(), 1, "{text}: {told:?}");
+        for part in ["application.yaml:3", "elasticjob.reg-center.server-lists", "`host:port`", "embedded registry"] {
+            assert!(told[0].contains(part), "{text}: no {part:?} in {told:?}");
+        }
+    }
+    for text in ["''", "'${NOTHING:}'", "", "[]"] {
+        let file = format!("elasticjob:\n  reg-center:\n    server-lists: {text}\n    namespace: x\n");
+        let settings = load(&Sources::in_folder(folder("empty_servers", &[("application.yaml", &file)])));
+        assert_eq!(settings.reg_center.zookeeper(), None, "{text}");
+    }
 }
 
 /// A wrong file, and what its one error has to say.
@@ -587,7 +610,10 @@ fn files_that_cannot_be_used_are_named() {
     }
     fs::write(folder.join("both/application.toml"), [0xff, 0xfe]).unwrap();
     let binary = errors(&Sources::in_folder(folder.join("both")));
-    assert!(binary.len() == 1 && binary[0].contains("application.toml: cannot be read: not UTF-8"), "{binary:?}");
+    assert!(
+        binary.len() == 1 && binary[0].contains("application.toml: cannot be read: line 1 is not UTF-8"),
+        "{binary:?}"
+    );
 }
 
 #[cfg(unix)]

@@ -1,8 +1,6 @@
 //! A program whose jobs do not fit together: everything that is wrong is said at once, before a registry center is
 //! touched, and in words.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::path::Path;
 
 use elasticjob_starter::prelude::*;
@@ -26,7 +24,7 @@ async fn right_one(#[bean("rightScheduleJobBootstrap")] _itself: ScheduleJob) {}
 
 /// A folder with this file. No server listens on the port it names: a connection would be another error.
 fn sources(test: &str, jobs: &str) -> Sources {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_wrong_jobs").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("wrong_jobs").join(test);
     std::fs::create_dir_all(&folder).unwrap();
     let text = format!("elasticjob:\n  reg-center: {{server-lists: '127.0.0.1:1', namespace: x}}\n  jobs:\n{jobs}");
     std::fs::write(folder.join("application.yaml"), text).unwrap();
@@ -34,7 +32,13 @@ fn sources(test: &str, jobs: &str) -> Sources {
 }
 
 async fn error(sources: Sources) -> String {
-    let started = ElasticJobApp::builder().provide(7_u8).provide_named("mail", 8_u8).sources(sources).start().await;
+    let started = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
+        .provide(7_u8)
+        .provide_named("mail", 8_u8)
+        .sources(sources)
+        .start()
+        .await;
     started.expect_err("the jobs do not fit together").to_string()
 }
 
@@ -61,8 +65,8 @@ async fn everything_that_is_wrong_with_the_plan_is_said_at_once() {
             "application.yaml:6: job 'right': cron",
             "application.yaml:7: elasticjob.jobs.other.elastic-job-type: there is no type of jobs 'BATCH' in this program; there are DATAFLOW (built in), HTTP (built in), SCRIPT (built in), SIMPLE (built in)",
             "application.yaml:7: job 'other': sharding-total-count: it is missing",
-            "job 'bare' (starter_wrong_jobs::bare at tests/tests/starter_wrong_jobs.rs:",
-            "job 'needs_a_pool' (starter_wrong_jobs::needs_a_pool at",
+            "job 'bare' (starter::wrong_jobs::bare at tests/tests/starter/wrong_jobs.rs:",
+            "job 'needs_a_pool' (starter::wrong_jobs::needs_a_pool at",
             "no job has the bean name \"nobody\"",
             "available: `u8`, \"bareOneOffJobBootstrap\"",
         ],
@@ -76,8 +80,8 @@ async fn every_argument_that_nothing_fills_is_named_with_what_there_is() {
         &error,
         &[
             "no job was started, 4 things are wrong:",
-            "job 'needs_a_pool' (starter_wrong_jobs::needs_a_pool",
-            "Inject<starter_wrong_jobs::Pool>",
+            "job 'needs_a_pool' (starter::wrong_jobs::needs_a_pool",
+            "Inject<starter::wrong_jobs::Pool>",
             ".provide(value)",
             ".provide_named(\"mail\", value)",
             "job 'needs_a_job'",
@@ -108,7 +112,7 @@ async fn what_is_wrong_with_files_environment_arguments_jobs_and_host_is_told_in
             "environment variable ELASTICJOB_TRACING_TYPE: elasticjob.tracing.type: 'OWN'",
             "environment variable ELASTICJOB_PREFERRED_NETWORK_INTERFACE: ",
             "argument --elasticjob.jobs.right.cron: job 'right': cron: ",
-            "Inject<starter_wrong_jobs::Pool>",
+            "Inject<starter::wrong_jobs::Pool>",
             "no job has the bean name \"nobody\"",
         ],
     );
@@ -117,7 +121,7 @@ async fn what_is_wrong_with_files_environment_arguments_jobs_and_host_is_told_in
 #[tokio::test]
 async fn a_disabled_application_starts_nothing_and_its_handles_say_so() {
     let sources = sources("disabled", "    right: {}\n").environment([("ELASTICJOB_ENABLED", "false")]);
-    let app = ElasticJobApp::builder().sources(sources).start().await.unwrap();
+    let app = ElasticJobApp::builder().only_jobs_of(module_path!()).sources(sources).start().await.unwrap();
     assert!(!app.is_enabled());
     for error in [app.one_off_job("x").unwrap_err(), app.schedule_job("rightScheduleJobBootstrap").unwrap_err()] {
         assert!(error.to_string().contains("`elasticjob.enabled` is false"), "{error}");
@@ -128,7 +132,12 @@ async fn a_disabled_application_starts_nothing_and_its_handles_say_so() {
 #[tokio::test]
 async fn a_name_given_to_two_values_is_an_error() {
     let sources = sources("named", "    right: {}\n");
-    let started =
-        ElasticJobApp::builder().provide_named("mail", 1).provide_named("mail", 2).sources(sources).start().await;
+    let started = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
+        .provide_named("mail", 1)
+        .provide_named("mail", 2)
+        .sources(sources)
+        .start()
+        .await;
     assert_parts(&started.unwrap_err().to_string(), &["the bean name 'mail' is taken twice"]);
 }

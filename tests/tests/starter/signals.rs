@@ -1,13 +1,12 @@
-//! Signals end an application. The one test sends them to its own process, so it has a program of its own.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
+//! Signals end an application. The one test sends them to its own process: no other test of the program waits for signals
+//! meanwhile.
 use std::process::{Command, id};
 use std::time::Duration;
 
 use elasticjob_starter::elasticjob::runtime::Activity;
 use elasticjob_starter::prelude::*;
 use elasticjob_starter::settings::Sources;
+use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 /// Goes on until it is cut off.
@@ -16,6 +15,9 @@ async fn endless(context: ShardingContext) {
     context.cancelled().await;
 }
 
+/// Held by a test as long as a signal to the process would end its application.
+pub static WAITS_FOR_SIGNALS: Mutex<()> = Mutex::const_new(());
+
 fn signal(name: &str) {
     let sent = Command::new("kill").arg(format!("-{name}")).arg(id().to_string()).status().unwrap();
     assert!(sent.success());
@@ -23,8 +25,9 @@ fn signal(name: &str) {
 
 #[tokio::test]
 async fn the_first_signal_waits_for_running_items_and_the_second_cuts_them_off() {
+    let _alone = WAITS_FOR_SIGNALS.lock().await;
     let sources = Sources::in_folder(env!("CARGO_TARGET_TMPDIR")).arguments(["--elasticjob.shutdown.grace=1h"]);
-    let app = ElasticJobApp::builder().sources(sources).start().await.unwrap();
+    let app = ElasticJobApp::builder().only_jobs_of(module_path!()).sources(sources).start().await.unwrap();
     let job = app.one_off_job("endlessOneOffJobBootstrap").unwrap();
     let mut status = job.status();
     let mut end = tokio::spawn(app.until_shutdown());

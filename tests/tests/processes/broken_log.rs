@@ -3,8 +3,6 @@
 //!
 //! This program is both: the tests, and with a variable of the environment the process under test.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::env;
 use std::fs::{self, File, OpenOptions};
 #[cfg(feature = "console")]
@@ -90,7 +88,7 @@ async fn under_test(folder: PathBuf) -> Result<(), AppError> {
     }
     let records = folder.join(format!("records-{}", id()));
     let sources = Sources::in_folder(folder).arguments(env::args().skip(1));
-    let app = ElasticJobApp::builder().sources(sources).provide(records).start().await?;
+    let app = ElasticJobApp::builder().only_jobs_of(module_path!()).sources(sources).provide(records).start().await?;
     app.until_shutdown().await
 }
 
@@ -98,20 +96,20 @@ async fn under_test(folder: PathBuf) -> Result<(), AppError> {
 #[tokio::main]
 async fn console_under_test(folder: PathBuf, arguments: String) -> ExitCode {
     set_up_subscriber();
-    let (mut stdout, mut stderr) = (std::io::stdout(), std::io::stderr());
-    let terminal = elasticjob_cli::Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let (mut stdout, mut stderr) = (std::io::stdout(), elasticjob_cli::standard_error(arguments.lines()));
+    let terminal = elasticjob_cli::Console { stdout: &mut stdout, stderr: &mut *stderr, is_terminal: false };
     elasticjob_cli::run(arguments.lines(), Sources::in_folder(folder), terminal).await.into()
 }
 
 /// Processes under test; killed when this is dropped.
-struct Processes {
+pub struct Processes {
     folder: TemporaryFolder,
-    arguments: Vec<String>,
+    pub arguments: Vec<String>,
     children: Vec<Child>,
 }
 
 impl Processes {
-    fn new(server: Option<(&ZookeeperServer, &str)>) -> Self {
+    pub fn new(server: Option<(&ZookeeperServer, &str)>) -> Self {
         let arguments = server.map_or_else(Vec::new, |(server, namespace)| {
             vec![
                 format!("--elasticjob.reg-center.server-lists={}", server.connect_string()),
@@ -128,7 +126,25 @@ impl Processes {
     }
 
     fn start_with(&mut self, stderr: Stdio, subscriber: Option<&str>, environment: &[(&str, &str)]) -> usize {
-        let mut command = Command::new(env::current_exe().unwrap());
+        let command = Command::new(env::current_exe().unwrap());
+        self.start_as(command, stderr, subscriber, environment)
+    }
+
+    /// Starts one that may open so many files.
+    #[cfg(feature = "console")]
+    pub fn start_with_few_files(&mut self, files: u32) -> usize {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")]).arg(env::current_exe().unwrap());
+        self.start_as(command, Stdio::null(), None, &[])
+    }
+
+    fn start_as(
+        &mut self,
+        mut command: Command,
+        stderr: Stdio,
+        subscriber: Option<&str>,
+        environment: &[(&str, &str)],
+    ) -> usize {
         command.envs(environment.iter().copied());
         command.args(&self.arguments).env(FOLDER, self.folder.path()).stdin(Stdio::null()).stderr(stderr);
         command.envs(subscriber.map(|panics| (SUBSCRIBER, panics)));
@@ -144,7 +160,7 @@ impl Processes {
     }
 
     /// Waits until each process has run something, and together each item, some times more than now.
-    async fn go_on(&self) {
+    pub async fn go_on(&self) {
         let all = || (0..self.children.len()).map(|number| self.runs(number)).collect::<Vec<_>>();
         let before = all();
         let until = Instant::now() + LIMIT;
@@ -165,7 +181,7 @@ impl Processes {
     }
 
     /// Sends SIGTERM and waits for the end.
-    async fn end(&mut self, number: usize) -> ExitStatus {
+    pub async fn end(&mut self, number: usize) -> ExitStatus {
         let child = &mut self.children[number];
         assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
         let until = Instant::now() + LIMIT;
@@ -248,7 +264,12 @@ async fn console_that_logs(server: Arc<ZookeeperServer>) {
 
 #[cfg(feature = "console")]
 async fn console_with_a_broken_log(server: Arc<ZookeeperServer>) {
-    let cases = [("console-full", full_disk(), None), ("console-panics", Stdio::null(), Some("always"))];
+    let (_reader, unread) = stalled_pipe();
+    let cases = [
+        ("console-full", full_disk(), None),
+        ("console-unread", unread, None),
+        ("console-panics", Stdio::null(), Some("always")),
+    ];
     for (namespace, stderr, subscriber) in cases {
         let (answer, _) = asked(&server, namespace, stderr, subscriber).await;
         assert!(answer.starts_with("HTTP/1.1 401 "), "{namespace}: {answer}");
@@ -328,18 +349,20 @@ async fn embedded() {
     }
 }
 
-fn main() -> ExitCode {
-    if let Some(folder) = env::var_os(FOLDER) {
-        #[cfg(feature = "console")]
-        if let Ok(arguments) = env::var(CONSOLE) {
-            return console_under_test(folder.into(), arguments);
-        }
-        return match under_test(folder.into()) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(_) => ExitCode::FAILURE,
-        };
+/// Plays the process, where this is one.
+pub fn play() -> Option<ExitCode> {
+    let folder = env::var_os(FOLDER)?;
+    #[cfg(feature = "console")]
+    if let Ok(arguments) = env::var(CONSOLE) {
+        return Some(console_under_test(folder.into(), arguments));
     }
-    let mut harness = Harness::new();
+    Some(match under_test(folder.into()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    })
+}
+
+pub fn add_tests(harness: &mut Harness) {
     harness.on_zookeeper("a_log_whose_reader_ends_costs_lines_and_nothing_else", broken_pipe);
     harness.on_zookeeper("a_log_that_nobody_reads_costs_lines_and_nothing_else", |server| stalled(server, None));
     harness.on_zookeeper("a_subscriber_that_waits_costs_the_log_and_nothing_else", |server| {
@@ -357,5 +380,4 @@ fn main() -> ExitCode {
         harness.on_zookeeper("a_broken_log_does_not_keep_the_console_from_answering", console_with_a_broken_log);
     }
     harness.test("on_the_embedded_registry_jobs_go_on_without_a_log", embedded);
-    harness.run()
 }

@@ -1,7 +1,5 @@
 //! Applications on the embedded registry, from start to shutdown.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +8,8 @@ use elasticjob_starter::prelude::*;
 use elasticjob_starter::settings::Sources;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
+
+use crate::signals::WAITS_FOR_SIGNALS;
 
 type Lines = UnboundedSender<String>;
 
@@ -45,7 +45,7 @@ async fn ask(#[bean("reportBean")] report: OneOffJob) -> JobResult {
 }
 
 fn sources(test: &str, yaml: &str) -> Sources {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_runs").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("runs").join(test);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), yaml).unwrap();
     Sources::in_folder(folder)
@@ -61,6 +61,7 @@ async fn started(sources: Sources) -> Running {
     let (sender, lines) = unbounded_channel();
     let go: Arc<tokio::sync::Notify> = Arc::default();
     let app = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
         .provide::<Lines>(sender)
         .provide(Arc::clone(&go))
         .provide_named("suffix", "!".to_owned())
@@ -152,6 +153,7 @@ async fn a_shutdown_cuts_off_what_does_not_finish_within_the_grace_time() {
 
 #[tokio::test]
 async fn the_application_ends_when_the_program_says_so() {
+    let _alone = WAITS_FOR_SIGNALS.lock().await;
     let running = started(sources("end", QUIET)).await;
     timeout(Duration::from_secs(10), running.app.until_shutdown_or(async {})).await.unwrap().unwrap();
 }

@@ -1,7 +1,5 @@
 //! Tracing of an application to storages of its own, and what is wrong with `elasticjob.tracing`.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::path::Path;
 use std::time::Duration;
 
@@ -58,7 +56,7 @@ impl TracingStorage for Nowhere {
 register_tracing_storage!(Nowhere("NOWHERE"));
 
 fn sources(test: &str, tracing: &str) -> Sources {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_tracing").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("tracing").join(test);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), format!("elasticjob:\n  tracing:\n{tracing}")).unwrap();
     Sources::in_folder(folder)
@@ -68,6 +66,7 @@ fn sources(test: &str, tracing: &str) -> Sources {
 async fn a_selected_job_is_traced_to_a_storage_of_the_application() {
     let (sender, mut told) = unbounded_channel();
     let app = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
         .tracing_storage(Sends(sender))
         .sources(sources("own", "    type: SENDS\n    include-job-names: told_about\n"))
         .start()
@@ -96,7 +95,14 @@ async fn a_selected_job_is_traced_to_a_storage_of_the_application() {
 }
 
 async fn problem(test: &str, tracing: &str) -> String {
-    ElasticJobApp::builder().sources(sources(test, tracing)).start().await.map(|_| ()).unwrap_err().to_string()
+    ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
+        .sources(sources(test, tracing))
+        .start()
+        .await
+        .map(|_| ())
+        .unwrap_err()
+        .to_string()
 }
 
 #[tokio::test]
@@ -133,7 +139,7 @@ async fn a_url_that_is_wrong_is_not_shown() {
 
 #[tokio::test]
 async fn the_name_of_the_built_in_storage_is_taken() {
-    let builder = ElasticJobApp::builder().tracing_storage(Nowhere("rdb"));
+    let builder = ElasticJobApp::builder().only_jobs_of(module_path!()).tracing_storage(Nowhere("rdb"));
     let problem = builder.sources(sources("taken", "    type: NOWHERE\n")).start().await.map(|_| ()).unwrap_err();
     for part in ["'RDB'", "built in and added by the program"] {
         assert!(problem.to_string().contains(part), "{problem}");

@@ -1,7 +1,5 @@
 //! The dump port of an application.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -22,7 +20,7 @@ async fn settled(_: ShardingContext) {}
 async fn archived(_: ShardingContext) {}
 
 fn sources(test: &str, dump: &str) -> Sources {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_dump").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("dump").join(test);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), format!("elasticjob:\n  dump:\n{dump}")).unwrap();
     Sources::in_folder(folder)
@@ -30,7 +28,12 @@ fn sources(test: &str, dump: &str) -> Sources {
 
 async fn started(sources: Sources) -> Result<ElasticJobApp, AppError> {
     let archive = Arc::new(MemoryRegistry::new().connect());
-    ElasticJobApp::builder().sources(sources).registry_center("archive", archive).start().await
+    ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
+        .sources(sources)
+        .registry_center("archive", archive)
+        .start()
+        .await
 }
 
 /// Asks without tokio, so that the runtime of the program stands still meanwhile.

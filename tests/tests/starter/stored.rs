@@ -1,7 +1,5 @@
 //! Jobs whose configuration in the registry center cannot be used: the others start, and they do when it is mended.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +60,7 @@ async fn spoilt_of(jobs: &[&str]) -> (MemoryRegistry, Arc<dyn RegistryCenter>) {
 }
 
 fn sources(test: &str, text: &str) -> Sources {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_stored").join(test);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("stored").join(test);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), text).unwrap();
     Sources::in_folder(folder)
@@ -74,6 +72,7 @@ async fn the_other_jobs_start_and_the_one_joins_when_its_configuration_is_mended
     let (runs, mut ran) = unbounded_channel::<&'static str>();
     let (failures, mut failed) = unbounded_channel();
     let app = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
         .registry_center("store", Arc::new(store.connect()))
         .provide(runs)
         .error_handler(Tells(failures))
@@ -106,7 +105,8 @@ async fn where_no_job_can_start_the_program_is_told_so_and_overwrite_replaces_wh
     let (runs, mut ran) = unbounded_channel::<&'static str>();
     let (failures, _failed) = unbounded_channel();
     let start = async |test: &str, text: &str| {
-        let builder = ElasticJobApp::builder().registry_center("store", Arc::new(store.connect()));
+        let builder =
+            ElasticJobApp::builder().only_jobs_of(module_path!()).registry_center("store", Arc::new(store.connect()));
         let builder = builder.provide(runs.clone()).error_handler(Tells(failures.clone()));
         builder.sources(sources(test, text)).start().await
     };

@@ -1,8 +1,6 @@
 //! A wrong value of every setting there is: the start fails, and says where the setting stands, its key and what would
 //! be right.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -126,7 +124,7 @@ const WRONG: &[Wrong] = &[
         &["'GPU'", "SINGLE_THREAD (built in)"],
     ),
     Wrong("jobs.settle.job-error-handler-type", NOTHING, "SMS", &["'SMS'", "WECHAT (built in)"]),
-    Wrong("jobs.settle.job-listener-types", NOTHING, "nobody", &["'nobody'", "there are none"]),
+    Wrong("jobs.settle.job-listener-types", NOTHING, "nobody", &["'nobody'", "there are linked (linked, "]),
     Wrong("jobs.settle.description", NOTHING, MAP, &["a map", "expected text"]),
     Wrong("jobs.backup.props.script.command.line", SCRIPT, "\"echo 'a\"", &["the quote '", "is not closed"]),
     Wrong("jobs.settle.disabled", NOTHING, "later", &["'later'", "true or false"]),
@@ -141,10 +139,11 @@ const WRONG: &[Wrong] = &[
 const WITH_DRIVER: [&str; 1] = ["tracing.data-source.url"];
 
 async fn error(number: usize, beside: &str, line: &str) -> String {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter_wrong_settings").join(number.to_string());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("starter").join("wrong_settings").join(number.to_string());
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("application.yaml"), format!("{beside}{line}\n")).unwrap();
-    let started = ElasticJobApp::builder().sources(Sources::in_folder(folder)).start().await;
+    let started =
+        ElasticJobApp::builder().only_jobs_of(module_path!()).sources(Sources::in_folder(folder)).start().await;
     started.map(|_| line).expect_err("it is refused").to_string()
 }
 

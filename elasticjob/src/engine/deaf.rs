@@ -1,0 +1,41 @@
+//! What planted bugs look at in the whole engine. Apart from the bugs, which its parts know.
+
+use super::engine::JobEngine;
+use super::event::Event;
+#[cfg(feature = "testing")]
+use super::planted::{Bug, DEAF};
+use crate::clock::Now;
+use crate::ident::ShardingItem;
+#[cfg(feature = "testing")]
+use crate::registry::WatchEvent;
+use crate::registry::layout::JobPath;
+
+impl JobEngine {
+    /// Drops due fires from now on where the event is what a planted bug is deaf after.
+    #[cfg(feature = "testing")]
+    pub(super) fn deafen_by(&mut self, now: Now, event: &Event) {
+        let is_late = |seen: Now| now.mono > seen.mono + DEAF / 2;
+        if self.planted.has(Bug::DeafAfterFreeze)
+            && self.seen.is_some_and(is_late)
+            && self.poll_timeout().wall.is_some_and(|due| now.wall > due + DEAF.as_millis() as i64 / 2)
+        {
+            self.planted.deafen(Bug::DeafAfterFreeze, now.mono + DEAF);
+        }
+        if let Event::Watch(WatchEvent::Deleted(path)) = event
+            && let Some(JobPath::Instance(_)) = JobPath::parse(&self.job, path)
+        {
+            self.planted.deafen(Bug::DeafAfterDeparture, now.mono + DEAF * 5 / 2);
+        }
+    }
+
+    /// Whether an item runs that is none of these, as far as this instance knows.
+    pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
+        let total =
+            self.configuration.in_force.as_deref().map_or(0, |configuration| configuration.sharding_total_count());
+        (0..total).any(|item| !mine.contains(&item) && self.mirror.exists(&JobPath::running(item)))
+    }
+
+    #[cfg(not(feature = "testing"))]
+    #[allow(clippy::unused_self)]
+    pub(super) fn deafen_by(&mut self, _: Now, _: &Event) {}
+}

@@ -1,0 +1,109 @@
+//! The registry center loses its data, or an operator removes the job, while instances run.
+
+use super::group::{EPOCH, Group, Host, every_five, job};
+use crate::config::{JobConfiguration, wire};
+use crate::engine::Notice;
+use crate::fire::{ExecutionSource, Fire};
+use crate::registry::Transaction;
+use crate::registry::layout::JobPath;
+
+/// The data are lost, and all instances come back.
+fn lose_and_come_back(group: &mut Group) {
+    group.lose_data();
+    (0..group.hosts.len()).for_each(|host| group.connect_anew(host));
+}
+
+/// Hosts that said that the data were lost.
+fn told(group: &Group) -> usize {
+    group.hosts.iter().filter(|host| host.notices.contains(&Notice::DataLost)).count()
+}
+
+/// The items of a fire that began, of all hosts.
+fn begun(group: &Group, at: i64) -> Vec<u32> {
+    let of_fire = |host| group.starts(host).into_iter().filter(move |(fire, ..)| *fire == Fire::Scheduled(EPOCH + at));
+    let mut items: Vec<u32> = (0..group.hosts.len()).flat_map(of_fire).flat_map(|(.., items)| items).collect();
+    items.sort_unstable();
+    items
+}
+
+#[test]
+fn instances_that_come_back_register_the_job_again_and_one_says_so() {
+    let mut group = Group::settled(2, &every_five(2));
+    let before = group.text(&JobPath::Config);
+    group.run_until(6_000);
+    for host in 0..2 {
+        let own: Vec<u32> = group.starts(host).into_iter().flat_map(|(.., items)| items).collect();
+        group.end_items(host, &own);
+    }
+    lose_and_come_back(&mut group);
+    group.run_until(10_500);
+    assert_eq!((group.text(&JobPath::Config), told(&group)), (before, 1));
+    assert_eq!(begun(&group, 10_000), [0, 1]);
+    let server = |host: &Host| group.exists(&JobPath::Server(host.engine.instance().server_ip().into()));
+    assert!(group.hosts.iter().all(server));
+}
+
+#[test]
+fn what_an_operator_edited_is_what_is_written_again() {
+    let mut group = Group::settled(2, &every_five(2));
+    let edited = "# edited\ncron: 0/10 * * * * ?\njobName: job\nshardingTotalCount: 3\n";
+    group.set(&JobPath::Config, edited);
+    lose_and_come_back(&mut group);
+    group.run_until(10_500);
+    assert_eq!(group.text(&JobPath::Config).as_deref(), Some(edited));
+    assert_eq!((begun(&group, 5_000), begun(&group, 10_000)), (vec![], vec![0, 1, 2]));
+}
+
+#[test]
+fn a_configuration_that_could_not_be_used_is_not_written_again() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.set(&JobPath::Config, "cron: nonsense\njobName: job\nshardingTotalCount: 1\n");
+    lose_and_come_back(&mut group);
+    group.run_until(5_500);
+    assert_eq!(group.text(&JobPath::Config), Some(wire::to_yaml(&every_five(1).for_registry(None))));
+    assert_eq!(begun(&group, 5_000), [0]);
+}
+
+#[test]
+fn a_fire_from_before_the_loss_is_not_run_again() {
+    let failover = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").failover(true);
+    let mut group = Group::settled(2, &failover.build().unwrap());
+    group.run_until(6_000);
+    assert_eq!(begun(&group, 5_000), [0, 1]);
+    group.lose_data();
+    // One comes back at once, the other one later; what they run is cut off.
+    group.hosts.iter_mut().for_each(Host::clear);
+    group.connect_anew(0);
+    group.run_until(6_500);
+    group.connect_anew(1);
+    for host in 0..2 {
+        let cancelled = std::mem::take(&mut group.hosts[host].cancelled);
+        group.cut_off_items(host, &cancelled);
+    }
+    group.run_until(9_900);
+    assert_eq!(begun(&group, 5_000), [] as [u32; 0]);
+    group.run_until(10_500);
+    assert_eq!(begun(&group, 10_000), [0, 1]);
+    let sources = (0..2).flat_map(|host| group.starts(host)).map(|(_, source, _)| source);
+    assert!(sources.into_iter().all(|source| source == ExecutionSource::NormalTrigger));
+}
+
+#[test]
+fn a_job_that_an_operator_removes_in_a_session_that_goes_on_stays_removed() {
+    let mut group = Group::settled(2, &every_five(2));
+    let mut removal = Transaction::new();
+    nodes_below(&group, JobPath::Root.absolute(&job())).into_iter().rev().for_each(|node| {
+        removal.delete(node, None);
+    });
+    group.operate(&removal, false);
+    group.run_until(12_000);
+    assert!(group.hosts.iter().all(|host| host.stopped && host.notices.contains(&Notice::RemovedByOperator)));
+    assert!(!group.exists(&JobPath::Config) && told(&group) == 0);
+}
+
+/// A node and all below it, each after its parent.
+fn nodes_below(group: &Group, node: String) -> Vec<String> {
+    let children = group.tree.children(&node).unwrap().unwrap_or_default();
+    let below: Vec<String> = children.iter().flat_map(|name| nodes_below(group, format!("{node}/{name}"))).collect();
+    [node].into_iter().chain(below).collect()
+}
