@@ -201,6 +201,15 @@ pub(crate) enum MemoryLimitType {
 pub(crate) enum ConsoleCommand {
     /// Reads a password from the standard input, and writes its hash for elasticjob.console-users
     HashPassword,
+    /// Gives a user of the data file of a console that is stopped another password: the one on the standard input; where that
+    /// is empty, one is made and printed
+    SetPassword {
+        /// The user
+        user: String,
+        /// The data file [default: setting elasticjob.console.data]
+        #[arg(long, value_name = "FILE")]
+        data: Option<std::path::PathBuf>,
+    },
     /// Makes a token for a program, and its hash for elasticjob.console-tokens
     NewToken,
 }

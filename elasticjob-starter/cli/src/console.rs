@@ -2,6 +2,7 @@
 
 use std::io::{Read, stdin};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob_console::{Console as WebConsole, ConsoleError, DataFile, PasswordHash, Registry, TokenHash};
@@ -28,6 +29,14 @@ pub(crate) async fn run(
 ) -> Result<String, Failure> {
     match wanted.command {
         Some(ConsoleCommand::HashPassword) => return hash_password(),
+        Some(ConsoleCommand::SetPassword { user, data }) => {
+            let data = match data {
+                Some(data) => Some(data),
+                None => ConsoleSettings::load(&files(flags, sources)).map_err(Failure::Settings)?.0.data,
+            };
+            let why = "no data file: give --data FILE, or set elasticjob.console.data";
+            return set_password(&user, data.ok_or_else(|| Failure::Usage(why.to_owned()))?).await;
+        }
         Some(ConsoleCommand::NewToken) => return new_token(),
         None => {}
     }
@@ -121,14 +130,45 @@ async fn signal() {
     let _ = tokio::signal::ctrl_c().await;
 }
 
-fn hash_password() -> Result<String, Failure> {
+/// The password on the standard input, without the end of its line.
+fn read_password() -> Result<String, Failure> {
     let mut password = String::new();
     let read = stdin().read_to_string(&mut password);
     read.map_err(|error| Failure::Usage(format!("no password on the standard input: {error}")))?;
     let password = password.strip_suffix('\n').unwrap_or(&password);
-    let hash = PasswordHash::of(password.strip_suffix('\r').unwrap_or(password))
-        .map_err(|problem| Failure::Usage(problem.to_string()))?;
-    Ok(format!("{}\n", hash.as_str()))
+    Ok(password.strip_suffix('\r').unwrap_or(password).to_owned())
+}
+
+fn hash_of(password: &str) -> Result<PasswordHash, Failure> {
+    PasswordHash::of(password).map_err(|problem| Failure::Usage(problem.to_string()))
+}
+
+fn hash_password() -> Result<String, Failure> {
+    Ok(format!("{}\n", hash_of(&read_password()?)?.as_str()))
+}
+
+async fn set_password(user: &str, data: PathBuf) -> Result<String, Failure> {
+    if !data.exists() {
+        return Err(Failure::Usage(format!("there is no {}: give the data file of the console", data.display())));
+    }
+    let given = read_password()?;
+    let is_made = given.is_empty();
+    let password = if is_made {
+        PasswordHash::random_password().map_err(|problem| Failure::Console(problem.to_string()))?
+    } else {
+        given
+    };
+    let hash = hash_of(&password)?;
+    let unusable = |problem: elasticjob_console::DataError| Failure::Usage(problem.to_string());
+    // The log of the file says what was done.
+    let data = DataFile::open(data).await.map_err(unusable)?;
+    let set = data.set_password(user, hash).await.map_err(unusable);
+    data.close().await;
+    set?;
+    Ok(match is_made {
+        true => format!("log in as {user} with the password {password}\n"),
+        false => format!("the password of {user} is set\n"),
+    })
 }
 
 fn new_token() -> Result<String, Failure> {

@@ -5,12 +5,15 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::{Extension, Router};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "oidc")]
+use crate::access::oidc::Oidc;
 use crate::access::{AccessLog, FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, Users};
 use crate::api::Answers;
+use crate::cloud::Rest;
 use crate::live;
 use crate::options::ConsoleOptions;
 use crate::registries::Registry;
@@ -31,6 +34,9 @@ pub(crate) struct Shared {
     pub(crate) users: Users,
     pub(crate) tokens: Tokens,
     pub(crate) passwords: Passwords,
+    /// The login with the accounts of a company.
+    #[cfg(feature = "oidc")]
+    pub(crate) oidc: Option<Oidc>,
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
     pub(crate) access: AccessLog,
@@ -81,6 +87,8 @@ pub struct Console {
     first_password: Option<FirstPassword>,
     /// Routes of the server that are not the console's.
     more: Router,
+    /// The scheduler of carried jobs on its port.
+    cloud: Option<Rest>,
 }
 
 /// A console cannot start.
@@ -106,6 +114,12 @@ pub enum ConsoleError {
     /// Two registry centers have one name.
     #[error("two registry centers are named '{0}'")]
     RegistryTwice(String),
+    /// The login with the accounts of a company.
+    #[error("the login by OpenID Connect cannot be used: {0}")]
+    Oidc(String),
+    /// The logins that a proxy makes.
+    #[error("logins by headers of a proxy cannot be used: {0}")]
+    ProxyLogin(&'static str),
     /// There is nothing to show.
     #[error("the console has no registry center to show")]
     NoRegistry,
@@ -153,6 +167,8 @@ impl Console {
         let (users, first_password) = Users::new(options.users.clone(), data.clone())?;
         let tokens = Tokens::new(options.tokens.clone(), data.clone());
         let app = App(Arc::new(Shared {
+            #[cfg(feature = "oidc")]
+            oidc: options.oidc.clone().map(Oidc::new),
             options,
             registries: named,
             users,
@@ -161,17 +177,17 @@ impl Console {
             sessions: Sessions::default(),
             throttle: Throttle::default(),
             versions: Arc::new(Versions::new(data.clone())),
+            acknowledgements: Acknowledgements::new(data.clone()),
             access: AccessLog::new(data),
             answers: Answers::default(),
             requests: Requests::default(),
-            acknowledgements: Acknowledgements::default(),
             usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             streams: Arc::new(Semaphore::new(live::MOST)),
             ending: CancellationToken::new(),
         }));
         app.follow_configurations();
-        Ok(Self { app, first_password, more: Router::new() })
+        Ok(Self { app, first_password, more: Router::new(), cloud: None })
     }
 
     /// The user that the console made, as the options have none. Print it where the operator sees it, and nowhere else.
@@ -183,7 +199,11 @@ impl Console {
     ///
     /// The address that the server listens on is not checked then: give the options users where other hosts reach it.
     pub fn router(&self) -> Router {
-        routes::router(self.app.clone()).merge(self.more.clone())
+        let own = routes::router(self.app.clone());
+        match &self.cloud {
+            None => own.merge(self.more.clone()),
+            Some(rest) => own.layer(Extension(rest.clone())).merge(rest.router().clone()).merge(self.more.clone()),
+        }
     }
 
     /// The same console, with more routes on its port. Their paths have no base path, and they keep callers out by
@@ -191,6 +211,15 @@ impl Console {
     #[must_use]
     pub fn with_routes(self, more: Router) -> Self {
         Self { more, ..self }
+    }
+
+    /// The same console beside a scheduler of carried jobs: with its REST API on the same port, and with pages of applications
+    /// and carried jobs, which call this API. `registry` is the registry center of its registrations.
+    ///
+    /// The API finds a [`Caller`](crate::Caller) among the extensions of a request that a page makes.
+    #[must_use]
+    pub fn with_cloud(self, registry: &str, rest: Router) -> Self {
+        Self { cloud: Some(Rest::new(registry, rest)), ..self }
     }
 
     pub(crate) fn app(&self) -> &App {

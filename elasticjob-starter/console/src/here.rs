@@ -13,6 +13,7 @@ use elasticjob::operations::Operations;
 use crate::access::{Identity, Role, address};
 use crate::api::{Problem, is_api};
 use crate::app::App;
+use crate::cloud::Rest;
 use crate::pages;
 use crate::registries::Registry;
 use crate::text::{Language, Text};
@@ -28,6 +29,8 @@ pub(crate) struct Here {
     pub(crate) theme: Theme,
     /// The path and the query, below the base path.
     pub(crate) place: String,
+    /// Whether the console is beside the scheduler of the carried jobs of this registry center.
+    pub(crate) has_scheduler: bool,
 }
 
 impl Here {
@@ -67,7 +70,8 @@ impl FromRequestParts<App> for Here {
         match app.registries.get(&name) {
             Some(registry) => {
                 let Who { app, identity, text, theme, place, .. } = who;
-                Ok(Self { app, registry: registry.clone(), identity, text, theme, place })
+                let has_scheduler = Rest::of(parts, &name).is_some();
+                Ok(Self { app, registry: registry.clone(), identity, text, theme, place, has_scheduler })
             }
             None if is_api(parts.uri.path()) => Err(Problem::no_such_registry(&name).into_response()),
             None => Err(pages::error::no_such_page(app, &who.identity, &parts.headers)),

@@ -31,6 +31,7 @@
 //! | `pages` | one file a page; its template has the same name in `templates/` |
 //! | `routes` | the table of all routes with the permission that each needs |
 //! | `same` | each page and button as a call of the API and as a command, to be copied |
+//! | `cloud` | the scheduler of carried jobs beside the console, called through its REST API |
 //! | `store` | the file that keeps what has to outlive the console |
 //! | `live` | tells pages and programs that something changed |
 //! | `assets`, `text`, `theme` | style sheet; texts in English and Chinese; light or dark |
@@ -40,12 +41,14 @@ mod access;
 mod api;
 mod app;
 mod assets;
+mod cloud;
 mod headers;
 mod health;
 mod here;
 mod live;
 mod live_log;
 mod metrics;
+mod oidc_options;
 mod options;
 mod pages;
 #[cfg(test)]
@@ -64,10 +67,12 @@ mod theme;
 mod words;
 
 pub use access::{
-    Access, Caller, FirstPassword, Grant, NotKnown, PasswordHash, PasswordProblem, Role, Token, TokenHash,
-    TokenProblem, User,
+    Access, Caller, FirstPassword, Grant, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role, Token,
+    TokenHash, TokenProblem, User,
 };
 pub use app::{Console, ConsoleError};
+pub use axum::http::HeaderName;
+pub use oidc_options::OidcOptions;
 pub use options::ConsoleOptions;
 pub use registries::Registry;
 pub use serve::Listening;

@@ -2,8 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use crate::access::{Grant, Token, User};
+use crate::access::{Grant, IpRange, ProxyLogin, Token, User};
 use crate::app::ConsoleError;
+use crate::oidc_options::OidcOptions;
 use crate::store::DataFile;
 use crate::text::Language;
 
@@ -31,6 +32,14 @@ pub struct ConsoleOptions {
     pub language: Language,
     /// Whether browsers reach the console by HTTPS through a proxy: then cookies are sent over HTTPS alone.
     pub secure_cookies: bool,
+    /// The login with the accounts of a company, beside that of users. See [`OidcOptions`].
+    pub oidc: Option<OidcOptions>,
+    /// The proxies whose `X-Forwarded-For` is believed, and no other. Without them the address of a client is that of its
+    /// connection.
+    pub trusted_proxies: Vec<IpRange>,
+    /// Logins that these proxies make: they say in headers who the caller is. The proxy has to take these headers out of the
+    /// requests of its clients.
+    pub proxy_login: Option<ProxyLogin>,
     /// The file that keeps what has to outlive the console: see [`DataFile`]. Without it that is kept in memory.
     pub data: Option<DataFile>,
 }
@@ -39,13 +48,30 @@ impl ConsoleOptions {
     /// Checks what can be checked without a registry center.
     ///
     /// # Errors
-    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::BasePath`].
+    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::BasePath`], [`ConsoleError::Oidc`], [`ConsoleError::ProxyLogin`].
     pub fn check(&self) -> Result<(), ConsoleError> {
         if !is_base_path(&self.base_path) {
             return Err(ConsoleError::BasePath(self.base_path.clone()));
         }
+        if let Some(problem) = self.oidc.as_ref().and_then(OidcOptions::problem) {
+            return Err(ConsoleError::Oidc(problem));
+        }
+        match &self.proxy_login {
+            Some(_) if self.trusted_proxies.is_empty() => {
+                return Err(ConsoleError::ProxyLogin("no proxy is trusted: say which may say who calls"));
+            }
+            Some(login) if login.groups.is_empty() => {
+                return Err(ConsoleError::ProxyLogin("no group has a role: nobody could do anything"));
+            }
+            _ => {}
+        }
         // The password that a data file keeps is made once, and printed once.
-        match self.users.is_empty() && self.data.is_none() && !self.listen.ip().is_loopback() {
+        match self.users.is_empty()
+            && self.oidc.is_none()
+            && self.proxy_login.is_none()
+            && self.data.is_none()
+            && !self.listen.ip().is_loopback()
+        {
             true => Err(ConsoleError::OpenToOthers(self.listen)),
             false => Ok(()),
         }
@@ -71,6 +97,9 @@ impl Default for ConsoleOptions {
             anonymous: Vec::new(),
             language: Language::English,
             secure_cookies: false,
+            oidc: None,
+            trusted_proxies: Vec::new(),
+            proxy_login: None,
             data: None,
         }
     }

@@ -297,6 +297,8 @@ async fn a_console_with_the_usual_options_is_open_to_nobody() {
     let console = Console::new(ConsoleOptions::default(), registry()).expect("loopback");
     let public = [
         "/login",
+        "/login/oidc",
+        "/login/oidc/callback",
         "/logout",
         "/language",
         "/theme",

@@ -10,7 +10,7 @@ use tower::ServiceExt;
 use tower_http::csrf::CsrfLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use crate::access::{Permission, authenticate, guard};
+use crate::access::{Permission, authenticate, guard, note_proxy};
 use crate::api::{self, Problem, is_api};
 use crate::app::App;
 use crate::here::Who;
@@ -114,6 +114,7 @@ pub(crate) fn router(app: App) -> Router {
     let router = declare(app.clone()).router.fallback(unknown).method_not_allowed_fallback(not_allowed);
     let router = router
         .layer(from_fn_with_state(app.clone(), authenticate))
+        .layer(from_fn_with_state(app.clone(), note_proxy))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT))
         // A page of another origin can make a browser send a request, with the cookie in it.
         .layer(CsrfLayer::new())

@@ -29,10 +29,20 @@ pub struct ConsoleSettings {
     pub language: String,
     /// `secure-cookies`: cookies are sent by HTTPS alone.
     pub secure_cookies: bool,
+    /// `trusted-proxies`: addresses and ranges.
+    pub trusted_proxies: Vec<String>,
+    /// `proxy-user-header`; `None` where proxies say nothing of callers.
+    pub proxy_user_header: Option<String>,
+    /// `proxy-groups-header`.
+    pub proxy_groups_header: String,
     /// `anonymous`: the role of visitors who did not log in.
     pub anonymous: Option<String>,
     /// `data`: the file that keeps what has to outlive the console; `None` for memory.
     pub data: Option<PathBuf>,
+    /// `elasticjob.console-oidc`; `None` without an issuer.
+    pub oidc: Option<ConsoleOidc>,
+    /// `elasticjob.console-groups`: the name of the section, the group, and what its members may do.
+    pub groups: Vec<(String, String, ConsoleGrant)>,
     /// `elasticjob.console-users`, by name.
     pub users: BTreeMap<String, ConsoleUser>,
     /// `elasticjob.console-tokens`, by name.
@@ -46,6 +56,26 @@ impl ConsoleSettings {
     pub(crate) fn place(&self, setting: &str) -> &Origin {
         self.origins.get(setting).unwrap_or(&self.origin)
     }
+}
+
+/// `elasticjob.console-oidc`: logins with the accounts of a company.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConsoleOidc {
+    /// The place of the issuer.
+    pub origin: Origin,
+    /// `issuer`.
+    pub issuer: String,
+    /// `client-id`.
+    pub client_id: String,
+    /// `client-secret`; `None` for a public client.
+    pub client_secret: Option<Secret>,
+    /// `public-url`: the address of the console in browsers.
+    pub public_url: String,
+    /// `scopes`.
+    pub scopes: Vec<String>,
+    /// `groups-claim`.
+    pub groups_claim: String,
 }
 
 /// Somebody who may log in to the console.
@@ -94,7 +124,17 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
     let section = Key::of(["console"]);
     let port = section.child("port");
     let place = reader.origin(&port).or_else(|| reader.origin(&section));
-    let places = ["port", "address", "base-path", "language", "anonymous", "data"];
+    let places = [
+        "port",
+        "address",
+        "base-path",
+        "language",
+        "anonymous",
+        "data",
+        "trusted-proxies",
+        "proxy-user-header",
+        "proxy-groups-header",
+    ];
     let place_of = |name| Some((name, reader.origin(&section.child(name))?));
     let origins = places.into_iter().filter_map(place_of).collect();
     ConsoleSettings {
@@ -108,9 +148,47 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
         secure_cookies: reader.or_default(&section.child("secure-cookies"), parse_flag),
         anonymous: filled(reader.text(&section.child("anonymous"))),
         data: filled(reader.text(&section.child("data"))).map(PathBuf::from),
+        trusted_proxies: parts(&filled(reader.text(&section.child("trusted-proxies"))).unwrap_or_default()),
+        proxy_user_header: filled(reader.text(&section.child("proxy-user-header"))),
+        proxy_groups_header: reader.or_default(&section.child("proxy-groups-header"), |text| Some(text.to_owned())),
+        oidc: oidc(reader),
+        groups: groups(reader, &Key::of(["console-groups"])),
         users: users(reader, &Key::of(["console-users"])),
         tokens: tokens(reader, &Key::of(["console-tokens"])),
     }
+}
+
+fn groups(reader: &mut Reader<'_>, section: &Key) -> Vec<(String, String, ConsoleGrant)> {
+    let mut groups = Vec::new();
+    for (name, origin) in reader.names(section) {
+        let mut of = Caller { reader: &mut *reader, key: section.child(&name), origin };
+        let group = filled(of.reader.text(&of.key.child("group"))).unwrap_or_else(|| name.clone());
+        if let Some(grant) = of.grant() {
+            groups.push((name, group, grant));
+        }
+    }
+    groups
+}
+
+/// The parts of a list with commas.
+fn parts(list: &str) -> Vec<String> {
+    list.split(',').map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+fn oidc(reader: &mut Reader<'_>) -> Option<ConsoleOidc> {
+    let key = Key::of(["console-oidc"]);
+    let issuer_key = key.child("issuer");
+    let issuer = filled(reader.text(&issuer_key));
+    let origin = reader.origin(&issuer_key).or_else(|| reader.origin(&key));
+    let scopes = reader.or_default(&key.child("scopes"), |text| Some(text.to_owned()));
+    let groups_claim = reader.or_default(&key.child("groups-claim"), |text| Some(text.to_owned()));
+    let client_secret = filled(reader.text(&key.child("client-secret"))).map(Secret::from);
+    let (issuer, origin) = (issuer?, origin.unwrap_or_else(|| Origin::place("settings")));
+    let mut of = Caller { reader, key, origin: origin.clone() };
+    let client_id = of.required("client-id", "write the name that the issuer gave the console");
+    let public_url = of.required("public-url", "write the address of the console in browsers: https://HOST/PATH");
+    let (client_id, public_url) = (client_id?, public_url?);
+    Some(ConsoleOidc { origin, issuer, client_id, client_secret, public_url, scopes: parts(&scopes), groups_claim })
 }
 
 fn users(reader: &mut Reader<'_>, section: &Key) -> BTreeMap<String, ConsoleUser> {

@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use console::{ConsoleGrant, ConsoleSettings, ConsoleToken, ConsoleUser};
+pub use console::{ConsoleGrant, ConsoleOidc, ConsoleSettings, ConsoleToken, ConsoleUser};
 pub(crate) use doubt::Doubt;
 pub use dump::DumpSettings;
 pub use error::SettingError;

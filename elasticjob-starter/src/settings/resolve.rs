@@ -32,7 +32,9 @@ impl Wanted {
             (Self::All, _) | (_, "profiles" | "config") => true,
             (Self::RegistryCenter, name) => name == "reg-center",
             (Self::Tracing, name) => name == "tracing",
-            (Self::Console, name) => matches!(name, "console" | "console-users" | "console-tokens"),
+            (Self::Console, name) => {
+                matches!(name, "console" | "console-oidc" | "console-groups" | "console-users" | "console-tokens")
+            }
         }
     }
 }

@@ -141,6 +141,10 @@ fn effective(arguments: &[String]) -> String {
         "--elasticjob.console-users.ops.role=viewer",
         "--elasticjob.console-tokens.scraper.token-hash=any",
         "--elasticjob.console-tokens.scraper.role=viewer",
+        "--elasticjob.console-groups.ops.role=viewer",
+        "--elasticjob.console-oidc.issuer=https://id.example.com",
+        "--elasticjob.console-oidc.client-id=console",
+        "--elasticjob.console-oidc.public-url=https://jobs.example.com",
     ];
     let arguments = required.into_iter().map(str::to_owned).chain(arguments.iter().cloned());
     let settings = Settings::load(&Sources::of_arguments(arguments), &[]).unwrap();
@@ -160,7 +164,10 @@ fn effective(arguments: &[String]) -> String {
     let metrics = (settings.metrics.address, settings.metrics.max_jobs);
     let console = settings.console;
     let (user, token) = (&console.users["ops"].grant, &console.tokens["scraper"].grant);
+    let (group, oidc) = (&console.groups[0].2, console.oidc.as_ref().unwrap());
+    let of_groups = (&console.proxy_groups_header, &oidc.scopes, &oidc.groups_claim, &group.registries, &group.jobs);
     let console = (
+        of_groups,
         (console.address, console.base_path, console.read_only, console.language, console.secure_cookies),
         (&user.registries, &user.jobs, &token.registries, &token.jobs),
     );

@@ -3,10 +3,12 @@
 mod app;
 mod fields;
 mod job;
+mod secrets;
 mod slurm;
 
 pub(crate) use app::needs_image;
 pub use app::{App, Source, SourceScheme};
 pub use fields::{Problem, Problems};
 pub use job::{CarriedJob, ExecutionType};
+pub(crate) use secrets::{mask, unmasked};
 pub use slurm::SlurmSettings;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::Refusal;
 use super::guard::Visitor;
 use super::jobs::json_of;
-use crate::model::App;
+use crate::model::{App, mask};
 
 /// The answer of ElasticJob-Cloud to every command.
 type Done = Result<Json<bool>, Refusal>;
@@ -27,13 +27,20 @@ pub(super) async fn update(visitor: Visitor, body: String) -> Done {
 
 pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<App>>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
-    Ok(Json(all.apps.values().map(|app| (**app).clone()).collect()))
+    Ok(Json(all.apps.values().map(|app| masked(app)).collect()))
 }
 
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<App>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
     let app = all.apps.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no app '{name}'")))?;
-    Ok(Json((**app).clone()))
+    Ok(Json(masked(app)))
+}
+
+/// An application without the values of variables whose names mean a secret.
+fn masked(app: &App) -> App {
+    let mut app = app.clone();
+    mask(&mut app.env);
+    app
 }
 
 pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>) -> Done {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
 use crate::carrier::LaunchId;
+use crate::model::mask;
 use crate::model::{CarriedJob, ExecutionType};
 
 type Done = Result<Json<bool>, Refusal>;
@@ -110,11 +111,8 @@ pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Js
 /// A job without the values of properties and variables whose names mean a secret.
 fn masked(job: &CarriedJob) -> CarriedJob {
     let mut job = job.clone();
-    for (name, value) in job.props.iter_mut().chain(&mut job.env) {
-        if elasticjob::operations::is_secret_key(name) {
-            *value = "***".to_owned();
-        }
-    }
+    mask(&mut job.props);
+    mask(&mut job.env);
     job
 }
 

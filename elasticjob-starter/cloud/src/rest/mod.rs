@@ -9,6 +9,8 @@ mod guard;
 mod jobs;
 mod openapi;
 mod operate;
+#[cfg(test)]
+mod pages_tests;
 mod routes;
 mod statistics;
 mod tasks;

@@ -16,6 +16,13 @@ pub(super) async fn reconcile(visitor: Visitor) -> Result<Json<bool>, Refusal> {
     Ok(Json(true))
 }
 
+/// The names of the applications and jobs that are disabled.
+pub(super) async fn disabled(visitor: Visitor) -> Result<Json<Value>, Refusal> {
+    let all = visitor.api.scheduler.store().registrations().await?;
+    let jobs: Vec<_> = all.disabled_jobs.iter().filter(|job| visitor.may(Role::Viewer, job.as_str())).collect();
+    Ok(Json(json!({ "apps": all.disabled_apps, "jobs": jobs })))
+}
+
 /// Where the logs of an application's launches are.
 pub(super) async fn sandbox(
     visitor: Visitor,
@@ -36,7 +43,7 @@ pub(super) async fn sandbox(
     let launches = carrier.launches().await?.into_iter().filter(|id| is_of_app(&id.job));
     let row = |id: crate::carrier::LaunchId| {
         let log = format!("/api/job/{}/log?launch={id}", id.job);
-        json!({ "hostname": place, "path": log, "launch": id.to_string() })
+        json!({ "hostname": place, "path": log, "jobName": id.job, "launch": id.to_string() })
     };
     Ok(Json(launches.map(row).collect()))
 }

@@ -102,6 +102,7 @@ routes! {
     GET "/api/job/statistics/jobs/register" Some(Viewer), None, [], statistics::registered, "How many of the jobs of today were registered at the end of each day";
     POST "/api/operate/reconcile/explicit" Some(Operator), None, [], operate::reconcile, "Asks the carrier again for all that is waited for";
     POST "/api/operate/reconcile/implicit" Some(Operator), None, [], operate::reconcile, "The same";
+    GET "/api/operate/disabled" Some(Viewer), None, [], operate::disabled, "The names of the apps and jobs that are disabled";
     GET "/api/operate/sandbox" Some(Viewer), None, ["appName"], operate::sandbox, "Where the logs of an app's launches are";
 }
 

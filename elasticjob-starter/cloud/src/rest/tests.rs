@@ -18,17 +18,17 @@ use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scheduler::{Scheduler, SchedulerOptions};
 use crate::scratch::Scratch;
 
-const PASSWORD: &str = "correct horse battery";
+pub(super) const PASSWORD: &str = "correct horse battery";
 
 /// A scheduler with its API and a user for each role, named after it.
-struct Server {
-    router: Router,
-    scheduler: Arc<Scheduler>,
+pub(super) struct Server {
+    pub(super) router: Router,
+    pub(super) scheduler: Arc<Scheduler>,
     scratch: Scratch,
 }
 
 impl Server {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         let scratch = Scratch::new();
         let environment = JobEnvironment::builder().build().unwrap();
         let center = Arc::new(MemoryRegistry::new().connect());
@@ -43,10 +43,10 @@ impl Server {
         let api =
             Api { scheduler: scheduler.clone(), access: console.access(), registry: "default".into(), traces: None };
         // The console's pages are on the same port.
-        Self { router: console.router().merge(api.router()), scheduler, scratch }
+        Self { router: console.with_cloud("default", api.router()).router(), scheduler, scratch }
     }
 
-    async fn call(&self, token: &str, method: &str, path: &str, body: &str) -> (StatusCode, Value) {
+    pub(super) async fn call(&self, token: &str, method: &str, path: &str, body: &str) -> (StatusCode, Value) {
         let request = Request::builder().method(method).uri(path).header("accessToken", token);
         // What curl sends without being told otherwise.
         let request = request.header("Content-Type", "application/x-www-form-urlencoded");
@@ -61,14 +61,14 @@ impl Server {
         (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
-    async fn token(&self, user: &str) -> String {
+    pub(super) async fn token(&self, user: &str) -> String {
         let login = json!({ "username": user, "password": PASSWORD }).to_string();
         let (status, answer) = self.call("", "POST", "/api/login", &login).await;
         assert_eq!(status, StatusCode::OK, "{answer}");
         answer["accessToken"].as_str().unwrap().to_owned()
     }
 
-    fn app(&self, name: &str, script: &str) -> String {
+    pub(super) fn app(&self, name: &str, script: &str) -> String {
         let file = self.scratch.path().join(format!("{name}.sh"));
         fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
@@ -79,13 +79,13 @@ impl Server {
     }
 }
 
-fn job(name: &str, app: &str) -> String {
+pub(super) fn job(name: &str, app: &str) -> String {
     json!({ "jobName": name, "appName": app, "jobExecutionType": "TRANSIENT", "shardingTotalCount": 2, "cpuCount": 0.1,
             "memoryMB": 64.0, "failover": true, "misfire": true, "gracePeriodSeconds": 0 })
     .to_string()
 }
 
-async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
+pub(super) async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
     let waiting = async {
         while !is().await {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::nodes::{DIRECTORIES, JOBS, LAUNCHED, Node, TAKEN};
 use super::registrations::Registrations;
 use crate::carrier::Carrier;
-use crate::model::{App, CarriedJob, Problem, Problems};
+use crate::model::{App, CarriedJob, Problem, Problems, unmasked};
 
 /// How often a write is tried when other clients write the same.
 const ATTEMPTS: usize = 8;
@@ -334,13 +334,16 @@ fn text_of(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("texts and numbers have a JSON form")
 }
 
-/// `old` with the fields of `change`.
+/// `old` with the fields of `change`. A secret that comes back masked stays as it is.
 fn merged(mut old: Value, change: &Value) -> Value {
-    if let (Value::Object(fields), Value::Object(change)) = (&mut old, change) {
-        fields.extend(change.clone());
-        return old;
+    let change = unmasked(&old, change.clone());
+    match (&mut old, change) {
+        (Value::Object(fields), Value::Object(change)) => {
+            fields.extend(change);
+            old
+        }
+        (_, change) => change,
     }
-    change.clone()
 }
 
 /// The name in a change.

@@ -452,6 +452,7 @@ strip-fire = { $at }: { $outcome }, { $done } of { $items } items done
 
 # Copy as
 same = Copy as curl or as a command
+same-about-cloud = CLOUD is the address of the scheduler of carried jobs: that of this console without a path.
 same-page = This page
 same-about = CONSOLE is the address of this console, TOKEN a token of it. Words in capitals are yours to fill in. The command reads the settings of application.yaml in its folder.
 
@@ -622,3 +623,256 @@ history-same = nothing that is shown
 history-put-back = Put back
 history-put-back-about = The form has the settings of version { $version }. Look at the preview, and save it to put them back.
 history-stays = These have a secret, which is not kept, and stay as they are stored now: { $settings }
+
+# Carried jobs
+cloud = Carried jobs
+cloud-none = No scheduler of carried jobs is here
+cloud-none-detail = This console is not beside one. Open the console on the port of `elasticjob cloud`.
+cloud-figures = Figures
+cloud-app = Application
+cloud-apps = Applications
+cloud-jobs = Registered jobs
+cloud-tasks = What runs and waits
+cloud-apps-found = { $count ->
+    [one] { $count } application
+   *[other] { $count } applications
+}
+cloud-apps-none = No application is registered. Register one, and then its jobs.
+cloud-jobs-none = No job is registered, or you may see none of them. A job belongs to an application: register that first.
+cloud-new-app = Register an application
+cloud-new-job = Register a job
+cloud-register = Register
+cloud-change = Change
+cloud-change-of = Change { $name }
+cloud-required = required
+cloud-package = Package
+cloud-command = Command
+cloud-type = Type
+cloud-registration = The registration; values whose names mean a secret are masked
+cloud-app-about = A package, the command that starts it, and what its process needs beside its items. The registration decides which command runs.
+cloud-job-about = A job runs each of its items as a process of its own. CPU and memory are those of one item.
+cloud-enabled = enabled
+cloud-disabled = disabled
+cloud-app-disabled = Disabled: none of its jobs runs
+cloud-job-disabled = Disabled: it does not fire
+cloud-job-app-disabled = Its application is disabled: it does not fire
+cloud-app-without-jobs = It has no job that you may see.
+cloud-launches = Launches
+cloud-launch = Launch
+cloud-launches-none = The carrier knows no launch of it.
+cloud-launches-about = { $count ->
+    [one] { $count } launch that the carrier knows; the link leads to its log
+   *[other] { $count } launches that the carrier knows; each link leads to its log
+}
+cloud-place = Place
+cloud-log = Log of the processes
+cloud-process = Process
+cloud-log-process = Process { $process }
+cloud-log-last = Item { $item }, last run
+cloud-log-of = Item { $item } of { $launch }
+cloud-log-empty = It wrote nothing.
+cloud-job-pages = The same job as every other job:
+cloud-remove-app = Remove the application
+cloud-remove-app-warning = { $count ->
+    [0] Its registration is deleted.
+    [one] It is deleted with its job. What runs is stopped.
+   *[other] It is deleted with its { $count } jobs. What runs is stopped.
+}
+cloud-remove-job = Remove the registration
+cloud-remove-job-warning = The job fires no more, and what runs is stopped. Its history stays.
+cloud-done-registered = { $name } is registered.
+cloud-done-changed = { $name } is changed.
+cloud-done-removed = { $name } was removed.
+cloud-done-reconciled = The carrier was asked again.
+cloud-transient = TRANSIENT jobs
+cloud-daemon = DAEMON jobs
+cloud-running = Running items
+cloud-running-none = Nothing runs.
+cloud-running-about = { $count ->
+    [one] { $count } item that runs; times in the zone { $zone }
+   *[other] { $count } items that run; times in the zone { $zone }
+}
+cloud-ready = Waiting jobs
+cloud-ready-none = Nothing waits.
+cloud-ready-about = { $count ->
+    [one] { $count } job with items that wait, and why
+   *[other] { $count } jobs with items that wait, and why
+}
+cloud-failover = Lost items
+cloud-failover-none = No item is lost.
+cloud-failover-about = { $count ->
+    [one] { $count } item whose scheduler is gone, and that is not taken over so far
+   *[other] { $count } items whose scheduler is gone, and that are not taken over so far
+}
+cloud-kind = Began as
+cloud-before = Task before
+cloud-misfired = A missed fire will be made up for.
+cloud-reconcile = Ask the carrier again
+cloud-reconcile-about = The scheduler reads again everything that it waits for. It is not needed in normal operation.
+cloud-results = How runs ended
+cloud-results-none = No run ended in this time.
+cloud-results-about = Runs of items by the time of their end, failed ones on top, in the zone { $zone }; of the latest 100,000
+cloud-last-hour = Last hour
+cloud-last-day = Last 24 hours
+cloud-last-week = Last 7 days
+cloud-succeeded = { $count } well
+cloud-failed = { $count } failed
+cloud-well = Well
+cloud-badly = Failed
+cloud-ran = What ran
+cloud-ran-about = Items that ran at each full hour, in the zone { $zone }
+cloud-at-hour = Hour
+cloud-as-table = As a table
+cloud-registered = Registered jobs by day
+cloud-registered-about = How many of the jobs of today were registered at the end of each day, in UTC
+cloud-day = Day
+cloud-field-app-name = Its name. It cannot be changed.
+cloud-field-app-url = The package: file:, https: or oci:. #sha256=HEX at its end has it checked.
+cloud-field-bootstrap = The command that starts it, in the folder of the package.
+cloud-field-app-cpu = CPUs of a process, beside those of its items. Unset: 1.
+cloud-field-app-memory = Memory of a process in MB, beside that of its items. Unset: 128.
+cloud-field-app-cache = Whether a package that was fetched is kept for later runs.
+cloud-field-sampling = Of so many runs of a DAEMON job one is traced. 0 and 1: each.
+cloud-field-image = The image in which the package runs, for carriers that run images.
+cloud-field-env = Environment variables, one NAME=value a line.
+cloud-field-slurm = What the carrier SLURM asks for, one NAME=value a line: partition, account, qos, constraint, timeLimitMinutes.
+cloud-field-job-name = Its name. It cannot be changed.
+cloud-field-job-app = The application that its processes run.
+cloud-field-type = TRANSIENT: a process for each run of an item. DAEMON: processes that stay, and schedule by themselves.
+cloud-field-cron = When it fires. A TRANSIENT job without one runs when it is triggered.
+cloud-field-zone = The time zone of the expression. Unset: that of the scheduler.
+cloud-field-items = How many items a fire is split into, at most 1,600.
+cloud-field-item-parameters = The parameter of each item: 0=Beijing,1=Shanghai.
+cloud-field-parameter = The parameter of the whole job.
+cloud-field-job-cpu = CPUs of one item, at least 0.001.
+cloud-field-job-memory = Memory of one item in MB, at least 1.
+cloud-field-failover = Whether an item runs again when the place it ran on was lost.
+cloud-field-misfire = Whether a fire that fell into a running one is made up for.
+cloud-field-disabled = Whether a job that is registered begins disabled.
+cloud-field-error-handler = What is done with a failed item. Unset: LOG.
+cloud-field-description = What it is for.
+cloud-field-grace = How many seconds a process may take to end before it is killed. Unset: 10.
+cloud-field-instances = Processes of a DAEMON job. Unset: as many as it has items.
+cloud-field-per-process = How many items share a process, where the carrier can do so. Unset: 1.
+cloud-field-queue = The queue or partition of the carrier in which launches wait.
+cloud-field-props = Properties of its program and of its error handler, one KEY=value a line.
+
+# Problems of the API
+help-problems = Problems of the API
+help-problems-about = Each answer that is an error has one of these codes. They never change; programs may rely on them.
+help-problem-code = Code
+help-problem-is = What it means
+help-problem-remedy = What to do
+problem-not-logged-in = The request has neither a session nor a token.
+problem-not-logged-in-remedy = Log in, or send the header Authorization: Bearer with a token.
+problem-unknown-token = The console knows no such token: it was removed, or never made.
+problem-unknown-token-remedy = Ask an administrator for another one.
+problem-expired-token = The token counted until the time that the detail names.
+problem-expired-token-remedy = Ask for another one; a token counts for a year at most.
+problem-token-without-owner = The user who made the token was removed, disabled, or may do less now.
+problem-token-without-owner-remedy = Ask for a token of another user, or give the owner the roles again.
+problem-forbidden = The caller is known, and lacks the role for this registry center or this job. On a read-only console nobody has more than viewer.
+problem-forbidden-remedy = Ask an administrator for the role that the detail names.
+problem-bad-request = A part of the path, a parameter or the body cannot be understood.
+problem-bad-request-remedy = The detail says which; compare it with openapi.json.
+problem-wrong-method = The API has this address, and not with this method.
+problem-wrong-method-remedy = Take the method of openapi.json.
+problem-too-large = The body is longer than the console reads: 256 KiB.
+problem-too-large-remedy = Send less, for example fewer jobs in one operation.
+problem-no-such-route = The API has no such address.
+problem-no-such-route-remedy = Look it up in openapi.json; behind a proxy, compare elasticjob.console.base-path with the path of the proxy.
+problem-no-such-registry = The console has no registry center of this name, or the caller may not see it.
+problem-no-such-registry-remedy = GET /api/v1/registries lists those that the caller sees.
+problem-no-such-job = The namespace has no job of this name.
+problem-no-such-job-remedy = Compare the name and the namespace; a job appears when a program with it starts.
+problem-no-such-item = The job has no item of this number.
+problem-no-such-item-remedy = Items count from 0 to shardingTotalCount - 1.
+problem-no-such-server = No job that the caller may see knows this server.
+problem-no-such-server-remedy = GET .../servers lists those that there are.
+problem-no-such-run = The traces have no such run of this job.
+problem-no-such-run-remedy = It was removed with old traces, or the id is of another job.
+problem-no-such-version = The console knows no such version of the configuration.
+problem-no-such-version-remedy = GET .../configuration/versions lists those that it knows.
+problem-no-such-alarm = No alarm of this id holds now.
+problem-no-such-alarm-remedy = It is over, or the caller may not see its job. GET .../alarms lists those that hold.
+problem-no-such-node = The registry center has no such node in the namespace.
+problem-no-such-node-remedy = It was deleted meanwhile, as nodes of runs and instances are.
+problem-no-configuration = The job has nodes, and no configuration.
+problem-no-configuration-remedy = Start a program with the job: it writes it.
+problem-nothing-matched = The action fits nothing that there is.
+problem-nothing-matched-remedy = Look at the job or the server again: it changed meanwhile.
+problem-no-enabled-instance = No instance can run the job: none is online, or all are disabled.
+problem-no-enabled-instance-remedy = Start a program with the job, or enable a server.
+problem-nothing-runs = No item of the job runs that could be cancelled.
+problem-nothing-runs-remedy = Look at the job again: the run has ended, or has not begun.
+problem-instances-online = Only what is offline is removed, and instances are online.
+problem-instances-online-remedy = Shut them down first; a job can be removed with force.
+problem-unreadable-configuration = The stored configuration cannot be used, so that it cannot be changed in part.
+problem-unreadable-configuration-remedy = Send the whole configuration with PUT.
+problem-invalid-configuration = The configuration has mistakes. Nothing was changed.
+problem-invalid-configuration-remedy = Each problem has the JSON pointer of its setting; mend all, and send it again. ?dryRun=true tries without a change.
+problem-no-version = A change needs the version that it is a change of.
+problem-no-version-remedy = Send If-Match with the ETag of the configuration that was read.
+problem-changed-meanwhile = Another operator or program changed it after it was read. Nothing was changed.
+problem-changed-meanwhile-remedy = Read it again, and send the change with its new ETag.
+problem-wrong-schedule = The cron expression or the time zone cannot be used.
+problem-wrong-schedule-remedy = The detail says why; offset and end name the part.
+problem-contended = Others wrote the same nodes again and again. A part may be done: see done.
+problem-contended-remedy = Send it again after a second; what is done needs no change then.
+problem-key-in-use = A request with this Idempotency-Key is not answered yet.
+problem-key-in-use-remedy = Send it again after a second: the answer is that of the first one.
+problem-key-reused = This Idempotency-Key came with another body before.
+problem-key-reused-remedy = Make a new key for each request, and send the same one for a repetition alone.
+problem-too-many-streams = The console has no place for one more stream of events.
+problem-too-many-streams-remedy = Close pages that nobody looks at, or come again later.
+problem-registry-unreachable = The registry center did not answer. With outcome: unknown it may have done what was asked.
+problem-registry-unreachable-remedy = Look at /readyz and at the network. After an unknown outcome read the state before you send it again.
+problem-registry-refused = The registry center answered with an error.
+problem-registry-refused-remedy = The detail has it; often the digest lacks a right.
+problem-not-traced = The console reads no database of traces, so that it knows no past.
+problem-not-traced-remedy = Set elasticjob.tracing to the database that the jobs write to.
+problem-traces-unreadable = The database of traces did not answer, or refused.
+problem-traces-unreadable-remedy = The detail has its error. What is recorded is not lost by it.
+problem-data-unusable = The data file of the console cannot be read or written now.
+problem-data-unusable-remedy = The log of the console has the cause; often the disk is full.
+problem-not-kept = Users and tokens are changed in a data file, and this console has none.
+problem-not-kept-remedy = Start it with --data FILE, or set elasticjob.console.data.
+problem-unknown-name = There is no user, token or session of this name.
+problem-unknown-name-remedy = It was removed meanwhile, or the name is mistyped.
+problem-name-taken = A user or a token of this name exists already.
+problem-name-taken-remedy = Choose another name, or change the one that exists.
+problem-of-settings = The settings of the console have this user or token, and no page changes settings.
+problem-of-settings-remedy = Change elasticjob.console-users or elasticjob.console.tokens, and start the console again.
+problem-last-administrator = Without this user nobody could administer the console.
+problem-last-administrator-remedy = Give another user the role admin for everything first.
+problem-invalid-account = The name, the password, the roles or the days of a user or token cannot be used.
+problem-invalid-account-remedy = The detail says which, and what is right.
+problem-no-password = The caller has no password in the data file of this console.
+problem-no-password-remedy = A user of a company account changes the password there; a program has a token instead.
+problem-wrong-password = The password that was given as the one that counts now does not count.
+problem-wrong-password-remedy = Give the right one; an administrator can set another one without it.
+problem-too-many-attempts = Wrong passwords were given again and again.
+problem-too-many-attempts-remedy = Wait as long as the detail says.
+
+# The own password
+password = Your password
+password-change = Change the password
+password-now = Password now
+password-new = New password
+password-again = New password again
+password-about = A password has 12 to 128 characters. A change ends your sessions in other browsers.
+password-differ = The new passwords differ. Nothing was changed.
+password-done = The password was changed. Your other sessions have ended.
+password-of-settings = Your password is in the settings of the console: an administrator changes it there, with a hash of `elasticjob console hash-password`.
+password-elsewhere = You log in with an account that is not of this console. Its password is changed where the account is.
+
+alarms-in-memory = Who looks after an alarm is forgotten when this console ends. A data file keeps it:
+
+# Login with the account of a company
+login-company = Log in with your company account
+login-company-away = The server of your company's accounts cannot be used now. The log of the console says why.
+login-company-stale = That login took too long, was used before, or began in another browser. Try again.
+login-company-refused = The server of your company's accounts did not let you in, or its answer does not count. The log of the console says why.
+login-company-no-role = You are known as { $name }, and none of your groups has a role in this console. Ask an administrator.
+access-logged-in-elsewhere = logged in with a company account
+access-elsewhere-refused = login with a company account refused

@@ -70,8 +70,8 @@ impl Access {
         let identity = match shown {
             None => Identity::anonymous(app.options.anonymous.clone()),
             Some(shown) => {
-                let user = app.sessions.user(&SessionToken::from_cookie(shown), Instant::now());
-                let user = user.and_then(|(name, ended)| Some(app.users.identity(&name)?.until(ended)));
+                let user = app.sessions.account(&SessionToken::from_cookie(shown), Instant::now());
+                let user = user.and_then(|(account, ended)| Some(account.identity(&app.users)?.until(ended)));
                 match user.map_or_else(|| app.tokens.identity(shown, &app.users, Utc::now()), Ok) {
                     Ok(identity) => identity,
                     Err(invalid) => {
@@ -87,6 +87,11 @@ impl Access {
 }
 
 impl Caller {
+    /// The caller of a page, for what the page calls.
+    pub(crate) fn of(identity: &Identity) -> Self {
+        Self(identity.clone())
+    }
+
     /// The name, for the log.
     pub fn name(&self) -> &str {
         self.0.name()

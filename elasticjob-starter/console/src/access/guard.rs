@@ -15,6 +15,7 @@ use super::grant::{Grant, Permission, Role};
 use super::identity::Identity;
 use super::log::{Event, address, in_short};
 use super::near::is_near;
+use super::proxy;
 use super::session::{COOKIE, SessionToken};
 use crate::api::{Problem, is_api};
 use crate::app::App;
@@ -46,9 +47,12 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
             }
         },
         None => {
-            let user = shown_session(request.headers())
-                .and_then(|token| app.sessions.user(&token, Instant::now()))
-                .and_then(|(name, ended)| Some(app.users.identity(&name)?.until(ended)));
+            let session = || {
+                shown_session(request.headers())
+                    .and_then(|token| app.sessions.account(&token, Instant::now()))
+                    .and_then(|(account, ended)| Some(account.identity(&app.users)?.until(ended)))
+            };
+            let user = proxy::identity(&app, request.extensions(), request.headers()).or_else(session);
             user.unwrap_or_else(|| Identity::anonymous(app.options.anonymous.clone()))
         }
     };

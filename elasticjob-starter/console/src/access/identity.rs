@@ -9,6 +9,8 @@ use super::grant::{Grant, Permission, Role};
 pub(crate) enum Kind {
     /// By a session that began with a name and a password.
     User,
+    /// By a session that began with the account of a company.
+    Company,
     /// By the token of a program.
     Program,
     /// Not at all.
@@ -28,6 +30,10 @@ pub(crate) struct Identity {
 impl Identity {
     pub(crate) fn user(name: impl Into<String>, grants: Vec<Grant>) -> Self {
         Self { name: name.into(), kind: Kind::User, grants, ended: CancellationToken::new() }
+    }
+
+    pub(crate) fn company(name: String, grants: Vec<Grant>) -> Self {
+        Self { name, kind: Kind::Company, grants, ended: CancellationToken::new() }
     }
 
     pub(crate) fn program(token: &str, grants: Vec<Grant>) -> Self {

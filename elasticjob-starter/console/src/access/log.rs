@@ -10,6 +10,7 @@ use axum::extract::ConnectInfo;
 use axum::http::Extensions;
 use elasticjob::__private::log::{apart, info, warn};
 
+use super::proxy::Forwarded;
 use crate::store::{AccessCursor, DataFile, StoreError};
 
 /// So many events are kept.
@@ -22,6 +23,18 @@ const LONGEST: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
     LoggedIn,
+    /// With the account of a company: what names it there, with the issuer.
+    #[cfg_attr(
+        not(any(feature = "data", feature = "oidc")),
+        expect(dead_code, reason = "no company logs in without the feature")
+    )]
+    LoggedInElsewhere(String),
+    /// The same did not work: why.
+    #[cfg_attr(
+        not(any(feature = "data", feature = "oidc")),
+        expect(dead_code, reason = "no company logs in without the feature")
+    )]
+    ElsewhereRefused(String),
     /// Wrong name or password.
     LoginRefused,
     /// Too many attempts.
@@ -80,6 +93,8 @@ impl Event {
     pub(crate) fn code(&self) -> &str {
         match self {
             Self::LoggedIn => "logged-in",
+            Self::LoggedInElsewhere(_) => "logged-in-elsewhere",
+            Self::ElsewhereRefused(_) => "elsewhere-refused",
             Self::LoginRefused => "login-refused",
             Self::LoginSlowed => "login-slowed",
             Self::LoggedOut => "logged-out",
@@ -95,6 +110,8 @@ impl Event {
     pub(crate) fn of(code: &str, detail: Option<String>) -> Self {
         match (code, detail) {
             ("logged-in", _) => Self::LoggedIn,
+            ("logged-in-elsewhere", Some(subject)) => Self::LoggedInElsewhere(subject),
+            ("elsewhere-refused", Some(why)) => Self::ElsewhereRefused(why),
             ("login-refused", _) => Self::LoginRefused,
             ("login-slowed", _) => Self::LoginSlowed,
             ("logged-out", _) => Self::LoggedOut,
@@ -110,7 +127,11 @@ impl Event {
     /// What else is known of it.
     pub(crate) fn detail(&self) -> Option<&str> {
         match self {
-            Self::TokenRefused(detail) | Self::Forbidden(detail) | Self::Changed(_, detail) => Some(detail),
+            Self::LoggedInElsewhere(detail)
+            | Self::ElsewhereRefused(detail)
+            | Self::TokenRefused(detail)
+            | Self::Forbidden(detail)
+            | Self::Changed(_, detail) => Some(detail),
             Self::Other(_, detail) => detail.as_deref(),
             _ => None,
         }
@@ -118,7 +139,14 @@ impl Event {
 
     /// Whether somebody was kept out.
     pub(crate) fn is_refusal(&self) -> bool {
-        matches!(self, Self::LoginRefused | Self::LoginSlowed | Self::TokenRefused(_) | Self::Forbidden(_))
+        matches!(
+            self,
+            Self::LoginRefused
+                | Self::LoginSlowed
+                | Self::ElsewhereRefused(_)
+                | Self::TokenRefused(_)
+                | Self::Forbidden(_)
+        )
     }
 }
 
@@ -146,8 +174,11 @@ pub(crate) struct AccessLog {
 /// How attempts to log in ended, in the order of the counts.
 pub(crate) const LOGINS: [&str; 3] = ["accepted", "refused", "slowed"];
 
-/// The address that a request came from.
+/// The address that a request came from: behind a proxy that is trusted, that of the client.
 pub(crate) fn address(extensions: &Extensions) -> Option<String> {
+    if let Some(Forwarded { client }) = extensions.get() {
+        return Some(client.to_string());
+    }
     extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip().to_string())
 }
 
@@ -158,8 +189,8 @@ impl AccessLog {
 
     pub(crate) fn add(&self, who: &str, from: Option<String>, event: Event) {
         let login = match event {
-            Event::LoggedIn => Some(0),
-            Event::LoginRefused => Some(1),
+            Event::LoggedIn | Event::LoggedInElsewhere(_) => Some(0),
+            Event::LoginRefused | Event::ElsewhereRefused(_) => Some(1),
             Event::LoginSlowed => Some(2),
             _ => None,
         };

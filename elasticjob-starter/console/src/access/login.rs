@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::account::Account;
 use super::log::Event;
 use super::session::SessionToken;
 use crate::app::App;
@@ -36,7 +37,7 @@ pub(crate) async fn log_in(app: &App, name: &str, password: String, address: Opt
     }
     app.throttle.succeeded(&keys);
     app.access.add(name, address.clone(), Event::LoggedIn);
-    match app.sessions.begin(name, address, Instant::now()) {
+    match app.sessions.begin(Account::Local(name.to_owned()), address, Instant::now()) {
         Ok(token) => LoginOutcome::In(token),
         Err(error) => LoginOutcome::NoSession(error),
     }

@@ -1,5 +1,6 @@
 //! Who may do what.
 
+mod account;
 mod door;
 mod grant;
 mod guard;
@@ -7,7 +8,10 @@ mod identity;
 mod log;
 mod login;
 mod near;
+#[cfg(feature = "oidc")]
+pub(crate) mod oidc;
 mod password;
+mod proxy;
 mod session;
 mod throttle;
 mod token;
@@ -16,16 +20,19 @@ mod user;
 pub use door::{Access, Caller, NotKnown};
 pub use grant::{Grant, Role};
 pub use password::{PasswordHash, PasswordProblem};
+pub use proxy::{IpRange, ProxyLogin};
 pub use token::{Token, TokenHash, TokenProblem};
 pub use user::{FirstPassword, User};
 
+pub(crate) use account::Account;
 pub(crate) use grant::Permission;
 pub(crate) use guard::{authenticate, guard, shown_session};
 pub(crate) use identity::{Identity, Kind};
 pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address};
 pub(crate) use login::{LoginOutcome, log_in};
 pub(crate) use password::Passwords;
-pub(crate) use session::{COOKIE, SessionView, Sessions, random_password};
+pub(crate) use proxy::note as note_proxy;
+pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions, random_password};
 pub(crate) use throttle::Throttle;
 pub(crate) use token::{Invalid, KeptToken, TokenView, Tokens, USUAL_DAYS};
 pub(crate) use user::{KeptUser, NotChanged, UserView, Users};

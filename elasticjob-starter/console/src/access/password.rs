@@ -7,6 +7,8 @@ use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc};
 use tokio::sync::Semaphore;
 
+use super::session::random_password;
+
 /// How many characters a password has at the least, and at the most.
 const LENGTHS: std::ops::RangeInclusive<usize> = 12..=128;
 
@@ -45,6 +47,14 @@ impl PasswordHash {
         }
         let hash = Argon2::default().hash_password(password.as_bytes());
         hash.map(|hash| Self(hash.to_string())).map_err(|error| PasswordProblem::NotMade(error.to_string()))
+    }
+
+    /// A new password of 20 characters from the random bytes of the system, without those that look alike.
+    ///
+    /// # Errors
+    /// [`PasswordProblem::NotMade`].
+    pub fn random_password() -> Result<String, PasswordProblem> {
+        Ok(random_password()?)
     }
 
     /// The text for settings.

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use super::account::Account;
+
 /// The name of the cookie.
 pub(crate) const COOKIE: &str = "elasticjob_session";
 
@@ -18,6 +20,9 @@ const IDLE: Duration = Duration::from_secs(12 * 3600);
 
 /// A session ends after this time whatever happens.
 const AT_MOST: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// That of an account of a company ends earlier: the console is not told when the company takes a role away.
+const COMPANY_AT_MOST: Duration = Duration::from_secs(12 * 3600);
 
 /// So many sessions are kept; the one that was used longest ago ends first.
 const MOST: usize = 10_000;
@@ -53,7 +58,7 @@ pub(super) fn random_bytes<const N: usize>() -> Result<[u8; N], getrandom::Error
 
 #[derive(Debug)]
 struct Session {
-    user: String,
+    account: Account,
     /// The address that the login came from.
     from: Option<String>,
     began: Instant,
@@ -67,7 +72,11 @@ struct Session {
 
 impl Session {
     fn is_over(&self, now: Instant) -> bool {
-        now.duration_since(self.used) >= IDLE || now.duration_since(self.began) >= AT_MOST
+        let at_most = match self.account {
+            Account::Local(_) => AT_MOST,
+            Account::Company(_) => COMPANY_AT_MOST,
+        };
+        now.duration_since(self.used) >= IDLE || now.duration_since(self.began) >= at_most
     }
 }
 
@@ -93,10 +102,10 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// A new session of this user. Each login makes one, so that nobody can fix the session of somebody else before.
+    /// A new session of this account. Each login makes one, so that nobody can fix the session of somebody else before.
     pub(crate) fn begin(
         &self,
-        user: &str,
+        account: Account,
         from: Option<String>,
         now: Instant,
     ) -> Result<SessionToken, getrandom::Error> {
@@ -112,13 +121,13 @@ impl Sessions {
             session.ended.cancel();
         }
         let (ended, at) = (CancellationToken::new(), crate::service::now());
-        let session = Session { user: user.to_owned(), from, began: now, used: now, began_at: at, used_at: at, ended };
+        let session = Session { account, from, began: now, used: now, began_at: at, used_at: at, ended };
         sessions.insert(token.key(), session);
         Ok(token)
     }
 
-    /// The user of a session that goes on, and what is cancelled when it ends.
-    pub(crate) fn user(&self, token: &SessionToken, now: Instant) -> Option<(String, CancellationToken)> {
+    /// Whose a session is that goes on, and what is cancelled when it ends.
+    pub(crate) fn account(&self, token: &SessionToken, now: Instant) -> Option<(Account, CancellationToken)> {
         let mut sessions = self.lock();
         let key = token.key();
         let session = sessions.get_mut(&key)?;
@@ -128,7 +137,7 @@ impl Sessions {
             return None;
         }
         (session.used, session.used_at) = (now, crate::service::now());
-        Some((session.user.clone(), session.ended.clone()))
+        Some((session.account.clone(), session.ended.clone()))
     }
 
     /// Ends a session, with all that it streams.
@@ -144,7 +153,7 @@ impl Sessions {
         let going = sessions.iter().filter(|(_, session)| !session.is_over(now));
         let view = |(key, session): (&[u8; 32], &Session)| SessionView {
             id: id_of(key),
-            user: session.user.clone(),
+            user: session.account.to_string(),
             from: session.from.clone(),
             began_at: session.began_at,
             used_at: session.used_at,
@@ -160,16 +169,17 @@ impl Sessions {
         let key = sessions.keys().find(|key| id_of(key) == id).copied()?;
         let session = sessions.remove(&key)?;
         session.ended.cancel();
-        Some(session.user)
+        Some(session.account.to_string())
     }
 
-    /// Ends all sessions of a user.
+    /// Ends all sessions of a user of the console.
     pub(crate) fn end_of(&self, user: &str) {
         self.lock().retain(|_, session| {
-            if session.user == user {
+            let is_of_user = session.account.is_user(user);
+            if is_of_user {
                 session.ended.cancel();
             }
-            session.user != user
+            !is_of_user
         });
     }
 
@@ -195,16 +205,20 @@ pub(crate) fn random_password() -> Result<String, getrandom::Error> {
 mod tests {
     use super::*;
 
+    fn of(name: &str) -> Account {
+        Account::Local(name.to_owned())
+    }
+
     fn user(sessions: &Sessions, token: &SessionToken, now: Instant) -> Option<String> {
-        sessions.user(token, now).map(|(user, _)| user)
+        sessions.account(token, now).map(|(account, _)| account.to_string())
     }
 
     #[test]
     fn sessions_are_ended_by_their_id_and_by_their_user_with_what_they_stream() {
         let (sessions, now) = (Sessions::default(), Instant::now());
-        let begin = |name| sessions.begin(name, Some("192.0.2.7".to_owned()), now).expect("random");
+        let begin = |name| sessions.begin(of(name), Some("192.0.2.7".to_owned()), now).expect("random");
         let (one, other, li) = (begin("zhang"), begin("zhang"), begin("li"));
-        let streams = [&one, &other, &li].map(|token| sessions.user(token, now).expect("it goes on").1);
+        let streams = [&one, &other, &li].map(|token| sessions.account(token, now).expect("it goes on").1);
         let list = sessions.list(now);
         assert_eq!(list.len(), 3);
         assert!(list.iter().all(|view| view.from.as_deref() == Some("192.0.2.7") && !one.as_str().contains(&view.id)));
@@ -219,23 +233,37 @@ mod tests {
     #[test]
     fn a_session_ends_when_it_is_not_used_and_after_a_week() {
         let (sessions, start) = (Sessions::default(), Instant::now());
-        let token = sessions.begin("zhang", None, start).expect("random");
+        let token = sessions.begin(of("zhang"), None, start).expect("random");
         let mut now = start;
         while now < start + AT_MOST - IDLE {
             now += IDLE / 2;
             assert_eq!(user(&sessions, &token, now).as_deref(), Some("zhang"));
         }
         assert_eq!(user(&sessions, &token, start + AT_MOST), None);
-        let idle = sessions.begin("li", None, start).expect("random");
+        let idle = sessions.begin(of("li"), None, start).expect("random");
         assert_eq!(user(&sessions, &idle, start + IDLE), None);
         assert_eq!(user(&sessions, &idle, start), None, "it does not come back");
     }
 
     #[test]
+    fn a_session_of_a_company_ends_after_half_a_day_however_much_it_is_used() {
+        let (sessions, start) = (Sessions::default(), Instant::now());
+        let account = super::super::account::CompanyAccount::new("https://id.example", "7", "zhang", Vec::new());
+        let token = sessions.begin(Account::Company(account.into()), None, start).expect("random");
+        assert_eq!(user(&sessions, &token, start + COMPANY_AT_MOST / 2).as_deref(), Some("oidc:zhang"));
+        sessions.end_of("oidc:zhang");
+        sessions.end_of("zhang");
+        assert!(user(&sessions, &token, start + COMPANY_AT_MOST - Duration::from_secs(1)).is_some(), "it is no user");
+        assert_eq!(user(&sessions, &token, start + COMPANY_AT_MOST), None);
+    }
+
+    #[test]
     fn a_session_that_was_ended_is_not_known_and_no_other_is() {
         let (sessions, now) = (Sessions::default(), Instant::now());
-        let (one, other) =
-            (sessions.begin("zhang", None, now).expect("random"), sessions.begin("zhang", None, now).expect("random"));
+        let (one, other) = (
+            sessions.begin(of("zhang"), None, now).expect("random"),
+            sessions.begin(of("zhang"), None, now).expect("random"),
+        );
         sessions.end(&one);
         assert_eq!(user(&sessions, &one, now), None);
         assert_eq!(user(&sessions, &other, now).as_deref(), Some("zhang"));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
 
 use super::grant::{Grant, Permission, Role};
 use super::identity::Identity;
@@ -90,12 +91,20 @@ pub(crate) enum NotChanged {
     Grants,
     #[error(transparent)]
     Password(#[from] PasswordProblem),
-    #[error("a token is made by a user of the console, and '{0}' is none")]
+    #[error("a token belongs to a user of the console, whose roles it follows, and '{0}' is none: log in as one")]
     NoUser(String),
     #[error("the role is more than '{0}' has, who would own the token")]
     MoreThanOwner(String),
     #[error("a token counts for 1 to {0} days")]
     Days(u32),
+    #[error("'{0}' has no password here: who logs in elsewhere changes it there")]
+    NoPassword(String),
+    #[error("the password that counts now is another one")]
+    WrongPassword,
+    #[error("too many attempts: try again in {} s", .0.as_secs() + 1)]
+    Slowed(Duration),
+    #[error("this console is read-only")]
+    ReadOnly,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -159,6 +168,11 @@ impl Users {
     /// Whether pages can change users.
     pub(crate) fn can_be_changed(&self) -> bool {
         self.data.is_some()
+    }
+
+    /// Whether a user of the data file has this name, who can be given another password here.
+    pub(crate) fn has_changeable_password(&self, name: &str) -> bool {
+        !self.given.contains_key(name) && self.kept().contains_key(name)
     }
 
     /// The hash of the password of a user who may log in. The settings count more than the data file.

@@ -103,6 +103,16 @@ pub(crate) struct NewPassword {
     password: Option<String>,
 }
 
+/// Another password of the caller.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OwnPassword {
+    /// The password that counts now.
+    now: String,
+    /// 12 to 128 characters.
+    new: String,
+}
+
 /// The password that the console made.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MadePassword {
@@ -155,6 +165,16 @@ pub(crate) async fn set_password(
     Body(new): Body<NewPassword>,
 ) -> Result<Json<MadePassword>, Problem> {
     Ok(Json(MadePassword { password: who.set_password(&name, new.password).await? }))
+}
+
+/// Give yourself another password
+///
+/// For a user of the data file. Ends all sessions of the user, also the one that asks.
+#[utoipa::path(post, path = "/api/v1/me/password", tag = "access", request_body = OwnPassword,
+    responses((status = 204), (status = "default", body = Problem)))]
+pub(crate) async fn set_own_password(who: Who, Body(password): Body<OwnPassword>) -> Result<StatusCode, Problem> {
+    who.change_own_password(password.now, password.new).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// Remove a user

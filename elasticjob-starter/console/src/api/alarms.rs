@@ -76,7 +76,7 @@ pub(crate) async fn list(here: Here) -> Result<Json<Vec<AlarmView>>, Problem> {
 
 /// Say that the caller looks after an alarm
 ///
-/// It counts until the alarm begins again. The console keeps it in memory.
+/// It counts until the alarm begins again. A console with a data file keeps it there, another one in memory.
 #[utoipa::path(put, path = "/api/v1/registries/{registry}/alarms/{alarm}/acknowledgement", tag = "actions",
     request_body = Reason, responses((status = 200, body = AlarmView), (status = "default", body = Problem)))]
 pub(crate) async fn acknowledge(

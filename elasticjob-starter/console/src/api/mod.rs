@@ -5,6 +5,7 @@ mod accounts;
 mod actions;
 mod alarms;
 pub(crate) mod body;
+mod code;
 mod configuration;
 mod fires;
 mod history;
@@ -29,6 +30,7 @@ use crate::access::{Permission, Role};
 use crate::routes::Routes;
 use crate::{live, live_log};
 
+pub(crate) use code::Code;
 pub(crate) use idempotent::Answers;
 pub(crate) use problem::Problem;
 
@@ -105,6 +107,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/decisions", viewer, history::decisions)
         .get("/api/v1/registries/{registry}/audit", viewer, history::audit)
         .get("/api/v1/access", admin, access::show)
+        .post("/api/v1/me/password", Permission::Known, accounts::set_own_password)
         .get("/api/v1/users", admin, accounts::users)
         .post("/api/v1/users", admin, accounts::add_user)
         .put("/api/v1/users/{name}", admin, accounts::change_user)

@@ -76,6 +76,7 @@ use crate::{live, live_log};
         accounts::change_user,
         accounts::remove_user,
         accounts::set_password,
+        accounts::set_own_password,
         accounts::tokens,
         accounts::add_token,
         accounts::remove_token,
@@ -105,7 +106,9 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
         let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { continue };
         responses.remove("default");
         let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-        problems_of(route).into_iter().for_each(|(status, code)| by_status.entry(status).or_default().push(code));
+        problems_of(route)
+            .into_iter()
+            .for_each(|(status, code)| by_status.entry(status).or_default().push(code.as_str()));
         for (status, codes) in by_status {
             let schema = json!({ "$ref": "#/components/schemas/Problem" });
             let problem = json!({ "description": codes.join(", "), "content": { "application/problem+json": { "schema": schema } } });

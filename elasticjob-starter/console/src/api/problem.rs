@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+use super::code::Code;
 use crate::access::{Invalid, NotChanged, Permission};
 use crate::store::StoreError;
 
@@ -26,7 +27,8 @@ pub(crate) struct Problem {
     title: &'static str,
     status: u16,
     detail: String,
-    code: &'static str,
+    #[schema(value_type = String)]
+    code: Code,
     /// What else programs need, by name.
     #[serde(flatten)]
     #[schema(value_type = Object)]
@@ -34,13 +36,13 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: &'static str, title: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: Code, title: &'static str, detail: impl Into<String>) -> Self {
         let (kind, status) = (format!("/help/problems#{code}"), status.as_u16());
         Self { kind, title, status, detail: detail.into(), code, more: Map::new() }
     }
 
     pub(crate) fn traces_unreadable(why: String) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, "traces-unreadable", "The traces cannot be read", why)
+        Self::new(StatusCode::BAD_GATEWAY, Code::TracesUnreadable, "The traces cannot be read", why)
     }
 
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -57,24 +59,24 @@ impl Problem {
     }
 
     pub(crate) fn code(&self) -> &'static str {
-        self.code
+        self.code.as_str()
     }
 
     pub(crate) fn not_logged_in() -> Self {
         let detail = "log in, or send the header `Authorization: Bearer` with a token";
-        Self::new(StatusCode::UNAUTHORIZED, "not-logged-in", "Not logged in", detail)
+        Self::new(StatusCode::UNAUTHORIZED, Code::NotLoggedIn, "Not logged in", detail)
     }
 
     pub(crate) fn invalid_token(invalid: Invalid) -> Self {
         let (code, detail) = match invalid {
-            Invalid::Unknown => ("unknown-token", "the console knows no such token".to_owned()),
+            Invalid::Unknown => (Code::UnknownToken, "the console knows no such token".to_owned()),
             Invalid::Expired(end) => {
                 let end = end.to_rfc3339_opts(SecondsFormat::Secs, true);
-                ("expired-token", format!("the token counted until {end}: ask for another one"))
+                (Code::ExpiredToken, format!("the token counted until {end}: ask for another one"))
             }
             Invalid::OwnerMayNot => {
                 let detail = "the user who made the token may not do any more what it allows: ask for another one";
-                ("token-without-owner", detail.to_owned())
+                (Code::TokenWithoutOwner, detail.to_owned())
             }
         };
         Self::new(StatusCode::UNAUTHORIZED, code, "The token does not count", detail)
@@ -88,49 +90,49 @@ impl Problem {
             Permission::Known | Permission::KnownOrNear | Permission::Public => "this user has no role".to_owned(),
         };
         let why = if read_only { "; this console is read-only" } else { "" };
-        Self::new(StatusCode::FORBIDDEN, "forbidden", "Not allowed", needs + why)
+        Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", needs + why)
     }
 
     pub(crate) fn no_such_registry(name: &str) -> Self {
         let detail = format!("the console has no registry center '{name}'");
-        Self::new(StatusCode::NOT_FOUND, "no-such-registry", "No such registry center", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchRegistry, "No such registry center", detail)
     }
 
     pub(crate) fn no_such_route() -> Self {
-        Self::new(StatusCode::NOT_FOUND, "no-such-route", "No such route", "the API has no such route")
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchRoute, "No such route", "the API has no such route")
     }
 
     pub(crate) fn no_such_item(job: &JobName, item: ShardingItem) -> Self {
         let detail = format!("job '{job}' has no item {item}");
-        Self::new(StatusCode::NOT_FOUND, "no-such-item", "No such item", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchItem, "No such item", detail)
     }
 
     /// No record of a run of an item of that job has this id.
     pub(crate) fn no_such_run(id: &str) -> Self {
         let id: String = id.chars().take(40).collect();
         let detail = format!("the traces have no run '{id}' of this job: it was removed, or never there");
-        Self::new(StatusCode::NOT_FOUND, "no-such-run", "No such run", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
     }
 
     pub(crate) fn no_such_version(job: &JobName, id: i64) -> Self {
         let detail = format!("the console knows no version {id} of the configuration of job '{job}'");
-        Self::new(StatusCode::NOT_FOUND, "no-such-version", "No such version", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchVersion, "No such version", detail)
     }
 
     pub(crate) fn no_such_server(server: &str) -> Self {
         let detail = format!("no job that the caller may see knows the server '{server}'");
-        Self::new(StatusCode::NOT_FOUND, "no-such-server", "No such server", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchServer, "No such server", detail)
     }
 
     pub(crate) fn no_such_alarm(id: &str) -> Self {
         let detail =
             format!("no alarm '{}' holds now: it is over, or the caller may not see its job", id.escape_default());
-        Self::new(StatusCode::NOT_FOUND, "no-such-alarm", "No such alarm", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchAlarm, "No such alarm", detail)
     }
 
     pub(crate) fn no_such_node(path: &str) -> Self {
         let detail = format!("the registry center has no node {path:?} in the namespace");
-        Self::new(StatusCode::NOT_FOUND, "no-such-node", "No such node", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchNode, "No such node", detail)
     }
 
     /// A configuration with problems: each with its setting, a property as `props.KEY`.
@@ -145,35 +147,35 @@ impl Problem {
         let problems: Vec<Value> =
             problems.map(|(setting, why)| json!({ "pointer": pointer(setting), "detail": why })).collect();
         let title = "The configuration cannot be used";
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid-configuration", title, detail)
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidConfiguration, title, detail)
             .with("problems", json!(problems))
     }
 
     pub(crate) fn wrong_method() -> Self {
         let detail = "the API has this address, and not with this method";
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", "Wrong method", detail)
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, Code::WrongMethod, "Wrong method", detail)
     }
 
     pub(crate) fn too_large() -> Self {
         let detail = "the body is longer than the console reads";
-        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", "Too large", detail)
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, Code::TooLarge, "Too large", detail)
     }
 
     /// A key of idempotency that came with another request before.
     pub(crate) fn key_reused() -> Self {
         let detail = "this Idempotency-Key came with another body before: send a new key with a new request";
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "key-reused", "The key was used before", detail)
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::KeyReused, "The key was used before", detail)
     }
 
     /// A request with the same key of idempotency that is not answered yet.
     pub(crate) fn key_in_use() -> Self {
         let detail = "a request with this Idempotency-Key is not answered yet: send it again later";
-        Self::new(StatusCode::CONFLICT, "key-in-use", "The first request is not answered yet", detail)
+        Self::new(StatusCode::CONFLICT, Code::KeyInUse, "The first request is not answered yet", detail)
     }
 
     pub(crate) fn too_many_streams(most: usize) -> Self {
         let detail = format!("{most} streams of events are open: close some, or come again later");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", "Too many streams", detail)
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::TooManyStreams, "Too many streams", detail)
     }
 
     /// Whether it may have been done: the answer of the registry center was lost.
@@ -184,7 +186,7 @@ impl Problem {
     /// With the part of the expression that is wrong, in bytes from its begin.
     pub(crate) fn wrong_schedule(wrong: &ScheduleError) -> Self {
         let title = "The expression or the zone cannot be used";
-        let problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong-schedule", title, wrong.to_string());
+        let problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::WrongSchedule, title, wrong.to_string());
         match wrong {
             ScheduleError::Cron(wrong) => problem.with("offset", wrong.span.start).with("end", wrong.span.end),
             _ => problem,
@@ -194,19 +196,19 @@ impl Problem {
     /// A change without the version that it is a change of.
     pub(crate) fn no_version() -> Self {
         let detail = "send the header If-Match with the ETag of the configuration that was read";
-        Self::new(StatusCode::PRECONDITION_REQUIRED, "no-version", "If-Match is missing", detail)
+        Self::new(StatusCode::PRECONDITION_REQUIRED, Code::NoVersion, "If-Match is missing", detail)
     }
 
     /// A part of the path, a parameter or the body cannot be understood.
     pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "bad-request", "The request cannot be understood", detail)
+        Self::new(StatusCode::BAD_REQUEST, Code::BadRequest, "The request cannot be understood", detail)
     }
 
     /// No database with traces is configured.
     pub(crate) fn not_traced() -> Self {
         let detail =
             "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
-        Self::new(StatusCode::NOT_FOUND, "not-traced", "No traces", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NotTraced, "No traces", detail)
     }
 }
 
@@ -219,22 +221,22 @@ impl From<OperationError> for Problem {
             // The error names other jobs, and the caller may not see them all.
             E::NoSuchJob { job, .. } => {
                 let detail = format!("there is no job '{job}' in the namespace");
-                Self::new(StatusCode::NOT_FOUND, "no-such-job", "No such job", detail)
+                Self::new(StatusCode::NOT_FOUND, Code::NoSuchJob, "No such job", detail)
             }
             E::NoConfiguration { .. } => {
-                problem(StatusCode::NOT_FOUND, "no-configuration", "The job has no configuration")
+                problem(StatusCode::NOT_FOUND, Code::NoConfiguration, "The job has no configuration")
             }
-            E::NoSuchItem { .. } => problem(StatusCode::NOT_FOUND, "no-such-item", "No such item"),
-            E::NothingMatched { .. } => problem(StatusCode::NOT_FOUND, "nothing-matched", "Nothing is meant"),
+            E::NoSuchItem { .. } => problem(StatusCode::NOT_FOUND, Code::NoSuchItem, "No such item"),
+            E::NothingMatched { .. } => problem(StatusCode::NOT_FOUND, Code::NothingMatched, "Nothing is meant"),
             E::NoEnabledInstance { .. } => {
-                problem(StatusCode::CONFLICT, "no-enabled-instance", "No instance can run it")
+                problem(StatusCode::CONFLICT, Code::NoEnabledInstance, "No instance can run it")
             }
             E::NothingToCancel { .. } => {
-                problem(StatusCode::CONFLICT, "nothing-runs", "Nothing runs that could be cancelled")
+                problem(StatusCode::CONFLICT, Code::NothingRuns, "Nothing runs that could be cancelled")
             }
             E::InstancesOnline { instances, .. } => {
                 let online: Vec<&str> = instances.iter().map(|id| id.as_str()).collect();
-                problem(StatusCode::CONFLICT, "instances-online", "Instances are online")
+                problem(StatusCode::CONFLICT, Code::InstancesOnline, "Instances are online")
                     .with("instances", json!(online))
             }
             E::Invalid { problems, .. } => {
@@ -242,25 +244,27 @@ impl From<OperationError> for Problem {
                 Self::invalid_configuration(detail.clone(), problems)
             }
             E::Unreadable { .. } => {
-                problem(StatusCode::CONFLICT, "unreadable-configuration", "The stored configuration cannot be used")
+                problem(StatusCode::CONFLICT, Code::UnreadableConfiguration, "The stored configuration cannot be used")
             }
             E::ChangedMeanwhile { .. } => {
-                problem(StatusCode::PRECONDITION_FAILED, "changed-meanwhile", "Somebody else changed it meanwhile")
+                problem(StatusCode::PRECONDITION_FAILED, Code::ChangedMeanwhile, "Somebody else changed it meanwhile")
             }
             E::Contended { done } => {
-                problem(StatusCode::CONFLICT, "contended", "Others write the same nodes").with("done", *done)
+                problem(StatusCode::CONFLICT, Code::Contended, "Others write the same nodes").with("done", *done)
             }
             E::Write { reason: CommitError::Unknown { .. }, done } => problem(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "registry-unreachable",
+                Code::RegistryUnreachable,
                 "The answer of the registry center was lost",
             )
             .with("outcome", "unknown")
             .with("done", *done),
-            E::Read(RegistryError::NoAnswer { .. }) | E::Write { .. } if error.is_unreachable() => {
-                problem(StatusCode::SERVICE_UNAVAILABLE, "registry-unreachable", "The registry center is not reached")
-            }
-            _ => problem(StatusCode::BAD_GATEWAY, "registry-refused", "The registry center refused"),
+            E::Read(RegistryError::NoAnswer { .. }) | E::Write { .. } if error.is_unreachable() => problem(
+                StatusCode::SERVICE_UNAVAILABLE,
+                Code::RegistryUnreachable,
+                "The registry center is not reached",
+            ),
+            _ => problem(StatusCode::BAD_GATEWAY, Code::RegistryRefused, "The registry center refused"),
         }
     }
 }
@@ -268,7 +272,7 @@ impl From<OperationError> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let title = "The data file cannot be used";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "data-unusable", title, error.to_string())
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::DataUnusable, title, error.to_string())
     }
 }
 
@@ -277,14 +281,18 @@ impl From<NotChanged> for Problem {
         use NotChanged as N;
         let title = "It is not changed";
         let (status, code) = match &error {
-            N::NotKept => (StatusCode::CONFLICT, "not-kept"),
-            N::Unknown(_) => (StatusCode::NOT_FOUND, "unknown-name"),
-            N::Exists(_) => (StatusCode::CONFLICT, "name-taken"),
-            N::OfSettings(_) => (StatusCode::CONFLICT, "of-settings"),
-            N::LastAdministrator(_) => (StatusCode::CONFLICT, "last-administrator"),
+            N::NotKept => (StatusCode::CONFLICT, Code::NotKept),
+            N::Unknown(_) => (StatusCode::NOT_FOUND, Code::UnknownName),
+            N::Exists(_) => (StatusCode::CONFLICT, Code::NameTaken),
+            N::OfSettings(_) => (StatusCode::CONFLICT, Code::OfSettings),
+            N::LastAdministrator(_) => (StatusCode::CONFLICT, Code::LastAdministrator),
             N::Name(_) | N::Grants | N::Password(_) | N::NoUser(_) | N::MoreThanOwner(_) | N::Days(_) => {
-                (StatusCode::UNPROCESSABLE_ENTITY, "invalid-account")
+                (StatusCode::UNPROCESSABLE_ENTITY, Code::InvalidAccount)
             }
+            N::NoPassword(_) => (StatusCode::CONFLICT, Code::NoPassword),
+            N::WrongPassword => (StatusCode::UNPROCESSABLE_ENTITY, Code::WrongPassword),
+            N::Slowed(_) => (StatusCode::TOO_MANY_REQUESTS, Code::TooManyAttempts),
+            N::ReadOnly => (StatusCode::FORBIDDEN, Code::Forbidden),
             N::Store(error) => return error.clone().into(),
         };
         Self::new(status, code, title, error.to_string())
@@ -300,7 +308,7 @@ impl From<ReadError> for Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.status();
-        let may_pass = matches!(self.code, "contended" | "registry-unreachable" | "key-in-use");
+        let may_pass = matches!(self.code, Code::Contended | Code::RegistryUnreachable | Code::KeyInUse);
         let mut response = (status, Json(self)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

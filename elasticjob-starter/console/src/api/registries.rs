@@ -60,6 +60,7 @@ pub(crate) async fn me(who: Who) -> Json<Caller> {
         anonymous: who.identity.is_anonymous(),
         kind: match who.identity.kind() {
             Kind::User => "user",
+            Kind::Company => "company",
             Kind::Program => "program",
             Kind::Anonymous => "anonymous",
         },

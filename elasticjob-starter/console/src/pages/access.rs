@@ -34,6 +34,8 @@ impl AccessPage {
         let loader = self.layout.text.loader();
         match event {
             Event::LoggedIn => fl!(loader, "access-logged-in"),
+            Event::LoggedInElsewhere(_) => fl!(loader, "access-logged-in-elsewhere"),
+            Event::ElsewhereRefused(_) => fl!(loader, "access-elsewhere-refused"),
             Event::LoginRefused => fl!(loader, "access-login-refused"),
             Event::LoginSlowed => fl!(loader, "access-login-slowed"),
             Event::LoggedOut => fl!(loader, "access-logged-out"),

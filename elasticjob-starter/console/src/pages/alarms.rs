@@ -21,6 +21,8 @@ struct AlarmsPage {
     layout: Layout,
     said: Option<Said>,
     rows: Vec<Row>,
+    /// Whether who looks after an alarm outlives the console.
+    are_kept: bool,
 }
 
 struct Row {
@@ -80,7 +82,8 @@ pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
         Err(problem) => return error::problem(&here, &problem),
     };
     let rows: Vec<Row> = alarms.into_iter().map(|alarm| Row::of(&here, alarm)).collect();
-    let shown = page(&AlarmsPage { layout, said: Said::of(&headers), rows });
+    let shown =
+        page(&AlarmsPage { layout, said: Said::of(&headers), rows, are_kept: here.app.acknowledgements.are_kept() });
     Said::forget(&here.app, shown)
 }
 

@@ -8,6 +8,7 @@ use super::{Layout, with_status};
 use crate::access::{Identity, Permission};
 use crate::api::Problem;
 use crate::app::App;
+use crate::cloud::Refusal;
 use crate::here::{Here, Who};
 use crate::text::{Language, t};
 use crate::theme::Theme;
@@ -44,6 +45,20 @@ pub(crate) fn problem_of_console(who: &Who, problem: &Problem) -> Response {
     let mut page = ErrorPage { layout: Layout::of_console(who), title: String::new(), detail };
     page.title = t!(page, "error-problem");
     with_status(problem.status(), &page)
+}
+
+/// The page of carried jobs on a console that is not beside their scheduler.
+pub(crate) fn no_scheduler(here: &Here) -> Response {
+    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail: String::new() };
+    (page.title, page.detail) = (t!(page, "cloud-none"), t!(page, "cloud-none-detail"));
+    with_status(StatusCode::NOT_FOUND, &page)
+}
+
+/// The page for what the scheduler of carried jobs refused.
+pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
+    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail: refusal.message.clone() };
+    page.title = t!(page, "error-problem");
+    with_status(refusal.status, &page)
 }
 
 /// The page for a problem: what the API would answer, in a frame.

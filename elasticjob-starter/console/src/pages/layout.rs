@@ -37,6 +37,8 @@ pub(crate) struct Layout {
     pub(crate) live: Option<u64>,
     /// Whether the reader may see the nodes of the registry center.
     pub(crate) may_administer: bool,
+    /// Whether there are pages of carried jobs.
+    pub(crate) has_scheduler: bool,
     /// The page and its buttons as calls and commands.
     pub(crate) same: Vec<Copy>,
 }
@@ -52,6 +54,7 @@ impl Layout {
             registry,
             lost_since,
             may_administer,
+            has_scheduler: here.has_scheduler,
             ..Self::new(&here.app, &here.identity, here.text.clone(), here.theme, &here.place)
         }
     }
@@ -88,6 +91,7 @@ impl Layout {
             is_administrator: identity.is_administrator(),
             lost_since: None,
             may_administer: false,
+            has_scheduler: false,
             live: None,
             same,
         }

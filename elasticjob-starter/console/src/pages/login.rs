@@ -10,7 +10,7 @@ use elasticjob::__private::log::{apart, error};
 use serde::Deserialize;
 
 use super::{Layout, with_status};
-use crate::access::{self, COOKIE, Event, LoginOutcome, address, shown_session};
+use crate::access::{self, COOKIE, Event, LoginOutcome, SessionToken, address, shown_session};
 use crate::app::App;
 use crate::here::Who;
 use crate::text::{LANGUAGE_COOKIE, Language, t};
@@ -24,12 +24,27 @@ struct LoginPage {
     next: String,
     name: String,
     problem: Option<String>,
+    /// Whether accounts of a company may log in.
+    has_company: bool,
+}
+
+impl LoginPage {
+    fn of(who: &Who, next: String, name: String) -> Self {
+        let has_company = who.app.options.oidc.is_some();
+        Self { layout: Layout::of_console(who), next, name, problem: None, has_company }
+    }
+
+    /// The address that leads to the company.
+    fn company(&self) -> String {
+        let next: String = form_urlencoded::byte_serialize(self.next.as_bytes()).collect();
+        self.layout.url(&format!("/login/oidc?next={next}"))
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Next {
-    next: String,
+    pub(super) next: String,
 }
 
 #[derive(Deserialize)]
@@ -66,20 +81,20 @@ pub(crate) fn redirect_to_start(app: &App) -> Response {
 }
 
 /// A path of this console, and nothing else: an address of another host must not come from a link.
-fn own_path(next: &str) -> &str {
+pub(super) fn own_path(next: &str) -> &str {
     let is_own = next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n', '\t']);
     if is_own { next } else { "/" }
 }
 
 pub(crate) async fn show(who: Who, Query(Next { next }): Query<Next>) -> Response {
-    let page = LoginPage { layout: Layout::of_console(&who), next, name: String::new(), problem: None };
+    let page = LoginPage::of(&who, next, String::new());
     with_status(StatusCode::OK, &page)
 }
 
 pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<Login>) -> Response {
     let app = &who.app;
     let outcome = access::log_in(app, &login.name, login.password, address(&extensions)).await;
-    let mut page = LoginPage { layout: Layout::of_console(&who), next: login.next, name: login.name, problem: None };
+    let mut page = LoginPage::of(&who, login.next, login.name);
     match outcome {
         LoginOutcome::Slowed(wait) => {
             let seconds = wait.as_secs() + 1;
@@ -93,16 +108,29 @@ pub(crate) async fn log_in(who: Who, extensions: Extensions, Form(login): Form<L
             with_status(StatusCode::UNAUTHORIZED, &page)
         }
         LoginOutcome::In(token) => {
-            let secure = if app.options.secure_cookies { "; Secure" } else { "" };
-            let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
-            let cookie = format!("{COOKIE}={}; Path={base}; HttpOnly; SameSite=Lax{secure}", token.as_str());
-            with_cookie(Redirect::to(&format!("{}{}", app.options.base_path, own_path(&page.next))), cookie)
+            let to = Redirect::to(&format!("{}{}", app.options.base_path, own_path(&page.next)));
+            with_session(to.into_response(), app, &token)
         }
         LoginOutcome::NoSession(error) => {
             apart(move || error!("no random bytes for a session: {error}"));
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
+}
+
+/// The page with why a login elsewhere did not work.
+#[cfg(feature = "oidc")]
+pub(super) fn refused(who: &Who, status: StatusCode, problem: String) -> Response {
+    let mut page = LoginPage::of(who, "/".to_owned(), String::new());
+    (page.problem, page.layout) = (Some(problem), page.layout.at("/login"));
+    with_status(status, &page)
+}
+
+/// The answer with the cookie of a session that has begun.
+pub(super) fn with_session(response: Response, app: &App, token: &SessionToken) -> Response {
+    let secure = if app.options.secure_cookies { "; Secure" } else { "" };
+    let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
+    with_cookie(response, &format!("{COOKIE}={}; Path={base}; HttpOnly; SameSite=Lax{secure}", token.as_str()))
 }
 
 pub(crate) async fn log_out(who: Who, headers: HeaderMap, extensions: Extensions) -> Response {
@@ -114,7 +142,7 @@ pub(crate) async fn log_out(who: Who, headers: HeaderMap, extensions: Extensions
     }
     let base = if who.app.options.base_path.is_empty() { "/" } else { &who.app.options.base_path };
     let cookie = format!("{COOKIE}=; Path={base}; HttpOnly; SameSite=Lax; Max-Age=0");
-    with_cookie(Redirect::to(&format!("{}/login", who.app.options.base_path)), cookie)
+    with_cookie(Redirect::to(&format!("{}/login", who.app.options.base_path)).into_response(), &cookie)
 }
 
 pub(crate) async fn choose_language(who: Who, Form(choice): Form<LanguageChoice>) -> Response {
@@ -133,16 +161,17 @@ fn chosen(app: &App, cookie: &str, value: Option<&str>, next: &str) -> Response 
     let to = Redirect::to(&format!("{base}{}", own_path(next)));
     let path = if base.is_empty() { "/" } else { base };
     match value {
-        Some(value) => with_cookie(to, format!("{cookie}={value}; Path={path}; SameSite=Lax; Max-Age=31536000")),
+        Some(value) => {
+            with_cookie(to.into_response(), &format!("{cookie}={value}; Path={path}; SameSite=Lax; Max-Age=31536000"))
+        }
         None => to.into_response(),
     }
 }
 
-fn with_cookie(to: Redirect, cookie: String) -> Response {
-    let mut response = to.into_response();
+pub(super) fn with_cookie(mut response: Response, cookie: &str) -> Response {
     // It has no character that a header cannot have: the token is base64, the path was checked at the start.
     if let Ok(cookie) = cookie.parse() {
-        response.headers_mut().insert(SET_COOKIE, cookie);
+        response.headers_mut().append(SET_COOKIE, cookie);
     }
     response
 }

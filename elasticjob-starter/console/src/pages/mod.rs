@@ -4,6 +4,9 @@ pub(crate) mod access;
 mod actions;
 pub(crate) mod alarms;
 pub(crate) mod chart;
+pub(crate) mod cloud;
+#[cfg(feature = "oidc")]
+pub(crate) mod company_login;
 pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
 pub(crate) mod configuration_history;
@@ -25,6 +28,8 @@ mod layout;
 pub(crate) mod login;
 pub(crate) mod nodes;
 pub(crate) mod overview;
+pub(crate) mod password;
+pub(crate) mod problems;
 pub(crate) mod run_log;
 pub(crate) mod runs;
 #[cfg(test)]
@@ -52,13 +57,22 @@ pub(crate) use layout::Layout;
 /// Adds the routes of the pages.
 pub(crate) fn declare(routes: Routes) -> Routes {
     let [viewer, operator, editor, admin] = Role::ALL.map(Permission::Has);
-    routes
+    #[cfg(feature = "oidc")]
+    let routes = routes.get("/login/oidc", Permission::Public, company_login::begin).get(
+        "/login/oidc/callback",
+        Permission::Public,
+        company_login::finish,
+    );
+    cloud::declare(routes)
         .get("/login", Permission::Public, login::show)
         .post("/login", Permission::Public, login::log_in)
         .post("/logout", Permission::Public, login::log_out)
         .post("/language", Permission::Public, login::choose_language)
         .post("/theme", Permission::Public, login::choose_theme)
+        .get("/password", Permission::Known, password::show)
+        .post("/password", Permission::Known, password::change)
         .get("/help", Permission::Known, help::show)
+        .get("/help/problems", Permission::Known, problems::show)
         .get("/", Permission::Known, start::show)
         .get("/r/{registry}", viewer, overview::show)
         .get("/r/{registry}/events", viewer, live::events)

@@ -13,6 +13,9 @@ use crate::text::Text;
 
 use table::{Call, Entry, TABLE};
 
+/// Where the paths of the console's own API begin.
+const VERSIONED: &str = "/api/v1/";
+
 /// What a page offers to copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Copy {
@@ -106,7 +109,9 @@ fn curl(call: &Call, values: &Values<'_>, query: &str) -> String {
     let path = filled(call.path, values, segment);
     let query = if call.takes_query { query_again(query) } else { String::new() };
     let query = if query.is_empty() { query } else { format!("{}{query}", if path.contains('?') { '&' } else { '?' }) };
-    line + &format!(" \"$CONSOLE{path}{query}\"")
+    // The API of a scheduler is on the same port, and not below the path of the console.
+    let origin = if call.path.starts_with(VERSIONED) { "$CONSOLE" } else { "$CLOUD" };
+    line + &format!(" \"{origin}{path}{query}\"")
 }
 
 /// A body with the names that it has in upper case replaced by values of the path.

@@ -59,6 +59,11 @@ const fn send(method: &'static str, path: &'static str, needs: Permission, body:
     Call { method, path, needs, takes_query: false, headers: &[], body: Some(body) }
 }
 
+/// A call without a body.
+const fn plain(method: &'static str, path: &'static str, needs: Permission) -> Call {
+    Call { method, ..get(path, needs) }
+}
+
 const REASON: &str = r#"{"reason": ""}"#;
 const ENABLED: &str = r#"{"enabled": true, "reason": ""}"#;
 const DISABLED: &str = r#"{"enabled": false, "reason": ""}"#;
@@ -175,6 +180,9 @@ pub(super) const TABLE: &[Entry] = &[
     page!("/r/{registry}/history/decisions", [list("/api/v1/registries/{registry}/decisions", VIEWER)], []),
     page!("/r/{registry}/history/audit", [list("/api/v1/registries/{registry}/audit", VIEWER)], []),
     page!("/access", [get("/api/v1/access", ADMIN)], []),
+    page!("/password", [get("/api/v1/me", Permission::Known)], []),
+    button!("/password", "", on ["/password"], label!("password-change"),
+        send("POST", "/api/v1/me/password", Permission::Known, r#"{"now": "", "new": ""}"#), ["elasticjob console set-password {user} --data FILE"]),
     page!("/settings", [get("/api/v1/registries", Permission::Known), get("/api/v1/data-sources", Permission::Known)], []),
     button!("/settings/checks", "registry", on ["/settings"], label!("settings-check-registry"),
         Call { body: None, ..send("POST", "/api/v1/registries/{registry}/checks", ADMIN, "") }, []),
@@ -197,6 +205,44 @@ pub(super) const TABLE: &[Entry] = &[
     page!("/settings/sessions", [get("/api/v1/sessions", ADMIN)], []),
     button!("/settings/sessions/end", "", on ["/settings/sessions"], label!("settings-end-session"),
         Call { body: None, ..send("DELETE", "/api/v1/sessions/{name}", ADMIN, "") }, []),
+    page!("/r/{registry}/cloud", [list("/api/job/statistics/tasks/results", VIEWER), list("/api/job/statistics/tasks/running", VIEWER),
+        list("/api/job/statistics/jobs/running", VIEWER), get("/api/job/statistics/jobs/executionType", VIEWER),
+        get("/api/job/statistics/jobs/register", VIEWER)], []),
+    page!("/r/{registry}/cloud/apps", [get("/api/app/list", VIEWER), get("/api/operate/disabled", VIEWER)], []),
+    page!("/r/{registry}/cloud/apps/{app}", [get("/api/app/{app}", VIEWER), get("/api/operate/sandbox?appName={app}", VIEWER)], []),
+    button!("/r/{registry}/cloud/apps/{app}", "enable", on ["/r/{registry}/cloud/apps/{app}"], label!("enable"),
+        plain("POST", "/api/app/{app}/enable", OPERATOR), []),
+    button!("/r/{registry}/cloud/apps/{app}", "disable", on ["/r/{registry}/cloud/apps/{app}"], label!("disable"),
+        plain("POST", "/api/app/{app}/disable", OPERATOR), []),
+    button!("/r/{registry}/cloud/apps/{app}/removal", "", on ["/r/{registry}/cloud/apps/{app}"], label!("cloud-remove-app"),
+        plain("DELETE", "/api/app/{app}", ADMIN), []),
+    page!("/r/{registry}/cloud/apps/{app}/change", [get("/api/app/{app}", VIEWER)], []),
+    button!("/r/{registry}/cloud/apps/{app}/change", "", on ["/r/{registry}/cloud/apps/{app}/change"], label!("configuration-save"),
+        send("PUT", "/api/app", ADMIN, r#"{"appName": "APP", "cpuCount": 0.5}"#), []),
+    page!("/r/{registry}/cloud/new-app", [get("/api/app/list", VIEWER)], []),
+    button!("/r/{registry}/cloud/new-app", "", on ["/r/{registry}/cloud/new-app"], label!("cloud-register"),
+        send("POST", "/api/app", ADMIN, r#"{"appName": "APP", "appURL": "https://apps.example.com/app.tar.gz", "bootstrapScript": "bin/start.sh"}"#), []),
+    page!("/r/{registry}/cloud/jobs", [get("/api/job/jobs", VIEWER), get("/api/operate/disabled", VIEWER)], ["elasticjob jobs"]),
+    page!("/r/{registry}/cloud/jobs/{job}", [get("/api/job/jobs/{job}", VIEWER)], ["elasticjob status {job}"]),
+    button!("/r/{registry}/cloud/jobs/{job}", "trigger", on ["/r/{registry}/cloud/jobs/{job}"], label!("trigger"),
+        send("POST", "/api/job/trigger", OPERATOR, r#""JOB""#), ["elasticjob trigger {job}"]),
+    button!("/r/{registry}/cloud/jobs/{job}", "enable", on ["/r/{registry}/cloud/jobs/{job}"], label!("enable"),
+        plain("POST", "/api/job/{job}/enable", OPERATOR), []),
+    button!("/r/{registry}/cloud/jobs/{job}", "disable", on ["/r/{registry}/cloud/jobs/{job}"], label!("disable"),
+        plain("POST", "/api/job/{job}/disable", OPERATOR), []),
+    button!("/r/{registry}/cloud/jobs/{job}/removal", "", on ["/r/{registry}/cloud/jobs/{job}"], label!("cloud-remove-job"),
+        plain("DELETE", "/api/job/{job}/deregister", ADMIN), []),
+    page!("/r/{registry}/cloud/jobs/{job}/change", [get("/api/job/jobs/{job}", VIEWER)], []),
+    button!("/r/{registry}/cloud/jobs/{job}/change", "", on ["/r/{registry}/cloud/jobs/{job}/change"], label!("configuration-save"),
+        send("PUT", "/api/job/update", ADMIN, r#"{"jobName": "JOB", "cron": "0 0 3 * * ?"}"#), []),
+    page!("/r/{registry}/cloud/jobs/{job}/log", [list("/api/job/{job}/log", VIEWER)], []),
+    page!("/r/{registry}/cloud/new-job", [get("/api/job/jobs", VIEWER)], []),
+    button!("/r/{registry}/cloud/new-job", "", on ["/r/{registry}/cloud/new-job"], label!("cloud-register"),
+        send("POST", "/api/job/register", ADMIN, r#"{"jobName": "JOB", "appName": "APP", "jobExecutionType": "TRANSIENT", "shardingTotalCount": 1, "cpuCount": 0.1, "memoryMB": 64}"#),
+        []),
+    page!("/r/{registry}/cloud/tasks", [get("/api/job/tasks/running", VIEWER), get("/api/job/tasks/ready", VIEWER), get("/api/job/tasks/failover", VIEWER)], []),
+    button!("/r/{registry}/cloud/tasks", "", on ["/r/{registry}/cloud/tasks"], label!("cloud-reconcile"),
+        plain("POST", "/api/operate/reconcile/explicit", OPERATOR), []),
     page!("/r/{registry}/servers", [get("/api/v1/registries/{registry}/servers", VIEWER)], ["elasticjob servers"]),
     page!("/r/{registry}/servers/{server}", [get("/api/v1/registries/{registry}/servers/{server}", VIEWER)], ["elasticjob jobs --server {server}"]),
     button!("/r/{registry}/servers/{server}", "trigger", on ["/r/{registry}/servers/{server}"], label!("trigger"),

@@ -1,7 +1,9 @@
 //! Users, tokens and sessions, as administrators change them. Each change is in the log of logins, and counts at once: it ends
 //! the sessions that it is about, with what they stream.
 
-use crate::access::{Change, Event, Grant, NotChanged, PasswordHash, random_password};
+use std::time::Instant;
+
+use crate::access::{Change, Event, Grant, Kind, NotChanged, PasswordHash, random_password};
 use crate::here::Who;
 
 impl Who {
@@ -57,6 +59,29 @@ impl Who {
         self.end_all_of(name);
         self.note(Change::PasswordSet, name);
         Ok(made)
+    }
+
+    /// Gives the caller another password, once the one that counts now was shown. All sessions of the caller end.
+    pub(crate) async fn change_own_password(&self, now: String, new: String) -> Result<(), NotChanged> {
+        let (app, name) = (&self.app, self.identity.name());
+        if app.options.read_only {
+            return Err(NotChanged::ReadOnly);
+        }
+        if self.identity.kind() != Kind::User {
+            return Err(NotChanged::NoPassword(name.to_owned()));
+        }
+        let address = self.from.iter().map(|from| format!("address {from}"));
+        let keys: Vec<String> = [format!("user {name}")].into_iter().chain(address).collect();
+        if let Some(wait) = app.throttle.wait(&keys, Instant::now()) {
+            return Err(NotChanged::Slowed(wait));
+        }
+        if !app.passwords.check(app.users.password_of(name).as_ref(), now).await {
+            app.throttle.failed(&keys, Instant::now());
+            app.access.add(name, self.from.clone(), Event::LoginRefused);
+            return Err(NotChanged::WrongPassword);
+        }
+        app.throttle.succeeded(&keys);
+        self.set_password(name, Some(new)).await.map(drop)
     }
 
     pub(crate) async fn remove_user(&self, name: &str) -> Result<(), NotChanged> {

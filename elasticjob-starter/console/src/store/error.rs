@@ -35,6 +35,16 @@ pub enum DataError {
         /// The file.
         file: String,
     },
+    /// It has no user of this name.
+    #[error("{file} has no user '{user}'; it has {known}")]
+    NoSuchUser {
+        /// The file.
+        file: String,
+        /// The name.
+        user: String,
+        /// The users that it has.
+        known: String,
+    },
     /// It is not a file of a console.
     #[error("{file} is a database, and not one of a console: give another name, and the console makes the file")]
     Foreign {

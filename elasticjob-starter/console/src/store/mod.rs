@@ -5,11 +5,14 @@
 //! | `storage` | the seam: what can be kept |
 //! | `sqlite` | opens the file; its schema, version by version |
 //! | `access`, `actions` | the log of logins; what operators did, where no database of traces records it |
+//! | `acknowledged` | which alarms an operator looks after |
 //! | `callers` | users and tokens |
 //! | `versions` | configurations that jobs had |
 
 #[cfg(feature = "data")]
 mod access;
+#[cfg(feature = "data")]
+mod acknowledged;
 #[cfg(feature = "data")]
 mod actions;
 #[cfg(feature = "data")]
@@ -27,6 +30,8 @@ pub(crate) mod tests;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+
+use crate::access::{Change, Entry, Event, KeptUser, PasswordHash};
 
 pub use error::DataError;
 pub(crate) use storage::{AccessCursor, Storage, StoreError};
@@ -53,6 +58,31 @@ impl DataFile {
         #[cfg(not(feature = "data"))]
         let opened = Err(DataError::NotBuiltIn { file: at.to_string() });
         opened
+    }
+
+    /// Gives a user of the file another password, and lets the user log in again. For a file that no console has open; the log
+    /// of logins says that it was done.
+    ///
+    /// # Errors
+    /// [`DataError::NoSuchUser`], [`DataError::Unusable`].
+    pub async fn set_password(&self, user: &str, password: PasswordHash) -> Result<(), DataError> {
+        let (users, file) = (self.storage.users(), self.at.to_string());
+        let Some(kept) = users.iter().find(|kept| kept.name == user) else {
+            let known: Vec<&str> = users.iter().map(|kept| kept.name.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(DataError::NoSuchUser { file, user: user.to_owned(), known });
+        };
+        let at = crate::service::now();
+        let saved = self.storage.save_user(KeptUser { password, enabled: true, changed_at: at, ..kept.clone() }).await;
+        saved.map_err(|error| DataError::Unusable { file, why: error.to_string() })?;
+        let event = Event::Changed(Change::PasswordSet, user.to_owned());
+        self.storage.add_access(Entry { at, who: "command line".to_owned(), from: None, event, count: 1 });
+        Ok(())
+    }
+
+    /// Writes what waits, and lets go of the file.
+    pub async fn close(self) {
+        self.storage.close().await;
     }
 
     pub(crate) fn storage(&self) -> &Arc<dyn Storage> {

@@ -17,8 +17,9 @@ use tokio::task::JoinHandle;
 
 use super::error::DataError;
 use super::storage::{AccessCursor, Pending, Storage, StoreError};
-use super::{access, actions, callers, versions};
+use super::{access, acknowledged, actions, callers, versions};
 use crate::access::{Entry, KeptToken, KeptUser};
+use crate::service::alarms::Acknowledged;
 use crate::service::versions::Version;
 
 /// Marks a database as the data of a console: `EJCO`.
@@ -51,6 +52,7 @@ pub(super) struct SqliteFile {
     /// As they were when the file was opened.
     users: Vec<KeptUser>,
     tokens: Vec<KeptToken>,
+    acknowledgements: Vec<(String, String, Acknowledged)>,
     /// The task that writes events, until it is asked to end.
     writer: Mutex<Option<(tokio_util::sync::CancellationToken, JoinHandle<()>)>>,
     /// Says that this process uses the file, until it is closed.
@@ -77,10 +79,12 @@ impl SqliteFile {
         bring_up_to_date(&pool, &file).await?;
         let users = callers::users(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let tokens = callers::tokens(&pool).await.map_err(|error| unusable(error.to_string()))?;
+        let acknowledgements = acknowledged::all(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let (later, waiting) = mpsc::channel(QUEUE);
         let end = tokio_util::sync::CancellationToken::new();
         let task = tokio::spawn(write(pool.clone(), waiting, end.clone()));
-        Ok(Self { pool, later, users, tokens, writer: Mutex::new(Some((end, task))), lock: Mutex::new(Some(lock)) })
+        let (writer, lock) = (Mutex::new(Some((end, task))), Mutex::new(Some(lock)));
+        Ok(Self { pool, later, users, tokens, acknowledgements, writer, lock })
     }
 
     fn write_later(&self, what: Later) {
@@ -223,6 +227,9 @@ async fn remove_old(pool: &SqlitePool) {
     if let Err(error) = actions::remove_old(pool, oldest).await {
         failed(error);
     }
+    if let Err(error) = acknowledged::remove_old(pool, oldest).await {
+        failed(error);
+    }
     if let Err(error) = versions::remove_old(pool, oldest).await {
         failed(error);
     }
@@ -275,6 +282,14 @@ impl Storage for SqliteFile {
 
     fn versions(&self, registry: &str, job: &JobName, most: u32) -> Pending<'_, Vec<Version>> {
         self.read_versions(registry, job, most)
+    }
+
+    fn acknowledgements(&self) -> Vec<(String, String, Acknowledged)> {
+        self.acknowledgements.clone()
+    }
+
+    fn save_acknowledgement(&self, registry: &str, alarm: &str, by: Acknowledged) -> Pending<'_, ()> {
+        self.save_acknowledgement_now(registry, alarm, by)
     }
 
     fn record_actions(&self, registry: &str) -> Tracing {

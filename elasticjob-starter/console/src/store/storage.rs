@@ -9,6 +9,7 @@ use elasticjob::ident::JobName;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 
 use crate::access::{Entry, KeptToken, KeptUser};
+use crate::service::alarms::Acknowledged;
 use crate::service::versions::Version;
 
 /// The file did not do what was asked. The cause is in the log, not in the text: it may name what only administrators know.
@@ -77,6 +78,12 @@ pub(crate) trait Storage: Send + Sync {
 
     /// At most so many versions of a job, the last one first.
     fn versions(&self, registry: &str, job: &JobName, most: u32) -> Pending<'_, Vec<Version>>;
+
+    /// The alarms that operators look after, as they were when the file was opened: registry center, id, and who does.
+    fn acknowledgements(&self) -> Vec<(String, String, Acknowledged)>;
+
+    /// Keeps who looks after an alarm.
+    fn save_acknowledgement(&self, registry: &str, alarm: &str, by: Acknowledged) -> Pending<'_, ()>;
 
     /// Records what operators do in a registry center, where no database of traces does.
     fn record_actions(&self, registry: &str) -> Tracing;

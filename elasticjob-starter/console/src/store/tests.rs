@@ -197,3 +197,61 @@ async fn the_page_of_logins_says_what_the_file_has_page_by_page() {
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
     closed(data).await;
 }
+
+#[tokio::test]
+async fn who_looks_after_an_alarm_is_known_after_the_console_starts_again() {
+    let (folder, memory) = (Folder::new("alarms"), MemoryRegistry::new());
+    let mut gone = start_job(&memory, "gone", &Default::default()).await;
+    gone.shutdown(elasticjob::runtime::ShutdownMode::Graceful).await;
+    let alarms = async |console: &Console| {
+        let cookie = cookie_of(console, "operator").await;
+        let answer = call(console, request("GET", "/api/v1/registries/default/alarms", Some(&cookie))).await;
+        let alarms: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+        (cookie, alarms[0].clone())
+    };
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    let console = console_with(&memory, &data);
+    let (operator, alarm) = alarms(&console).await;
+    let path = format!("/api/v1/registries/default/alarms/{}/acknowledgement", alarm["id"].as_str().expect("an id"));
+    let body = serde_json::json!({ "reason": "the host is on its way" });
+    assert_eq!(call(&console, json("PUT", &path, &operator, &body)).await.status, StatusCode::OK);
+    drop(console);
+    closed(data.clone()).await;
+    drop(data);
+    let data = DataFile::open(folder.file()).await.expect("it is there");
+    let console = console_with(&memory, &data);
+    let (operator, alarm) = alarms(&console).await;
+    let by = &alarm["acknowledged"];
+    assert_eq!((&by["by"], &by["reason"]), (&"operator".into(), &"the host is on its way".into()), "{alarm}");
+    // A file that takes nothing is told, and nothing counts that it did not take.
+    closed(data).await;
+    let refused = call(&console, json("PUT", &path, &operator, &serde_json::json!({ "reason": "mine" }))).await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE, "{}", refused.body);
+    assert_eq!(alarms(&console).await.1["acknowledged"]["reason"], "the host is on its way");
+}
+
+#[tokio::test]
+async fn a_password_that_is_set_beside_the_console_counts_and_lets_a_disabled_user_in() {
+    let (folder, memory) = (Folder::new("set-password"), MemoryRegistry::new());
+    let start = async || {
+        let data = DataFile::open(folder.file()).await.expect("it opens");
+        let options = ConsoleOptions { data: Some(data.clone()), ..ConsoleOptions::default() };
+        (Console::new(options, [Registry::new("default", Arc::new(memory.connect()))]).expect("it starts"), data)
+    };
+    let (console, data) = start().await;
+    drop(console);
+    closed(data.clone()).await;
+    drop(data);
+    let data = DataFile::open(folder.file()).await.expect("it is there");
+    let hash = crate::PasswordHash::of("another horse battery").expect("it is long enough");
+    let unknown = data.set_password("root", hash.clone()).await.expect_err("there is none");
+    assert!(unknown.to_string().ends_with("has no user 'root'; it has admin"), "{unknown}");
+    data.set_password("admin", hash).await.expect("it is set");
+    data.close().await;
+    let (console, data) = start().await;
+    let answer = call(&console, login("admin", "another horse battery", "/")).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let (log, _) = data.storage().access(None, 10).await.expect("it is read");
+    assert!(log.iter().any(|one| one.who == "command line" && one.event.code() == "password-set"), "{log:?}");
+    closed(data).await;
+}

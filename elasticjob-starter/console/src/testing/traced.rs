@@ -86,7 +86,7 @@ pub(crate) fn here(console: &Console) -> Here {
     let registry = app.registries["default"].clone();
     let identity = Identity::user("viewer", vec![Grant::everywhere(Role::Viewer)]);
     let text = app.texts.of(Language::English).clone();
-    Here { app, registry, identity, text, theme: Theme::System, place: "/".to_owned() }
+    Here { app, registry, identity, text, theme: Theme::System, place: "/".to_owned(), has_scheduler: false }
 }
 
 fn time(at: i64) -> DateTime<Utc> {

@@ -9,7 +9,8 @@ use elasticjob::__private::log::{apart, info};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use elasticjob_console::{
-    Console, ConsoleError, ConsoleOptions, DataFile, Grant, PasswordHash, Registry, Role, Token, TokenHash, User,
+    Console, ConsoleError, ConsoleOptions, DataFile, Grant, HeaderName, OidcOptions, PasswordHash, ProxyLogin,
+    Registry, Role, Token, TokenHash, User,
 };
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::AppError;
 use crate::logging::patient_stderr;
 use crate::settings::{
-    ConsoleGrant, ConsoleSettings, ConsoleToken, ConsoleUser, DEFAULT, Key, Origin, SettingError, Settings,
+    ConsoleGrant, ConsoleOidc, ConsoleSettings, ConsoleToken, ConsoleUser, DEFAULT, Key, Origin, SettingError, Settings,
 };
 
 impl ConsoleSettings {
@@ -47,6 +48,11 @@ impl ConsoleSettings {
                 }
             }
         }
+        let groups = self.roles_of_groups(&mut problems);
+        if let Some(oidc) = &self.oidc {
+            options.oidc = Some(company(oidc, groups.clone()));
+        }
+        self.proxies(&mut options, groups, &mut problems);
         for (name, user) in &self.users {
             let of = Key::of(["console-users", name]);
             let ConsoleUser { origin, password_hash, grant } = user;
@@ -85,12 +91,68 @@ impl ConsoleSettings {
         if let Err(error) = checked {
             let (name, value) = match error {
                 ConsoleError::BasePath(_) => ("base-path", self.base_path.clone()),
+                // Groups that cannot be read still count as groups.
+                ConsoleError::Oidc(_) if !problems.is_empty() => return Err(problems),
+                ConsoleError::Oidc(reason) => {
+                    let oidc = self.oidc.as_ref().map(|oidc| (oidc.origin.clone(), oidc.issuer.clone()));
+                    let (origin, issuer) = oidc.unwrap_or_else(|| (self.origin.clone(), String::new()));
+                    problems.push(refused(Key::of(["console-oidc", "issuer"]), &origin, &issuer, reason));
+                    return Err(problems);
+                }
+                ConsoleError::ProxyLogin(_) => {
+                    ("proxy-user-header", self.proxy_user_header.clone().unwrap_or_default())
+                }
                 _ => ("address", listen.ip().to_string()),
             };
             problems.push(refused(section.child(name), self.place(name), &value, error.to_string()));
         }
         if problems.is_empty() { Ok(options) } else { Err(problems) }
     }
+}
+
+impl ConsoleSettings {
+    /// What the members of groups may do.
+    fn roles_of_groups(&self, problems: &mut Vec<SettingError>) -> Vec<(String, Grant)> {
+        let mut groups = Vec::new();
+        for (name, group, grant) in &self.groups {
+            match grant.read(&Key::of(["console-groups", name])) {
+                Ok(grant) => groups.push((group.clone(), grant)),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        groups
+    }
+
+    /// The proxies, and the logins that they make.
+    fn proxies(&self, options: &mut ConsoleOptions, groups: Vec<(String, Grant)>, problems: &mut Vec<SettingError>) {
+        let mut wrong = |name: &'static str, value: &str, reason: String| {
+            problems.push(refused(Key::of(["console", name]), self.place(name), value, reason));
+        };
+        for range in &self.trusted_proxies {
+            match range.parse() {
+                Ok(range) => options.trusted_proxies.push(range),
+                Err(reason) => wrong("trusted-proxies", range, reason),
+            }
+        }
+        let Some(user) = &self.proxy_user_header else { return };
+        let mut header = |name: &'static str, value: &str| {
+            let read = value.parse::<HeaderName>();
+            read.map_err(|_| wrong(name, value, format!("'{value}' is no name of a header"))).ok()
+        };
+        let user = header("proxy-user-header", user);
+        let of_groups = header("proxy-groups-header", &self.proxy_groups_header);
+        options.proxy_login = user.zip(of_groups).map(|(user, of_groups)| ProxyLogin::new(user, of_groups, groups));
+    }
+}
+
+/// The login with the accounts of a company.
+fn company(oidc: &ConsoleOidc, groups: Vec<(String, Grant)>) -> OidcOptions {
+    let mut options = OidcOptions::new(&oidc.issuer, &oidc.client_id, &oidc.public_url);
+    options.client_secret.clone_from(&oidc.client_secret);
+    options.scopes.clone_from(&oidc.scopes);
+    options.groups_claim.clone_from(&oidc.groups_claim);
+    options.groups = groups;
+    options
 }
 
 impl ConsoleGrant {

@@ -22,6 +22,8 @@ pub(super) static USERS: Names =
     Names { what: "user of the console", example: "role", named: "ops", in_environment_alone: true, beside: None };
 pub(super) static TOKENS: Names =
     Names { what: "token of the console", example: "role", named: "scraper", in_environment_alone: true, beside: None };
+pub(super) static GROUPS: Names =
+    Names { what: "group of the console", example: "role", named: "ops", in_environment_alone: true, beside: None };
 pub(super) static REG_CENTERS: Names = Names {
     what: "registry center",
     example: "server-lists",

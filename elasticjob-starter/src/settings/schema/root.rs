@@ -1,6 +1,6 @@
 //! All settings below `elasticjob`.
 
-use super::names::{JOBS, REG_CENTERS, TOKENS, TRACINGS, USERS};
+use super::names::{GROUPS, JOBS, REG_CENTERS, TOKENS, TRACINGS, USERS};
 use super::tracing::{NAMED_TRACING, TRACING};
 use super::{JOB, Kind, Schema, Setting};
 
@@ -21,6 +21,16 @@ pub(in super::super) static ROOT: Schema = Schema::Section(&[
     ),
     Setting::section("dump", "The port that gives dumps of jobs.", Schema::Section(DUMP)),
     Setting::section("console", "The web console.", Schema::Section(CONSOLE)),
+    Setting::section(
+        "console-oidc",
+        "Logins of the console with the accounts of a company, by OpenID Connect.",
+        Schema::Section(CONSOLE_OIDC),
+    ),
+    Setting::section(
+        "console-groups",
+        "What the members of groups of a company may do, by group.",
+        Schema::Named(&GROUPS, CONSOLE_GROUP),
+    ),
     Setting::section("console-users", "The users of the console by name.", Schema::Named(&USERS, CONSOLE_USER)),
     Setting::section("console-tokens", "The tokens of programs by name.", Schema::Named(&TOKENS, CONSOLE_TOKEN)),
     Setting::section("metrics", "The port that Prometheus scrapes.", Schema::Section(METRICS)),
@@ -223,6 +233,25 @@ const CONSOLE: &[Setting] = &[
     .default("false")
     .example("true"),
     Setting::value(
+        "trusted-proxies",
+        Kind::List,
+        "The addresses of proxies in front of the console, or ranges of them. Their `X-Forwarded-For` says where a client is; \
+         that of others is not read.",
+    )
+    .otherwise("the address of a client is that of its connection")
+    .example("127.0.0.1,10.0.0.0/8"),
+    Setting::value(
+        "proxy-user-header",
+        Kind::Text,
+        "The header in which these proxies say who the caller is. Groups with roles are those of `console-groups`. The proxy has \
+         to take the header out of what its clients send.",
+    )
+    .otherwise("proxies say nothing of callers")
+    .example("X-Remote-User"),
+    Setting::value("proxy-groups-header", Kind::Text, "The header with the groups of the caller, with commas between.")
+        .default("X-Remote-Groups")
+        .example("X-Forwarded-Groups"),
+    Setting::value(
         "anonymous",
         Kind::Text,
         "The role of visitors who did not log in: `viewer`, `operator`, `editor` or `admin`.",
@@ -237,6 +266,59 @@ const CONSOLE: &[Setting] = &[
     )
     .otherwise("that is kept in memory")
     .example("/var/lib/settle/console.db"),
+];
+
+const CONSOLE_OIDC: &[Setting] = &[
+    Setting::value(
+        "issuer",
+        Kind::Text,
+        "The issuer, as its document `/.well-known/openid-configuration` names it. In the program of the jobs it needs the \
+         cargo feature `console-oidc`; `elasticjob console` has it.",
+    )
+    .otherwise("no such login")
+    .example("https://id.example.com/realms/staff"),
+    Setting::value("client-id", Kind::Text, "The name that the issuer gave the console.")
+        .otherwise("required with `issuer`")
+        .example("elasticjob-console"),
+    Setting::value("client-secret", Kind::Secret, "The secret that the issuer gave the console.")
+        .otherwise("a public client: PKCE alone")
+        .example("9vXq2Lr8TtWb4KzN"),
+    Setting::value(
+        "public-url",
+        Kind::Text,
+        "The address of the console in browsers, with its base path. The issuer has to allow `/login/oidc/callback` below it.",
+    )
+    .otherwise("required with `issuer`")
+    .example("https://jobs.example.com/ops"),
+    Setting::value("scopes", Kind::List, "The scopes to ask for.")
+        .default("openid,profile,email")
+        .example("openid,profile,groups"),
+    Setting::value("groups-claim", Kind::Text, "The claim of the ID token that lists the groups of an account.")
+        .default("groups")
+        .example("roles"),
+];
+
+const CONSOLE_GROUP: &[Setting] = &[
+    Setting::value(
+        "group",
+        Kind::Text,
+        "The group as the issuer names it, where that cannot be the name of a setting.",
+    )
+    .otherwise("the name of this section")
+    .example("/staff/operations"),
+    Setting::value("role", Kind::Text, "What the members may do; the roles are those of users.")
+        .otherwise("required")
+        .example("operator"),
+    Setting::value(
+        "registries",
+        Kind::Text,
+        "For which registry centers the role counts; `*` stands for any characters.",
+    )
+    .default("*")
+    .example("production-*"),
+    Setting::value("jobs", Kind::Text, "For which jobs the role counts; `*` stands for any characters.")
+        .default("*")
+        .example("billing-*"),
 ];
 
 const CONSOLE_TOKEN: &[Setting] = &[

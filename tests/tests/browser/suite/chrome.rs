@@ -57,7 +57,7 @@ impl Chrome {
             self.session.find(&format!("main input[name={field}]")).await.fill(text).await;
         }
         self.session.find("main form.login button").await.click().await;
-        assert_eq!(self.session.find("form[action$='/logout'] span").await.text().await, user, "they are logged in");
+        assert_eq!(self.session.find("form[action$='/logout'] a").await.text().await, user, "they are logged in");
     }
 
     /// Opens a path of the console.

@@ -2,6 +2,7 @@
 
 mod buttons;
 mod chrome;
+mod cloud;
 mod devtools;
 mod edits;
 mod findings;
@@ -34,6 +35,7 @@ pub fn run() -> ExitCode {
     let mut harness = Harness::new().at_a_time(2);
     harness.with_service("chromium", missing(), "every_page_is_sound_in_both_languages_and_themes", walk::every_page);
     harness.with_service("chromium", missing(), "every_button_does_what_it_says", press::every_button);
+    harness.with_service("chromium", missing(), "carried_jobs_are_registered_run_and_removed", cloud::every_button);
     harness.with_service("chromium", missing(), "a_fire_is_found_from_the_timeline", runs::are_found);
     harness.with_service("chromium", missing(), "a_killed_process_is_seen", killed::is_seen);
     harness.with_service("chromium", missing(), "the_log_of_a_run_is_shown_while_it_goes_on", log::is_shown);

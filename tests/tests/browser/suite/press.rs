@@ -33,7 +33,8 @@ pub async fn every_button() {
     questions(&mut buttons).await;
     one_server(&mut buttons, &server).await;
     alarms(&mut buttons).await;
-    for page in ["/r/default/nodes", "/access", "/help"] {
+    own_password(&stage.address, &mut buttons).await;
+    for page in ["/r/default/nodes", "/access", "/help", "/help/problems"] {
         buttons.open(page).await;
     }
     only_what_the_role_allows(&stage.address, &pages, forms).await;
@@ -224,6 +225,26 @@ async fn only_what_the_role_allows(address: &str, pages: &[&str], forms: &str) {
         assert_eq!(chrome.eval("return document.querySelectorAll('main form').length").await, json!(0), "{user}");
         chrome.quit().await;
     }
+}
+
+/// A user whom the data file has changes the own password; this reader is in the settings, and is told so.
+async fn own_password(address: &str, buttons: &mut Buttons<'_>) {
+    buttons.open("/password").await;
+    assert!(buttons.chrome.text().await.contains("elasticjob console hash-password"));
+    let (users, password) = ("/settings/users", "/password");
+    buttons.open(users).await;
+    buttons.press(Button::post(users, "add"), &[("name", "wang"), ("password", PASSWORD), ("role", "viewer")]).await;
+    let chrome = Chrome::start(address).await;
+    chrome.log_in("wang").await;
+    let mut of_wang = Buttons::new(&chrome);
+    of_wang.open(password).await;
+    let new = [("now", PASSWORD), ("new", "another sesame"), ("again", "another sesame")];
+    of_wang.act(Button::post(password, ""), &new).await;
+    buttons.pressed_by(&of_wang);
+    chrome.quit().await;
+    let change = "/settings/users/change";
+    buttons.open(users).await;
+    buttons.act(Button::post(change, "remove").about("name"), &[]).await;
 }
 
 /// Connections, users, tokens and sessions.

@@ -56,32 +56,46 @@ pub fn console(folder: &Path) -> Command {
     itself("as-console", folder)
 }
 
+/// How to start `elasticjob cloud` with the settings of a folder.
+pub fn cloud(folder: &Path) -> Command {
+    itself("as-cloud", folder)
+}
+
 fn itself(role: &str, folder: &Path) -> Command {
     let mut command = Command::new(env::current_exe().expect("this program has a path"));
     command.arg(role).arg(folder).stdout(Stdio::null());
     command
 }
 
-/// Runs one of the two where the arguments say so.
+/// Runs one of them where the arguments say so.
 pub fn run_if_asked() -> Option<ExitCode> {
     let mut arguments = env::args().skip(1);
     let (role, folder) = (arguments.next()?, arguments.next());
-    let is_console = match role.as_str() {
-        "as-jobs" => false,
-        "as-console" => true,
-        _ => return None,
-    };
-    let sources = Sources::in_folder(folder.expect("a folder with settings"));
+    if !role.starts_with("as-") {
+        return None;
+    }
+    let folder = folder.expect("a folder with settings");
+    let work = format!("{folder}/work");
+    let sources = Sources::in_folder(folder);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
-    Some(runtime.block_on(if_console(is_console, sources)))
+    Some(runtime.block_on(async {
+        match role.as_str() {
+            "as-console" => command(&["console"], sources).await,
+            "as-cloud" => command(&["cloud", "--carrier", "process", "--work", &work], sources).await,
+            _ => run_jobs(sources).await,
+        }
+    }))
 }
 
-async fn if_console(is_console: bool, sources: Sources) -> ExitCode {
-    if is_console {
-        let (mut stdout, mut stderr) = (std::io::stdout(), std::io::stderr());
-        let terminal = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-        return ExitCode::from(elasticjob_cli::run(["elasticjob", "console"], sources, terminal).await);
-    }
+/// Runs a command of the command line.
+async fn command(arguments: &[&str], sources: Sources) -> ExitCode {
+    let (mut stdout, mut stderr) = (std::io::stdout(), std::io::stderr());
+    let terminal = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let all = ["elasticjob"].iter().chain(arguments).copied();
+    ExitCode::from(elasticjob_cli::run(all, sources, terminal).await)
+}
+
+async fn run_jobs(sources: Sources) -> ExitCode {
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     tracing_subscriber::registry().with(lines).with(RunLogLayer::new()).with(LevelFilter::INFO).init();
     let ended = async { ElasticJobApp::builder().sources(sources).start().await?.until_shutdown().await };

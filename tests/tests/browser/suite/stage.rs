@@ -124,7 +124,7 @@ fn without_console(settings: &str) -> String {
     settings.split("  console:\n").next().unwrap_or_default().to_owned()
 }
 
-fn wait_open(port: u16, console: &mut TestProcess) {
+pub fn wait_open(port: u16, console: &mut TestProcess) {
     let deadline = Instant::now() + LIMIT;
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         let waits = console.exit_status().is_none() && Instant::now() < deadline;

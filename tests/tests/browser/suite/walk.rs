@@ -26,19 +26,29 @@ pub async fn every_page() {
     let stage = Stage::start_beside_java().await;
     past::write(&stage.database).await;
     let chrome = Chrome::start(&stage.address).await;
-    let (routes, axe) = (Routes::declared(), installed::axe());
-    let mut wrong = page_in_both_languages(&chrome, "/login", &axe).await;
+    let mut wrong = page_in_both_languages(&chrome, "/login", &installed::axe()).await;
     chrome.log_in("admin").await;
+    wrong.extend(walk(&chrome, "/", &Routes::declared()).await);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    picture_of_readme(&chrome).await;
+    chrome.quit().await;
+}
 
+/// Follows the links of a page to all others; returns what is wrong with them, and which pages no link leads to.
+pub async fn walk(chrome: &Chrome, from: &str, routes: &Routes) -> Vec<String> {
+    let (axe, mut wrong) = (installed::axe(), Vec::new());
     let mut visited = BTreeSet::new();
     let mut count: BTreeMap<Kind, usize> = BTreeMap::new();
-    let mut queue = VecDeque::from(["/".to_owned()]);
+    let mut queue = VecDeque::from([from.to_owned()]);
     let mut known: BTreeSet<String> = queue.iter().cloned().collect();
     while let Some(place) = queue.pop_front() {
-        let Some(kind) = Kind::of(&routes, &place) else {
+        let Some(kind) = Kind::of(routes, &place) else {
             wrong.push(format!("{place}: no route answers this link"));
             continue;
         };
+        if !routes.are_meant(&kind.route) {
+            continue;
+        }
         let looks = if kind.fields.is_empty() { OF_A_ROUTE } else { 1 };
         let seen = count.entry(kind).or_default();
         *seen += 1;
@@ -50,23 +60,21 @@ pub async fn every_page() {
         if answer[0] != json!(200) {
             wrong.push(format!("{place}: answers {answer}"));
         } else if is_looked_at && answer[1].as_str().is_some_and(|kind| kind.starts_with("text/html")) {
-            wrong.extend(page_in_both_languages(&chrome, &place, &axe).await);
+            wrong.extend(page_in_both_languages(chrome, &place, &axe).await);
             // The job with a past first: its pages show most.
-            let new = links(&chrome).await.into_iter().filter(|link| known.insert(link.clone()));
+            let new = links(chrome).await.into_iter().filter(|link| known.insert(link.clone()));
             let (first, then): (Vec<_>, Vec<_>) = new.partition(|link| link.contains(past::JOB));
             first.into_iter().rev().for_each(|link| queue.push_front(link));
             queue.extend(then);
         }
         let requests = chrome.requests().await;
-        wrong.extend(findings::foreign(&chrome, &requests).into_iter().map(|found| format!("{place}: {found}")));
+        wrong.extend(findings::foreign(chrome, &requests).into_iter().map(|found| format!("{place}: {found}")));
         let answered = requests.iter().filter_map(|request| routes.of(&request.method, &chrome.path_of(&request.url)?));
         visited.extend(answered.cloned());
     }
     let never = routes.with("GET").filter(|route| !visited.contains(*route));
     wrong.extend(never.map(|route| format!("{}: no link leads to this route", route.path)));
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    picture_of_readme(&chrome).await;
-    chrome.quit().await;
+    wrong
 }
 
 /// Pages that are alike: those of a route whose queries have the same fields.

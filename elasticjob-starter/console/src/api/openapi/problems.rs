@@ -1,25 +1,28 @@
 //! The problems that each route can answer with.
 
 use crate::access::Permission;
+use crate::api::Code;
 use crate::routes::Declared;
 
 /// Status and code.
-type Code = (u16, &'static str);
+type Answer = (u16, Code);
 
-const REGISTRY: [Code; 3] = [(404, "no-such-registry"), (502, "registry-refused"), (503, "registry-unreachable")];
-const CALLER: [Code; 2] = [(401, "not-logged-in"), (403, "forbidden")];
-const WRITE: [Code; 1] = [(409, "contended")];
-const TRIGGER: [Code; 3] = [(409, "no-enabled-instance"), (409, "key-in-use"), (422, "key-reused")];
-const STORED: [Code; 2] = [(404, "no-configuration"), (409, "unreadable-configuration")];
-const EDIT: [Code; 3] = [(412, "changed-meanwhile"), (422, "invalid-configuration"), (428, "no-version")];
+const REGISTRY: [Answer; 3] =
+    [(404, Code::NoSuchRegistry), (502, Code::RegistryRefused), (503, Code::RegistryUnreachable)];
+const CALLER: [Answer; 2] = [(401, Code::NotLoggedIn), (403, Code::Forbidden)];
+const WRITE: [Answer; 1] = [(409, Code::Contended)];
+const TRIGGER: [Answer; 3] = [(409, Code::NoEnabledInstance), (409, Code::KeyInUse), (422, Code::KeyReused)];
+const STORED: [Answer; 2] = [(404, Code::NoConfiguration), (409, Code::UnreadableConfiguration)];
+const EDIT: [Answer; 3] = [(412, Code::ChangedMeanwhile), (422, Code::InvalidConfiguration), (428, Code::NoVersion)];
 
 /// Routes about what the data file keeps.
 const KEPT: [&str; 1] = ["/api/v1/access"];
 
-const ACCOUNT: [Code; 4] = [(400, "bad-request"), (409, "not-kept"), (422, "invalid-account"), (503, "data-unusable")];
+const ACCOUNT: [Answer; 4] =
+    [(400, Code::BadRequest), (409, Code::NotKept), (422, Code::InvalidAccount), (503, Code::DataUnusable)];
 
 /// The problems of a route, in ascending order of their status.
-pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
+pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
     let has = |part: &str| route.path.contains(part);
     let ends = |part: &str| route.path.ends_with(part);
     let mut codes = Vec::new();
@@ -30,69 +33,78 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Code> {
         codes.extend(REGISTRY);
     }
     if has("{job}") {
-        codes.push((404, "no-such-job"));
+        codes.push((404, Code::NoSuchJob));
     }
     if has("{item}") {
-        codes.push((404, "no-such-item"));
+        codes.push((404, Code::NoSuchItem));
     }
     if has("{run}") {
-        codes.extend([(404, "no-such-run"), (404, "not-traced"), (502, "traces-unreadable")]);
+        codes.extend([(404, Code::NoSuchRun), (404, Code::NotTraced), (502, Code::TracesUnreadable)]);
     }
     if has("{") || ends("/previews") || ends("/access") {
-        codes.push((400, "bad-request"));
+        codes.push((400, Code::BadRequest));
     }
     if route.path.contains("/api/v1/users") || route.path.contains("/api/v1/tokens") {
         match (route.method, has("{name}")) {
             ("GET", _) => {}
-            (_, false) => codes.extend(ACCOUNT.iter().chain(&[(409, "name-taken")])),
-            (_, true) => codes.extend(ACCOUNT.iter().chain(&[(404, "unknown-name"), (409, "of-settings")])),
+            (_, false) => codes.extend(ACCOUNT.iter().chain(&[(409, Code::NameTaken)])),
+            (_, true) => codes.extend(ACCOUNT.iter().chain(&[(404, Code::UnknownName), (409, Code::OfSettings)])),
         }
     }
     if has("/users/{name}") && matches!(route.method, "PUT" | "DELETE") {
-        codes.push((409, "last-administrator"));
+        codes.push((409, Code::LastAdministrator));
+    }
+    if ends("/me/password") {
+        codes.extend(ACCOUNT);
+        codes.extend([
+            (409, Code::NoPassword),
+            (409, Code::OfSettings),
+            (422, Code::WrongPassword),
+            (429, Code::TooManyAttempts),
+        ]);
     }
     if has("/sessions/{name}") {
-        codes.push((404, "unknown-name"));
+        codes.push((404, Code::UnknownName));
     }
     if KEPT.iter().any(|path| route.path.starts_with(path)) {
-        codes.push((503, "data-unusable"));
+        codes.push((503, Code::DataUnusable));
     }
     if matches!(route.method, "POST" | "PUT" | "PATCH") {
-        codes.push((413, "too-large"));
+        codes.push((413, Code::TooLarge));
     }
     if ends("/configuration") {
         codes.extend(STORED);
     }
     match (route.method, route.path.rsplit('/').next()) {
         ("GET", Some("executions" | "states" | "decisions" | "audit" | "past" | "fires" | "{fire}" | "timeline")) => {
-            codes.extend([(404, "not-traced"), (502, "traces-unreadable")]);
+            codes.extend([(404, Code::NotTraced), (502, Code::TracesUnreadable)]);
         }
-        ("POST", Some("checks")) if has("data-sources") => codes.push((404, "not-traced")),
-        ("PUT", Some("acknowledgement")) => codes.push((404, "no-such-alarm")),
-        ("GET", Some("events")) => codes.push((503, "too-many-streams")),
-        ("GET", Some("nodes")) => codes.extend([(400, "bad-request"), (404, "no-such-node")]),
-        ("GET", Some("{server}")) => codes.push((404, "no-such-server")),
+        ("POST", Some("checks")) if has("data-sources") => codes.push((404, Code::NotTraced)),
+        ("PUT", Some("acknowledgement")) => codes.extend([(404, Code::NoSuchAlarm), (503, Code::DataUnusable)]),
+        ("GET", Some("events")) => codes.push((503, Code::TooManyStreams)),
+        ("GET", Some("nodes")) => codes.extend([(400, Code::BadRequest), (404, Code::NoSuchNode)]),
+        ("GET", Some("{server}")) => codes.push((404, Code::NoSuchServer)),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
-        ("POST", Some("cancellations")) => codes.extend([(409, "nothing-runs"), (409, "contended")]),
-        ("POST", Some("previews")) => codes.push((422, "wrong-schedule")),
+        ("POST", Some("cancellations")) => codes.extend([(409, Code::NothingRuns), (409, Code::Contended)]),
+        ("POST", Some("previews")) => codes.push((422, Code::WrongSchedule)),
         ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),
-        ("GET", Some("versions")) => codes.extend([(502, "traces-unreadable"), (503, "data-unusable")]),
+        ("GET", Some("versions")) => codes.extend([(502, Code::TracesUnreadable), (503, Code::DataUnusable)]),
         ("POST", Some("restorations")) => {
             codes.extend(STORED.iter().chain(&EDIT));
-            codes.extend([(404, "no-such-version"), (503, "data-unusable")]);
+            codes.extend([(404, Code::NoSuchVersion), (503, Code::DataUnusable)]);
         }
         ("PUT", Some("state")) | ("POST", Some("shutdowns")) => {
-            codes.push((404, "nothing-matched"));
+            codes.push((404, Code::NothingMatched));
             codes.extend(WRITE);
         }
         ("DELETE", Some("{server}")) => {
-            codes.extend([(404, "nothing-matched"), (409, "instances-online")]);
+            codes.extend([(404, Code::NothingMatched), (409, Code::InstancesOnline)]);
             codes.extend(WRITE);
         }
-        ("DELETE", Some("{job}")) => codes.extend([(409, "instances-online"), (409, "contended")]),
+        ("DELETE", Some("{job}")) => codes.extend([(409, Code::InstancesOnline), (409, Code::Contended)]),
         _ => {}
     }
-    codes.sort_unstable();
+    codes.sort_unstable_by_key(|(status, code)| (*status, code.as_str()));
     codes.dedup();
     codes
 }

@@ -2,6 +2,7 @@
 //! attributes and classes, as the policy of the pages allows no style inside of them; each picture has its table beside it.
 
 pub(crate) mod calendar;
+pub(crate) mod columns;
 pub(crate) mod gantt;
 pub(crate) mod lane;
 pub(crate) mod scale;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use crate::store::{DataFile, StoreError};
+
 /// So many are kept: of more, the oldest one goes.
 const MOST: usize = 10_000;
 
@@ -17,24 +19,44 @@ pub(crate) struct Acknowledged {
     pub(crate) reason: String,
 }
 
-/// The acknowledged alarms by registry center and id, in memory: they are lost when the console ends.
+/// The acknowledged alarms by registry center and id: in the data file, or in memory until the console ends.
 #[derive(Debug, Default)]
-pub(crate) struct Acknowledgements(Mutex<BTreeMap<(String, String), Acknowledged>>);
+pub(crate) struct Acknowledgements {
+    known: Mutex<BTreeMap<(String, String), Acknowledged>>,
+    data: Option<DataFile>,
+}
 
 impl Acknowledgements {
+    /// Those of the data file, where there is one.
+    pub(crate) fn new(data: Option<DataFile>) -> Self {
+        let kept = data.as_ref().map(|data| data.storage().acknowledgements()).unwrap_or_default();
+        let known = kept.into_iter().map(|(registry, alarm, by)| ((registry, alarm), by)).collect();
+        Self { known: Mutex::new(known), data }
+    }
+
+    /// Whether they outlive the console.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.data.is_some()
+    }
+
     pub(crate) fn of(&self, registry: &str, alarm: &str) -> Option<Acknowledged> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&(registry.to_owned(), alarm.to_owned())).cloned()
     }
 
-    pub(crate) fn put(&self, registry: &str, alarm: &str, by: Acknowledged) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Keeps one. What the data file did not take does not count.
+    pub(crate) async fn put(&self, registry: &str, alarm: &str, by: Acknowledged) -> Result<(), StoreError> {
+        if let Some(data) = &self.data {
+            data.storage().save_acknowledgement(registry, alarm, by.clone()).await?;
+        }
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert((registry.to_owned(), alarm.to_owned()), by);
         if known.len() > MOST
             && let Some(oldest) = known.iter().min_by_key(|(_, by)| by.at).map(|(key, _)| key.clone())
         {
             known.remove(&oldest);
         }
+        Ok(())
     }
 }
 
@@ -42,12 +64,12 @@ impl Acknowledgements {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_oldest_acknowledgement_goes_when_there_are_too_many() {
+    #[tokio::test]
+    async fn the_oldest_acknowledgement_goes_when_there_are_too_many() {
         let all = Acknowledgements::default();
         let by = |at| Acknowledged { by: "zhang".to_owned(), at, reason: String::new() };
         for at in 0..=10_000 {
-            all.put("default", &format!("alarm-{at}"), by(at));
+            all.put("default", &format!("alarm-{at}"), by(at)).await.expect("memory takes it");
         }
         assert_eq!(all.of("default", "alarm-0"), None);
         assert_eq!(all.of("default", "alarm-1"), Some(by(1)));

@@ -146,6 +146,6 @@ pub(crate) async fn acknowledge(here: &Here, id: &str, reason: &str) -> Result<A
         return Err(Problem::forbidden(crate::access::Permission::Has(Role::Operator), here.app.options.read_only));
     }
     let by = Acknowledged { by: here.identity.name().to_owned(), at: now(), reason: reason.to_owned() };
-    here.app.acknowledgements.put(here.registry.name(), id, by.clone());
+    here.app.acknowledgements.put(here.registry.name(), id, by.clone()).await?;
     Ok(Alarm { acknowledged: Some(by), ..alarm })
 }

@@ -83,7 +83,7 @@ async fn an_alarm_that_began_after_it_was_acknowledged_is_open_again() {
     let kind = AlarmKind::Concern(Concern::Failing);
     let id = Alarm::of(&here, kind, None, Some(7)).id;
     let by = Acknowledged { by: "zhang".to_owned(), at: 10, reason: String::new() };
-    here.app.acknowledgements.put("default", &id, by);
+    here.app.acknowledgements.put("default", &id, by).await.expect("memory takes it");
     let is_acknowledged = |since| Alarm::of(&here, kind, None, since).acknowledged.is_some();
     assert!(is_acknowledged(Some(10)) && is_acknowledged(None) && !is_acknowledged(Some(11)));
     assert_ne!(id, Alarm::of(&here, AlarmKind::RunsLong, None, None).id);

@@ -1,0 +1,59 @@
+//! Values of properties and variables whose names mean a secret: they are shown masked, and a mask that comes back means the
+//! value that is kept.
+
+use std::collections::BTreeMap;
+
+use elasticjob::operations::is_secret_key;
+use serde_json::Value;
+
+/// What is shown in the place of a secret.
+const MASK: &str = "***";
+
+/// The fields of registrations with texts by name.
+const FIELDS: [&str; 2] = ["props", "env"];
+
+/// Masks the secrets among texts by name.
+pub(crate) fn mask(texts: &mut BTreeMap<String, String>) {
+    for (name, value) in texts {
+        if is_secret_key(name) {
+            *value = MASK.to_owned();
+        }
+    }
+}
+
+/// A change of a registration with the secrets of the old one in the place of masks.
+pub(crate) fn unmasked(old: &Value, mut change: Value) -> Value {
+    for field in FIELDS {
+        let Some(texts) = change.get_mut(field).and_then(Value::as_object_mut) else { continue };
+        for (name, value) in texts.iter_mut().filter(|(name, value)| *value == MASK && is_secret_key(name)) {
+            if let Some(kept) = old.get(field).and_then(|texts| texts.get(name)) {
+                value.clone_from(kept);
+            }
+        }
+    }
+    change
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_mask_that_comes_back_is_the_secret_that_is_kept() {
+        let mut shown =
+            BTreeMap::from([("DB_PASSWORD".to_owned(), "s3cret".to_owned()), ("MODE".to_owned(), "fast".to_owned())]);
+        let old = json!({ "env": shown.clone(), "props": { "token": "t" } });
+        mask(&mut shown);
+        assert_eq!(
+            shown,
+            BTreeMap::from([("DB_PASSWORD".to_owned(), "***".to_owned()), ("MODE".to_owned(), "fast".to_owned())])
+        );
+        let change = json!({ "env": { "DB_PASSWORD": "***", "MODE": "***", "NEW_TOKEN": "***" }, "cpuCount": 1 });
+        let expected = json!({ "env": { "DB_PASSWORD": "s3cret", "MODE": "***", "NEW_TOKEN": "***" }, "cpuCount": 1 });
+        assert_eq!(unmasked(&old, change), expected);
+        let other = json!({ "env": { "DB_PASSWORD": "other" } });
+        assert_eq!(unmasked(&old, other.clone()), other);
+    }
+}

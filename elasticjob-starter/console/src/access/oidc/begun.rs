@@ -1,0 +1,88 @@
+//! Logins that have begun, until the browser comes back from the issuer.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So long a reader may take at the issuer.
+pub(crate) const LASTS: Duration = Duration::from_secs(600);
+
+/// So many wait at a time; of more the oldest goes.
+const MOST: usize = 10_000;
+
+/// A login that waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Begun {
+    /// The secret that the browser has in a cookie: an answer that another browser brings is not of this login.
+    pub(super) browser: String,
+    /// The ID token has to have it, so that one of another login does not count.
+    pub(super) nonce: String,
+    /// The issuer changes the code for this alone (PKCE).
+    pub(super) verifier: String,
+    pub(super) next: String,
+    pub(super) at: Instant,
+}
+
+/// The logins that wait, by their state.
+#[derive(Debug, Default)]
+pub(super) struct BegunLogins(Mutex<HashMap<String, Begun>>);
+
+impl BegunLogins {
+    pub(super) fn put(&self, state: String, begun: Begun) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() >= MOST {
+            waiting.retain(|_, one| begun.at.duration_since(one.at) < LASTS);
+        }
+        if waiting.len() >= MOST
+            && let Some(oldest) = waiting.iter().min_by_key(|(_, one)| one.at).map(|(state, _)| state.clone())
+        {
+            waiting.remove(&oldest);
+        }
+        waiting.insert(state, begun);
+    }
+
+    /// The login of this state and browser, once.
+    pub(super) fn take(&self, state: &str, browser: &str, now: Instant) -> Option<Begun> {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = waiting.get(state)?;
+        if begun.browser != browser || browser.is_empty() {
+            return None;
+        }
+        waiting.remove(state).filter(|begun| now.duration_since(begun.at) < LASTS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun(at: Instant) -> Begun {
+        let text = |name: &str| name.to_owned();
+        Begun { browser: text("b"), nonce: text("n"), verifier: text("v"), next: text("/"), at }
+    }
+
+    #[test]
+    fn an_answer_counts_once_for_its_browser_and_for_ten_minutes() {
+        let (logins, now) = (BegunLogins::default(), Instant::now());
+        for state in ["used", "foreign", "late"] {
+            logins.put(state.to_owned(), begun(now));
+        }
+        assert!(logins.take("used", "b", now).is_some());
+        assert_eq!(logins.take("used", "b", now), None, "it comes twice");
+        assert_eq!(logins.take("foreign", "other", now), None);
+        assert_eq!(logins.take("foreign", "", now), None);
+        assert!(logins.take("foreign", "b", now).is_some(), "another browser does not use it up");
+        assert_eq!(logins.take("late", "b", now + LASTS), None);
+        assert_eq!(logins.take("", "b", now), None);
+    }
+
+    #[test]
+    fn of_too_many_the_oldest_goes() {
+        let (logins, now) = (BegunLogins::default(), Instant::now());
+        for number in 0..=MOST {
+            logins.put(number.to_string(), begun(now + Duration::from_millis(number as u64)));
+        }
+        assert_eq!(logins.take("0", "b", now), None);
+        assert!(logins.take("1", "b", now).is_some());
+    }
+}

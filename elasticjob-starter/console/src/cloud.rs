@@ -1,0 +1,129 @@
+//! The scheduler of carried jobs beside the console, called through its own REST API: what pages show and do is what
+//! programs get from it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::FromRequestParts;
+use axum::http::header::{HOST, HeaderValue};
+use axum::http::request::Parts;
+use axum::http::{Method, Request, StatusCode};
+use axum::response::Response;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tower::ServiceExt;
+
+use crate::access::Caller;
+use crate::app::App;
+use crate::here::Here;
+use crate::pages;
+
+/// The longest answer that a page reads, in bytes.
+const LONGEST: usize = 64 * 1024 * 1024;
+
+/// The REST API of a scheduler on the port of the console.
+#[derive(Debug, Clone)]
+pub(crate) struct Rest {
+    /// The registry center that its registrations are in.
+    registry: Arc<str>,
+    router: Router,
+}
+
+impl Rest {
+    pub(crate) fn new(registry: &str, router: Router) -> Self {
+        Self { registry: registry.into(), router }
+    }
+
+    pub(crate) fn router(&self) -> &Router {
+        &self.router
+    }
+
+    /// The scheduler of a registry center, where the request came to a console beside it.
+    pub(crate) fn of<'a>(parts: &'a Parts, registry: &str) -> Option<&'a Self> {
+        parts.extensions.get::<Self>().filter(|rest| *rest.registry == *registry)
+    }
+}
+
+/// The scheduler of the registry center of the path, called in the name of the caller of the request.
+#[derive(Debug, Clone)]
+pub(crate) struct Cloud {
+    pub(crate) here: Here,
+    router: Router,
+    /// The host that the request named: the API lets visitors in by the names of this host alone.
+    host: Option<HeaderValue>,
+}
+
+impl FromRequestParts<App> for Cloud {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let here = Here::from_request_parts(parts, app).await?;
+        match Rest::of(parts, here.registry.name()) {
+            Some(rest) => Ok(Self { router: rest.router.clone(), host: parts.headers.get(HOST).cloned(), here }),
+            None => Err(pages::error::no_scheduler(&here)),
+        }
+    }
+}
+
+/// The API did not do what was asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) message: String,
+    /// The fields of a registration that are wrong.
+    pub(crate) problems: Vec<WrongField>,
+}
+
+/// A field of a registration, with what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct WrongField {
+    pub(crate) field: String,
+    pub(crate) reason: String,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    message: String,
+    #[serde(default)]
+    problems: Vec<WrongField>,
+}
+
+impl Cloud {
+    /// Reads something.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Refusal> {
+        let text = self.text(Method::GET, path, String::new()).await?;
+        serde_json::from_str(&text).map_err(|error| Refusal {
+            status: StatusCode::BAD_GATEWAY,
+            message: format!("the answer of {path} cannot be read: {error}"),
+            problems: Vec::new(),
+        })
+    }
+
+    /// Does something.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: String) -> Result<(), Refusal> {
+        self.text(method, path, body).await.map(drop)
+    }
+
+    /// Calls the API; returns the body of an answer that is a success.
+    pub(crate) async fn text(&self, method: Method, path: &str, body: String) -> Result<String, Refusal> {
+        let failed = |why: String| Refusal { status: StatusCode::BAD_GATEWAY, message: why, problems: Vec::new() };
+        let mut request = Request::builder().method(method).uri(path).extension(Caller::of(&self.here.identity));
+        if let Some(host) = &self.host {
+            request = request.header(HOST, host);
+        }
+        let request = request.body(Body::from(body)).map_err(|error| failed(format!("{path}: {error}")))?;
+        let answer = match self.router.clone().oneshot(request).await {
+            Ok(answer) => answer,
+            Err(never) => match never {},
+        };
+        let status = answer.status();
+        let body = to_bytes(answer.into_body(), LONGEST).await;
+        let text = String::from_utf8_lossy(&body.map_err(|error| failed(format!("{path}: {error}")))?).into_owned();
+        if status.is_success() {
+            return Ok(text);
+        }
+        let told = serde_json::from_str(&text).unwrap_or(Told { message: text, problems: Vec::new() });
+        Err(Refusal { status, message: told.message, problems: told.problems })
+    }
+}

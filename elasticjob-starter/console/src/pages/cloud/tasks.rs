@@ -1,0 +1,106 @@
+//! What runs, what waits and why, and what was lost.
+
+use askama::Template;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+use i18n_embed_fl::fl;
+use serde::Deserialize;
+
+use super::super::said::{Said, Tone};
+use super::super::time::Clock;
+use super::super::{Layout, error, page, segment};
+use super::ended;
+use crate::access::Role;
+use crate::cloud::{Cloud, Refusal};
+use crate::text::t;
+
+/// The job and the items of a task.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Meta {
+    job_name: String,
+    sharding_items: Vec<u32>,
+}
+
+impl Meta {
+    /// The item; a task has one.
+    fn item(&self) -> u32 {
+        self.sharding_items.first().copied().unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Running {
+    meta_info: Meta,
+    #[serde(rename = "type")]
+    kind: String,
+    slave_id: String,
+    since: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Ready {
+    job_name: String,
+    items: Vec<Waiting>,
+    misfired: bool,
+    why: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Waiting {
+    item: u32,
+    why: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Failover {
+    task_info: Meta,
+    original_task_id: String,
+    why: String,
+}
+
+#[derive(Template)]
+#[template(path = "cloud_tasks.html")]
+struct TasksPage {
+    layout: Layout,
+    clock: Clock,
+    said: Option<Said>,
+    running: Vec<Running>,
+    ready: Vec<Ready>,
+    failover: Vec<Failover>,
+    may_operate: bool,
+}
+
+impl TasksPage {
+    async fn of(cloud: &Cloud, said: Option<Said>) -> Result<Self, Refusal> {
+        Ok(Self {
+            layout: Layout::of(&cloud.here),
+            clock: Clock::in_zone(None),
+            said,
+            running: cloud.get("/api/job/tasks/running").await?,
+            ready: cloud.get("/api/job/tasks/ready").await?,
+            failover: cloud.get("/api/job/tasks/failover").await?,
+            may_operate: cloud.here.identity.has_everywhere(Role::Operator, cloud.here.registry.name()),
+        })
+    }
+
+    fn job(&self, name: &str) -> String {
+        self.layout.here(&format!("/cloud/jobs/{}", segment(name)))
+    }
+}
+
+pub(crate) async fn show(cloud: Cloud, headers: HeaderMap) -> Response {
+    match TasksPage::of(&cloud, Said::of(&headers)).await {
+        Ok(shown) => Said::forget(&cloud.here.app, page(&shown)),
+        Err(refusal) => error::refused(&cloud.here, &refusal),
+    }
+}
+
+/// Asks the carrier again for all that is waited for.
+pub(crate) async fn reconcile(cloud: Cloud) -> Response {
+    let sent = cloud.send(Method::POST, "/api/operate/reconcile/explicit", String::new()).await;
+    ended(&cloud, sent, fl!(cloud.here.text.loader(), "cloud-done-reconciled"), "/cloud/tasks")
+}
