@@ -9,6 +9,7 @@ mod beside;
 mod clocks;
 mod connections;
 mod depending;
+mod each_alone;
 mod edits;
 mod engines;
 mod fallen;
@@ -23,6 +24,7 @@ mod liveness;
 mod operators;
 mod processes;
 mod shape;
+mod shared;
 mod world;
 
 pub use clocks::{FAR_OFF, MonoClock};
