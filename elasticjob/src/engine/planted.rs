@@ -47,6 +47,12 @@ pub enum Bug {
     /// the engine.
     #[cfg(feature = "testing")]
     CleansSession,
+    /// A request of several jobs has the guards of its first transaction alone. Planted in the code around the engine.
+    #[cfg(feature = "testing")]
+    ForgottenGuard,
+    /// The refusal of a request of several jobs is given to another job. Planted in the code around the engine.
+    #[cfg(feature = "testing")]
+    ForeignAnswer,
     /// A session has the time-out that it was granted first.
     FirstTimeOut,
     /// A proof lasts for the time-out less the grace, without a margin for clocks of different speed.
@@ -186,7 +192,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 81] = [
+    pub const ALL: [(&'static str, Self); 83] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -203,6 +209,8 @@ impl Bug {
         ("no-lease", Self::NoLease),
         ("ends-session", Self::EndsSession),
         ("cleans-session", Self::CleansSession),
+        ("forgotten-guard", Self::ForgottenGuard),
+        ("foreign-answer", Self::ForeignAnswer),
         ("first-time-out", Self::FirstTimeOut),
         ("no-margin", Self::NoMargin),
         ("foreign-proof", Self::ForeignProof),

@@ -5,12 +5,17 @@
 //! three things happened ([`CommitError`]): refused, not reached, unknown.
 //!
 //! # Order
-//! A back end delivers the answers and events of one session in the order of the server. It sends calls in the order in
-//! which they were made (when made, not when first polled). Once the future of a call is ready,
-//! [`WatchStream::poll_next`] gives every event that happened before the answer, without waiting. Events of later
-//! changes may be there as well.
+//! A back end delivers the answers and events of one session in the order of the server. It sends transactions in the order
+//! in which they were made (when made, not when first polled), and reads as well. A transaction may wait for the answer to
+//! an earlier one and go out together with others; a read that was made later may overtake it, and so may a transaction that
+//! was made later when another one made the server refuse the request that it was in. A transaction whose future is dropped
+//! is not sent any more: what a later read does not show of it will not be. Once the future of a call is ready,
+//! [`WatchStream::poll_next`] gives every event that happened before the answer, without waiting. Events of later changes
+//! may be there as well.
 
 mod error;
+#[cfg(any(feature = "zookeeper", feature = "testing"))]
+pub(crate) mod group_commit;
 pub mod layout;
 #[cfg(any(feature = "zookeeper", feature = "testing"))]
 pub(crate) mod lease;
@@ -37,7 +42,8 @@ pub use error::{CommitError, Refusal, RegistryError};
 pub use model::{Data, NodeData, SessionId, Stat, Zxid};
 pub use transaction::{Committed, CreateMode, Op, OpResult, TRANSACTION_LIMIT, Transaction};
 
-/// A future answer. The method sends the request when it is called; dropping the future does not take the request back.
+/// A future answer. The method sends the request when it is called, or as soon as it can be. Dropping the future takes a
+/// request back that was not sent yet, and no other one.
 pub type Answer<T, E = RegistryError> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'static>>;
 
 /// A registry center that jobs coordinate through.

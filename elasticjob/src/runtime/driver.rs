@@ -169,7 +169,16 @@ impl Driver {
             Some(event) => {
                 self.gather(Event::Watch(event));
                 self.drain_watch();
-                self.feed(Event::Tick);
+                // The events of an own transaction come just before its answer: both are decided on together. A session
+                // that changed meanwhile goes first.
+                let answer = match self.session.has_changed() {
+                    Ok(false) => self.answers.next().now_or_never(),
+                    _ => None,
+                };
+                match answer {
+                    Some(answer) => self.take_answer(answer),
+                    None => self.feed(Event::Tick),
+                }
             }
             // The registry center is closed; its session says so too.
             None => {

@@ -1,5 +1,7 @@
 //! Writes one line of the log for each notice of an engine.
 
+use tracing::level_filters::LevelFilter;
+
 use crate::engine::Notice;
 use crate::escaped::Escaped;
 use crate::fire::{Fire, FireState, RunKey, SkipReason};
@@ -9,9 +11,20 @@ use crate::schedule::{TimeZone, format_rfc3339};
 
 /// Logs a notice of an engine, without waiting for the log. Fires are shown in the zone of the job.
 pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {
-    if !is_off() {
+    // Each fire makes these lines: where nobody reads them they should not even wake the thread that writes.
+    let is_unread = is_of_each_fire(notice) && LevelFilter::current() < LevelFilter::INFO;
+    if !is_unread && !is_off() {
         let (job, instance, notice) = (job.clone(), instance.clone(), notice.clone());
         apart(move || write(&job, &instance, zone, &notice));
+    }
+}
+
+/// Whether a fire that runs well makes this line, which is of the level `INFO` then.
+fn is_of_each_fire(notice: &Notice) -> bool {
+    match notice {
+        Notice::Begun { .. } => true,
+        Notice::Finished { items, .. } => items.iter().all(|(_, state)| *state == FireState::Succeeded),
+        _ => false,
     }
 }
 

@@ -10,7 +10,25 @@ use crate::registry::RegistryCenter;
 /// Jobs by registry center and name. A process has one job of a name at a time: two would share the session of the
 /// process, and the session is what distinguishes instances, leaders and owners of runs.
 #[derive(Debug, Default)]
-pub(super) struct Members(Mutex<BTreeMap<(usize, JobName), JobHandle>>);
+pub(super) struct Members(Mutex<Jobs>);
+
+#[derive(Debug, Default)]
+struct Jobs {
+    by_name: BTreeMap<(usize, JobName), JobHandle>,
+    /// How many there were after those that are gone were forgotten last.
+    kept: usize,
+}
+
+impl Jobs {
+    /// Forgets jobs that are gone, once there are twice as many: to look at all of them for each one that comes would make
+    /// the start of thousands of jobs slow.
+    fn forget_gone(&mut self) {
+        if self.by_name.len() > 2 * self.kept {
+            self.by_name.retain(|_, job| !job.is_gone());
+            self.kept = self.by_name.len();
+        }
+    }
+}
 
 /// A job of that name takes part already, and was not asked to leave.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,11 +46,12 @@ impl Members {
         let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
         loop {
             let last = {
-                let mut members = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                members.retain(|_, member| !member.is_gone());
-                match members.get(&key) {
+                let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                jobs.forget_gone();
+                match jobs.by_name.get(&key) {
                     Some(last) if !last.has_left() => last.clone(),
-                    _ => return Ok(members.insert(key, handle.clone())),
+                    // One that is gone has nothing to hand over.
+                    _ => return Ok(jobs.by_name.insert(key, handle.clone()).filter(|last| !last.is_gone())),
                 }
             };
             if !last.is_leaving() {
@@ -46,6 +65,6 @@ impl Members {
     /// job for its runs.
     pub(super) fn give_back(&self, registry: &Arc<dyn RegistryCenter>, name: &JobName, last: JobHandle) {
         let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, last);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_name.insert(key, last);
     }
 }

@@ -35,6 +35,8 @@ pub fn add_tests(harness: &mut Harness) {
     harness.on_zookeeper("a_wrong_digest_is_refused_when_connecting", a_wrong_digest_is_refused_when_connecting);
     harness.on_zookeeper("a_foreign_access_list_refuses_the_operation", a_foreign_access_list_refuses_the_operation);
     harness.on_zookeeper("lost_answers_are_unknown_and_unsent_ones_are_not", lost_answers_are_unknown);
+    harness
+        .on_zookeeper("transactions_of_the_same_moment_share_requests", transactions_of_the_same_moment_share_requests);
     harness.on_zookeeper("a_dropped_registry_center_leaves_at_once", a_dropped_registry_center_leaves_at_once);
     harness.on_zookeeper("a_client_that_is_never_answered_is_given_up", a_client_that_is_never_answered_is_given_up);
     harness.on_zookeeper("a_client_whose_task_died_is_given_up", a_client_whose_task_died_is_given_up);
@@ -497,4 +499,22 @@ async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) {
     })
     .await;
     assert!(proof.elapsed() < Duration::from_secs(30), "the session lasted for {:?}", proof.elapsed());
+}
+
+async fn transactions_of_the_same_moment_share_requests(server: Arc<ZookeeperServer>) {
+    let center = connected_to(&server, "shared-requests").await;
+    let new = |number: i32| one(|t| t.create(format!("/{number}"), "", CreateMode::Persistent));
+    let before = center.requests().writes;
+    let answers: Vec<_> = (0..300).map(|number| center.commit(new(number))).collect();
+    for answer in answers {
+        answer.await.expect("it is applied");
+    }
+    let shared = center.requests().writes - before;
+    // The first one, and those that were made while it was out; more where this thread had to wait meanwhile.
+    assert!((2..30).contains(&shared), "{shared} requests");
+    // One alone waits for nothing: each has its request.
+    for number in 300..310 {
+        center.commit(new(number)).await.expect("it is applied");
+    }
+    assert_eq!(center.requests().writes - before - shared, 10);
 }

@@ -2,9 +2,8 @@
 
 use zookeeper_client::{Error, MultiWriteError, MultiWriteResult};
 
-use crate::registry::{
-    CommitError, Committed, NodeData, Op, OpResult, Refusal, RegistryError, SessionId, Stat, Transaction,
-};
+use crate::registry::group_commit::Outcome;
+use crate::registry::{NodeData, OpResult, Refusal, RegistryError, SessionId, Stat};
 
 /// An error, sorted by what it says about the request.
 pub(super) enum Failure {
@@ -72,35 +71,26 @@ pub(super) fn read<T>(path: &str, result: Result<T, Error>) -> Result<Option<T>,
     }
 }
 
-/// The answer to a transaction.
-pub(super) fn commit(
-    transaction: &Transaction,
-    result: Result<Vec<MultiWriteResult>, MultiWriteError>,
-) -> Result<Committed, CommitError> {
+/// What became of a request with transactions.
+pub(super) fn outcome(result: Result<Vec<MultiWriteResult>, MultiWriteError>) -> Outcome {
     let (index, error) = match result {
-        Ok(results) => {
-            let results = results.into_iter().zip(transaction.ops()).map(|(result, op)| op_result(result, op));
-            return Ok(Committed { results: results.collect() });
-        }
-        Err(MultiWriteError::OperationFailed { index, source }) => (index, source),
-        Err(MultiWriteError::RequestFailed { source }) => (0, source),
+        Ok(results) => return Outcome::Applied(results.into_iter().map(op_result).collect()),
+        Err(MultiWriteError::OperationFailed { index, source }) => (Some(index), source),
+        Err(MultiWriteError::RequestFailed { source }) => (None, source),
     };
     match Failure::from(error) {
-        Failure::Refused(reason) => {
-            let path = transaction.ops().get(index).map(Op::path).unwrap_or_default().to_owned();
-            Err(CommitError::Refused { index, path, reason })
-        }
-        Failure::Declined(why) => Err(CommitError::NotReached { why }),
-        Failure::Lost(why) => Err(CommitError::Unknown { why }),
+        Failure::Refused(reason) => Outcome::Refused { index, reason },
+        Failure::Declined(why) => Outcome::NotReached { why },
+        Failure::Lost(why) => Outcome::Unknown { why },
     }
 }
 
-fn op_result(result: MultiWriteResult, op: &Op) -> OpResult {
-    match (result, op) {
-        (MultiWriteResult::Create { path, .. }, _) => OpResult::Create { path },
-        (MultiWriteResult::SetData { stat: set }, _) => OpResult::Set { stat: stat(&set) },
-        (_, Op::Delete { .. }) => OpResult::Delete,
-        (_, _) => OpResult::Check,
+fn op_result(result: MultiWriteResult) -> OpResult {
+    match result {
+        MultiWriteResult::Delete => OpResult::Delete,
+        MultiWriteResult::Create { path, .. } => OpResult::Create { path },
+        MultiWriteResult::SetData { stat: set } => OpResult::Set { stat: stat(&set) },
+        _ => OpResult::Check,
     }
 }
 
@@ -127,29 +117,21 @@ fn stat(stat: &zookeeper_client::Stat) -> Stat {
 mod tests {
     use super::*;
 
-    fn transaction() -> Transaction {
-        let mut transaction = Transaction::new();
-        transaction.check("/a", None);
-        transaction.delete("/b", None);
-        transaction
-    }
-
     #[test]
     fn a_lost_answer_is_never_taken_for_a_refusal() {
         for error in [Error::ConnectionLoss, Error::Timeout, Error::SessionMoved, Error::SessionExpired] {
-            let result = commit(&transaction(), Err(MultiWriteError::RequestFailed { source: error.clone() }));
-            assert!(matches!(result, Err(CommitError::Unknown { .. })), "{error}: {result:?}");
+            let result = outcome(Err(MultiWriteError::RequestFailed { source: error.clone() }));
+            assert!(matches!(result, Outcome::Unknown { .. }), "{error}: {result:?}");
             assert!(matches!(read::<()>("/a", Err(error)), Err(RegistryError::NoAnswer { .. })));
         }
     }
 
     #[test]
-    fn a_refusal_names_operation_and_path() {
-        let result =
-            commit(&transaction(), Err(MultiWriteError::OperationFailed { index: 1, source: Error::NotEmpty }));
-        assert_eq!(result, Err(CommitError::Refused { index: 1, path: "/b".into(), reason: Refusal::NotEmpty }));
-        let result = commit(&transaction(), Ok(vec![MultiWriteResult::Check, MultiWriteResult::Delete]));
-        assert_eq!(result.unwrap().results, [OpResult::Check, OpResult::Delete]);
+    fn a_refusal_names_the_operation() {
+        let result = outcome(Err(MultiWriteError::OperationFailed { index: 1, source: Error::NotEmpty }));
+        assert_eq!(result, Outcome::Refused { index: Some(1), reason: Refusal::NotEmpty });
+        let result = outcome(Ok(vec![MultiWriteResult::Check, MultiWriteResult::Delete]));
+        assert_eq!(result, Outcome::Applied(vec![OpResult::Check, OpResult::Delete]));
     }
 
     #[test]
@@ -168,8 +150,8 @@ mod tests {
 
     #[test]
     fn what_the_server_declines_was_not_applied() {
-        let result = commit(&transaction(), Err(MultiWriteError::RequestFailed { source: Error::Throttled }));
-        assert!(matches!(result, Err(CommitError::NotReached { .. })));
+        let result = outcome(Err(MultiWriteError::RequestFailed { source: Error::Throttled }));
+        assert!(matches!(result, Outcome::NotReached { .. }));
     }
 
     #[test]

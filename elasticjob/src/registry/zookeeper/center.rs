@@ -8,20 +8,22 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch as state;
-use zookeeper_client::{Client, CreateMode as ClientMode, Error, MultiWriteError, MultiWriteResult};
+use zookeeper_client::{Client, Error};
 
 use super::session::Session;
 use super::watch::ZookeeperWatch;
+use super::writes::Writes;
 use super::{ConnectError, ZookeeperConfiguration, access, answer, dial};
 use crate::log::{apart, warn};
 use crate::registry::{
-    self, Answer, CommitError, Committed, CreateMode, NodeData, Op, Proof, RegistryCenter, RegistryError, RequestCount,
-    SessionState, Transaction, WatchStream, limits,
+    self, Answer, CommitError, Committed, NodeData, Proof, RegistryCenter, RegistryError, RequestCount, SessionState,
+    Transaction, WatchStream, limits,
 };
 
 /// A session with a ZooKeeper ensemble, renewed when it expires. Dropping it ends the session.
 pub struct ZookeeperRegistryCenter {
     session: Arc<Session>,
+    writes: Arc<Writes>,
     runtime: Handle,
     /// Whether everyone could change the namespace when this registry center connected.
     is_open: bool,
@@ -69,7 +71,8 @@ impl ZookeeperRegistryCenter {
             });
         }
         let session = Session::new(config);
-        let mut center = Self { session: session.clone(), runtime: runtime.clone(), is_open: false };
+        let writes = Writes::new(session.clone(), runtime.clone());
+        let mut center = Self { session: session.clone(), writes, runtime: runtime.clone(), is_open: false };
         let serving = runtime.clone();
         // The client library starts its task on the runtime that dials.
         let dialled = client.spawn(async move {
@@ -96,22 +99,21 @@ impl ZookeeperRegistryCenter {
     }
 
     /// Sends with the first poll, which happens here. Gives up when the time-out passes.
-    fn sent<T, E>(
+    fn sent<T>(
         &self,
         limit: Duration,
-        request: impl Future<Output = Result<T, E>> + Send + 'static,
-        no_answer: impl FnOnce(String) -> E + Send + 'static,
-    ) -> Answer<T, E>
+        request: impl Future<Output = Result<T, RegistryError>> + Send + 'static,
+    ) -> Answer<T>
     where
         T: Send + 'static,
-        E: Send + 'static,
     {
         let timed = {
             let _timer = self.runtime.enter();
             tokio::time::timeout(limit, request)
         };
-        let mut answer: Answer<T, E> = Box::pin(async move {
-            timed.await.unwrap_or_else(|_| Err(no_answer(format!("no answer within {} ms", limit.as_millis()))))
+        let mut answer: Answer<T> = Box::pin(async move {
+            let no_answer = |_| RegistryError::NoAnswer { why: format!("no answer within {} ms", limit.as_millis()) };
+            timed.await.unwrap_or_else(|elapsed| Err(no_answer(elapsed)))
         });
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(result) => ready(result),
@@ -128,16 +130,18 @@ impl ZookeeperRegistryCenter {
             let reason = registry::Refusal::BadArguments;
             return ready(Err(RegistryError::Refused { path: path.to_owned(), reason }));
         }
-        let (live, mut call) = match self.session.call(false) {
-            Ok(called) => called,
+        let live = match self.session.live() {
+            Ok(live) => live,
             Err(why) => return ready(Err(RegistryError::NoAnswer { why })),
         };
+        self.writes.before_read();
+        let mut call = self.session.call(&live, false);
         let (path, limit, request) = (path.to_owned(), live.client.session_timeout(), request(&live.client));
         let read = async move {
             let result = request.await;
             answer::read(&path, call.settle(result).unwrap_or_else(Err))
         };
-        self.sent(limit, read, |why| RegistryError::NoAnswer { why })
+        self.sent(limit, read)
     }
 }
 
@@ -167,24 +171,7 @@ impl RegistryCenter for ZookeeperRegistryCenter {
         if transaction.is_empty() {
             return ready(Ok(Committed { results: Vec::new() }));
         }
-        let (live, call) = match self.session.call(true) {
-            Ok(called) => called,
-            Err(why) => return ready(Err(CommitError::NotReached { why })),
-        };
-        if let Err(other) = transaction.check_session(registry::SessionId(live.client.session_id().0)) {
-            return ready(Err(other));
-        }
-        let (limit, acls) = (live.client.session_timeout(), access::acls(&self.session.config));
-        let commit = async move {
-            let result = write(&live.client, &transaction, acls).await;
-            let settled =
-                call.settle_write(result).unwrap_or_else(|source| Err(MultiWriteError::RequestFailed { source }));
-            answer::commit(&transaction, settled)
-        };
-        let sent = self.sent(limit, commit, |why| CommitError::Unknown { why });
-        // It holds the session while it runs, so it must also end when no task polls the answer.
-        let task = self.runtime.spawn(sent);
-        Box::pin(async { task.await.unwrap_or_else(|error| Err(CommitError::Unknown { why: error.to_string() })) })
+        self.writes.commit(transaction)
     }
 
     fn watch(&self, path: &str) -> Box<dyn WatchStream> {
@@ -230,32 +217,6 @@ impl fmt::Debug for ZookeeperRegistryCenter {
             .field("config", &self.session.config)
             .field("session", &*self.session.state().borrow())
             .finish_non_exhaustive()
-    }
-}
-
-async fn write(
-    client: &Client,
-    transaction: &Transaction,
-    acls: zookeeper_client::Acls<'_>,
-) -> Result<Vec<MultiWriteResult>, MultiWriteError> {
-    let mut writer = client.new_multi_writer();
-    for (index, op) in transaction.ops().iter().enumerate() {
-        let added = match op {
-            Op::Check { path, version } => writer.add_check_version(path, version.unwrap_or(-1)),
-            Op::Create { path, data, mode } => writer.add_create(path, data, &client_mode(*mode).with_acls(acls)),
-            Op::Set { path, data, version } => writer.add_set_data(path, data, *version),
-            Op::Delete { path, version } => writer.add_delete(path, *version),
-        };
-        added.map_err(|source| MultiWriteError::OperationFailed { index, source })?;
-    }
-    writer.commit().await
-}
-
-fn client_mode(mode: CreateMode) -> ClientMode {
-    match mode {
-        CreateMode::Persistent => ClientMode::Persistent,
-        CreateMode::Ephemeral => ClientMode::Ephemeral,
-        CreateMode::EphemeralSequential => ClientMode::EphemeralSequential,
     }
 }
 

@@ -30,6 +30,8 @@ mod tls;
 mod watch;
 #[cfg(feature = "zookeeper")]
 mod watchdog;
+#[cfg(feature = "zookeeper")]
+mod writes;
 
 #[cfg(feature = "zookeeper")]
 pub use self::center::ZookeeperRegistryCenter;

@@ -99,7 +99,7 @@ impl Call {
 
     /// As [`Self::settle`]. It also renews the proof of the session where only the leader can have given the answer.
     pub(super) fn settle_write<T>(
-        mut self,
+        &mut self,
         result: Result<T, MultiWriteError>,
     ) -> Result<Result<T, MultiWriteError>, Error> {
         let settled = self.settle(result)?;
@@ -167,19 +167,21 @@ impl Session {
         RequestCount { requests: self.requests.load(Ordering::Relaxed), writes: self.writes.load(Ordering::Relaxed) }
     }
 
-    /// Counts a request that can be sent now. Otherwise the error says why it cannot be sent.
-    pub(super) fn call(&self, is_write: bool) -> Result<(Arc<Live>, Call), String> {
+    /// The session, when requests can be sent now. Otherwise the error says why they cannot.
+    pub(super) fn live(&self) -> Result<Arc<Live>, String> {
         let inner = self.lock();
-        let live = match (&inner.live, inner.connection) {
-            (Some(live), Some(_)) if live.client.state() == ClientState::SyncConnected => live.clone(),
-            _ => return Err(self.why_not()),
-        };
-        drop(inner);
+        match (&inner.live, inner.connection) {
+            (Some(live), Some(_)) if live.client.state() == ClientState::SyncConnected => Ok(live.clone()),
+            _ => Err(self.why_not()),
+        }
+    }
+
+    /// Counts a request that is sent now.
+    pub(super) fn call(&self, live: &Live, is_write: bool) -> Call {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.writes.fetch_add(u64::from(is_write), Ordering::Relaxed);
         let (proof, answered) = (live.proof.clone(), live.answered.clone());
-        let call = Call { proof, answered, states: live.client.state_watcher(), sent: Moment::now() };
-        Ok((live, call))
+        Call { proof, answered, states: live.client.state_watcher(), sent: Moment::now() }
     }
 
     fn why_not(&self) -> String {

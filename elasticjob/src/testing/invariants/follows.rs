@@ -111,8 +111,8 @@ impl Follows {
     fn check_complete(&self, now: Millis, total: u32, tree: &Tree) -> Result<(), String> {
         let Some(since) = self.calm_since else { return Ok(()) };
         let decided = data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
-        let ended = self.complete.iter().filter(|(_, at)| (since..now.saturating_sub(DECIDES)).contains(at));
-        let Some((at, _)) = ended.last() else { return Ok(()) };
+        let mut ended = self.complete.iter().filter(|(_, at)| (since..now.saturating_sub(DECIDES)).contains(at));
+        let Some((at, _)) = ended.next_back() else { return Ok(()) };
         let Some(decided) = decided.filter(|record| record.through >= *at) else {
             return Err(format!("job '{}' ended its fire {at}, and nothing was decided on it", self.parent));
         };

@@ -87,9 +87,11 @@ cases! {
     refusals:
         every_refusal_names_its_operation_and_leaves_nothing,
         impossible_paths_are_refused,
-        a_guard_protects_what_follows_it;
+        a_guard_protects_what_follows_it,
+        of_many_transactions_at_once_each_has_the_answer_of_its_own;
     order:
-        calls_are_sent_when_they_are_made,
+        transactions_are_applied_in_the_order_in_which_they_are_made,
+        a_read_shows_what_is_left_of_a_transaction_that_was_given_up,
         events_of_own_changes_are_there_with_the_answer,
         events_of_foreign_changes_are_there_with_the_answer_that_shows_them,
         events_come_in_the_order_of_the_changes;

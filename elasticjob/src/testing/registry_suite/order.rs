@@ -2,20 +2,41 @@
 
 use std::sync::Arc;
 
-use super::{Backend, changed, create, created, deleted, one, persist, there, watch};
+use super::{Backend, changed, children, create, created, deleted, one, persist, there, watch};
 use crate::registry::{CreateMode, Transaction};
 
-pub(super) async fn calls_are_sent_when_they_are_made(backend: Arc<dyn Backend>) {
+pub(super) async fn transactions_are_applied_in_the_order_in_which_they_are_made(backend: Arc<dyn Backend>) {
     let member = backend.connect().await;
     let center = &*member.center;
     let parent = center.commit(one(|t| t.create("/p", "", CreateMode::Persistent)));
     let child = center.commit(one(|t| t.create("/p/c", "1", CreateMode::Persistent)));
-    drop(center.commit(one(|t| t.set("/p/c", "2", Some(0)))));
-    let read = center.get("/p/c");
-    // Awaited in the other order: what counts is when they were made.
-    assert_eq!(read.await.unwrap().unwrap().data.text(), Some("2"));
+    let set = center.commit(one(|t| t.set("/p/c", "2", Some(0))));
+    let last = center.commit(one(|t| t.check("/p/c", Some(1))));
+    // Awaited in another order: what counts is when they were made.
+    last.await.unwrap();
+    assert_eq!(center.get("/p/c").await.unwrap().unwrap().data.text(), Some("2"));
+    set.await.unwrap();
     child.await.unwrap();
     parent.await.unwrap();
+}
+
+/// A caller that is gone leaves nothing behind that a later one could not see.
+pub(super) async fn a_read_shows_what_is_left_of_a_transaction_that_was_given_up(backend: Arc<dyn Backend>) {
+    let member = backend.connect().await;
+    let center = &*member.center;
+    persist(center, &["/a"]).await;
+    for round in 0..50 {
+        let new = |number: i32| one(|t| t.create(format!("/a/{number}"), "", CreateMode::Persistent));
+        let given_up: Vec<_> = (0..10).map(|number| center.commit(new(number))).collect();
+        drop(given_up);
+        let seen = children(center, "/a").await.unwrap();
+        // What would still be on its way is applied before this one.
+        center.commit(one(|t| t.set("/a", "", None))).await.unwrap();
+        assert_eq!(children(center, "/a").await, Some(seen.clone()), "round {round}");
+        for name in seen {
+            super::delete(center, &format!("/a/{name}")).await;
+        }
+    }
 }
 
 pub(super) async fn events_of_own_changes_are_there_with_the_answer(backend: Arc<dyn Backend>) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Backend, children, create, one, persist};
-use crate::registry::{CommitError, CreateMode, Data, Op, Refusal, RegistryError, Transaction};
+use crate::registry::{CommitError, CreateMode, Data, Op, OpResult, Refusal, RegistryError, Transaction};
 
 pub(super) async fn every_refusal_names_its_operation_and_leaves_nothing(backend: Arc<dyn Backend>) {
     let member = backend.connect().await;
@@ -86,4 +86,34 @@ pub(super) async fn a_guard_protects_what_follows_it(backend: Arc<dyn Backend>) 
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
     let refused = CommitError::Refused { index: 0, path: "/item".into(), reason: Refusal::BadVersion };
     assert!(results.contains(&Err(refused)), "{results:?}");
+}
+
+/// Jobs of one process have such transactions at the same moment.
+pub(super) async fn of_many_transactions_at_once_each_has_the_answer_of_its_own(backend: Arc<dyn Backend>) {
+    let member = backend.connect().await;
+    let center = &*member.center;
+    persist(center, &["/a"]).await;
+    let is_refused = |number: usize| number % 50 == 7;
+    let transaction = |number: usize| {
+        let mut t = Transaction::new();
+        t.create(format!("/a/{number}"), "", CreateMode::Persistent);
+        t.set(format!("/a/{number}"), "", Some(if is_refused(number) { 1 } else { 0 }));
+        t
+    };
+    let answers: Vec<_> = (0..200).map(|number| center.commit(transaction(number))).collect();
+    let mut expected = Vec::new();
+    for (number, answer) in answers.into_iter().enumerate() {
+        let path = format!("/a/{number}");
+        if is_refused(number) {
+            let refused = CommitError::Refused { index: 1, path, reason: Refusal::BadVersion };
+            assert_eq!(answer.await, Err(refused));
+        } else {
+            let results = answer.await.unwrap().results;
+            assert_eq!(results[0], OpResult::Create { path });
+            assert!(matches!(results[1], OpResult::Set { stat } if stat.version == 1), "{results:?}");
+            expected.push(number.to_string());
+        }
+    }
+    expected.sort();
+    assert_eq!(children(center, "/a").await, Some(expected));
 }

@@ -1,7 +1,7 @@
-//! A second job in the processes of the group. It has engines, records and a leader of its own, and shares with the first
-//! job what a process has once: its session and connection, its proofs, its clocks, and its end.
+//! Further jobs in the processes of the group. Each has engines, records and a leader of its own, and shares with the first
+//! job what a process has once: its session and connection, the requests on it, its proofs, its clocks, and its end.
 //!
-//! What runs it is a host of its own beside each first one, so that everything that happens to a host is written once.
+//! What runs such a job is a host of its own beside each first one, so that everything that happens to a host is written once.
 
 use super::depending;
 use super::host::{EPOCH, Host, Incoming, Millis, Process};
@@ -18,7 +18,7 @@ use crate::testing::rng::Rng;
 /// The name of the first job.
 pub(super) const FIRST: &str = "job";
 
-/// The second job.
+/// A further job.
 #[derive(Debug)]
 pub(super) struct Beside {
     job: JobName,
@@ -29,105 +29,118 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// In one of four groups.
-    pub(super) fn draw(seed: u64, mixed: bool, total: u32, period: u32, shape: &Shape) -> Option<Self> {
-        let is_drawn = !mixed && Rng::new(seed ^ 0xbe51de).one_in(4);
-        let job = JobName::new("beside").expect("a valid name");
-        let when = depending::draw(seed).filter(|_| is_drawn);
-        let invariants = Invariants::new(total, period, shape.clone());
-        let invariants = if when.is_some() { invariants.of_job_after_another() } else { invariants };
+    /// In one of four groups there is a second job, and in one of four of these there are four jobs. The second one may run after
+    /// the first.
+    pub(super) fn draw(seed: u64, mixed: bool, total: u32, period: u32, shape: &Shape) -> Vec<Self> {
+        let mut rng = Rng::new(seed ^ 0xbe51de);
+        if mixed || !rng.one_in(4) {
+            return Vec::new();
+        }
+        let count = if rng.one_in(4) { 3 } else { 1 };
         let first = JobName::new(FIRST).expect("a valid name");
-        let follows = when.map(|when| Follows::new(first, job.clone(), when));
-        is_drawn.then(|| Self { job, invariants, follows, when })
+        let beside = |number| {
+            let job = JobName::new(format!("beside-{number}")).expect("a valid name");
+            let when = depending::draw(seed).filter(|_| number == 1);
+            let invariants = Invariants::new(total, period, shape.clone());
+            let invariants = if when.is_some() { invariants.of_job_after_another() } else { invariants };
+            let follows = when.map(|when| Follows::new(first.clone(), job.clone(), when));
+            Self { job, invariants, follows, when }
+        };
+        (1..=count).map(beside).collect()
     }
 }
 
 impl World {
+    /// How many jobs a process has.
+    fn jobs_of_process(&self) -> usize {
+        1 + self.beside.len()
+    }
+
     /// The hosts of the first job: faults and operators choose among them.
     pub(super) fn machines(&self) -> usize {
-        if self.beside.is_some() { self.hosts.len() / 2 } else { self.hosts.len() }
+        self.hosts.len() / self.jobs_of_process()
     }
 
     /// The job that a host runs.
     pub(super) fn job_of(&self, host: usize) -> &JobName {
-        match &self.beside {
-            Some(beside) if host >= self.machines() => &beside.job,
-            _ => &self.job,
+        match (host / self.machines()).checked_sub(1) {
+            Some(number) => &self.beside[number].job,
+            None => &self.job,
         }
     }
 
     /// All jobs.
     pub(super) fn jobs(&self) -> Vec<JobName> {
-        [&self.job].into_iter().chain(self.beside.as_ref().map(|beside| &beside.job)).cloned().collect()
+        [&self.job].into_iter().chain(self.beside.iter().map(|beside| &beside.job)).cloned().collect()
     }
 
     /// How the fires of the first job have to end, where this job runs after it.
     pub(super) fn runs_after_first(&self, job: &JobName) -> Option<When> {
-        self.beside.as_ref().filter(|beside| beside.job == *job)?.when
+        self.beside.iter().find(|beside| beside.job == *job)?.when
     }
 
-    /// What runs the other job of a process.
-    pub(super) fn other(&self, host: usize) -> Option<usize> {
-        let machines = self.machines();
-        self.beside.as_ref().map(|_| if host < machines { host + machines } else { host - machines })
-    }
-
-    /// What runs the jobs of a process.
+    /// What runs the jobs of a process, the given one first.
     pub(super) fn of_process(&self, host: usize) -> impl Iterator<Item = usize> + use<> {
-        [host].into_iter().chain(self.other(host))
+        [host].into_iter().chain(self.others(host))
     }
 
-    /// The other job of a process, while it is there.
+    /// What runs the other jobs of a process.
+    fn others(&self, host: usize) -> impl Iterator<Item = usize> + use<> {
+        let machines = self.machines();
+        (host % machines..self.hosts.len()).step_by(machines).filter(move |other| *other != host)
+    }
+
+    /// One of the other jobs of a process that is there; one that knows the connection, where there is one.
     pub(super) fn process_beside(&self, host: usize) -> Option<&Process> {
-        self.hosts[self.other(host)?].process.as_ref()
+        let present = self.others(host).filter_map(|other| self.hosts[other].process.as_ref());
+        present.max_by_key(|process| process.connection.is_some())
     }
 
     /// One of the jobs of a process.
     pub(super) fn one_job_of(&mut self, host: usize) -> usize {
-        match self.other(host) {
-            Some(other) if self.rng.one_in(2) => other,
-            _ => host,
+        match self.jobs_of_process() {
+            1 => host,
+            jobs => host + self.machines() * self.rng.below(jobs as u64) as usize,
         }
     }
 
-    /// Adds what runs the second job.
+    /// Adds what runs the further jobs.
     pub(super) fn add_beside(&mut self) {
-        let hosts: Vec<Host> =
-            self.hosts.iter().map(|host| Host::new(host.ip.clone(), host.pid, host.clock_offset)).collect();
-        self.count("second_job");
-        if self.beside.as_ref().is_some_and(|beside| beside.when.is_some()) {
+        self.count(if self.beside.len() == 1 { "second_job" } else { "four_jobs" });
+        if self.beside.iter().any(|beside| beside.when.is_some()) {
             self.count("second_job_after_the_first");
         }
-        self.hosts.extend(hosts);
+        let machines = self.hosts.len();
+        for _ in 0..self.beside.len() {
+            for machine in 0..machines {
+                let Host { ip, pid, clock_offset, .. } = &self.hosts[machine];
+                self.hosts.push(Host::new(ip.clone(), *pid, *clock_offset));
+            }
+        }
     }
 
     pub(super) fn observe(&mut self, mut observation: Observation<'_>) -> Result<(), String> {
         let machines = self.machines();
         let Self { invariants, beside, tree, hosts, job, now, total, .. } = self;
-        if let Some(follows) = beside.as_mut().and_then(|beside| beside.follows.as_mut()) {
+        for follows in beside.iter_mut().filter_map(|beside| beside.follows.as_mut()) {
             follows.check(*now, *total, tree, &observation).map_err(|why| format!("a job after another one: {why}"))?;
         }
-        let (first, second) = hosts.split_at(machines);
-        let is_second = match observation.host() {
-            Some(host) if *host >= machines => {
-                *host -= machines;
-                true
+        let of_host = observation.host().map(|host| {
+            let number = *host / machines;
+            *host %= machines;
+            number
+        });
+        // Triggered by hand is the first job alone.
+        let of_all = !matches!(observation, Observation::Triggered { .. });
+        let first = (&*job, invariants);
+        let jobs = [first].into_iter().chain(beside.iter_mut().map(|beside| (&beside.job, &mut beside.invariants)));
+        for (number, ((job, invariants), hosts)) in jobs.zip(hosts.chunks(machines)).enumerate() {
+            if of_host.map_or(number == 0 || of_all, |of| of == number) {
+                let observed = invariants.observe(*now, job, tree, hosts, &observation);
+                observed.map_err(|why| if number == 0 { why } else { format!("{why} ({job})") })?;
             }
-            Some(_) => false,
-            None => {
-                invariants.observe(*now, job, tree, first, &observation)?;
-                // Triggered by hand is the first job alone.
-                beside.is_some() && !matches!(observation, Observation::Triggered { .. })
-            }
-        };
-        match beside {
-            Some(Beside { job, invariants, .. }) if is_second => {
-                let observed = invariants.observe(*now, job, tree, second, &observation);
-                observed.map_err(|why| format!("{why} (second job)"))
-            }
-            _ if observation.host().is_some() => invariants.observe(*now, job, tree, first, &observation),
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// The invariants of all jobs.
@@ -153,15 +166,16 @@ impl World {
         }
     }
 
-    /// An answer to one job of a process proves the session to the other one too.
+    /// An answer to one job of a process proves the session to the others too.
     pub(super) fn prove_beside(&mut self, host: usize, session: SessionId, at: Now) {
-        if let Some((other, process)) = self.other(host).zip(self.process_beside(host)) {
-            let life = process.life;
-            self.receive(other, life, Incoming::Event(Event::Proven { session, at }));
+        for other in self.others(host) {
+            if let Some(life) = self.hosts[other].process.as_ref().map(|process| process.life) {
+                self.receive(other, life, Incoming::Event(Event::Proven { session, at }));
+            }
         }
     }
 
-    /// A job has stopped, and the other one of its process goes on.
+    /// A job has stopped, and another one of its process goes on.
     pub(super) fn stopped_beside(&mut self, host: usize, session: Option<SessionId>) -> Result<(), String> {
         match session.filter(|_| self.bug == Some(Bug::EndsSession) && self.process_beside(host).is_some()) {
             Some(session) => self.end_session(session),

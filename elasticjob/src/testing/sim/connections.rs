@@ -39,6 +39,9 @@ impl World {
     }
 
     pub(super) fn notice_cut(&mut self, host: usize, life: u64) -> Result<(), String> {
+        if self.live(host, life).is_some() {
+            self.cut_shared(host);
+        }
         let Some(process) = self.live(host, life) else { return Ok(()) };
         let lost = std::mem::take(&mut process.outstanding);
         let session = process.session;
@@ -160,6 +163,7 @@ impl World {
         let now = self.now;
         let delay = self.rng.below(self.latency + 1);
         let shown = self.hosts[host].now(now);
+        let shares = !self.beside.is_empty();
         let Some(process) = self.live(host, life) else { return };
         let Some(connection) = process.connection else {
             let not_reached = || CommitError::NotReached { why: "not connected".into() };
@@ -170,6 +174,11 @@ impl World {
             self.receive(host, life, Incoming::Answer { id, sent: shown, from_server: false, proves: None, answer });
             return;
         };
+        if shares && let Request::Commit(transaction) = &request {
+            let transaction = transaction.clone();
+            process.outstanding.push(Sent { id, at: shown, request });
+            return self.share(host, life, id, transaction);
+        }
         let at = process.last_out.max(now + delay);
         process.last_out = at;
         process.outstanding.push(Sent { id, at: shown, request });
@@ -289,7 +298,7 @@ impl World {
 }
 
 /// Whether a transaction marks items as running.
-fn is_begin(job: &JobName, transaction: &Transaction) -> bool {
+pub(super) fn is_begin(job: &JobName, transaction: &Transaction) -> bool {
     transaction.ops().iter().any(|op| {
         let path = JobPath::parse(job, op.path());
         matches!((op, path), (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Running))))

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::world::{Happening, World};
-use crate::registry::Transaction;
 use crate::registry::layout::{JobPath, ServerStatus};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 
@@ -163,10 +162,7 @@ impl World {
             }
             29 => {
                 self.count("leader_deleted");
-                self.incident();
-                let mut transaction = Transaction::new();
-                transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
-                self.operate(&transaction);
+                self.delete_leader();
             }
             30..=32 if running => {
                 let host = self.one_job_of(host);

@@ -9,6 +9,7 @@ mod beside;
 mod clocks;
 mod connections;
 mod depending;
+mod each_alone;
 mod edits;
 mod engines;
 mod fallen;
@@ -24,6 +25,7 @@ mod lost_data;
 mod operators;
 mod processes;
 mod shape;
+mod shared;
 mod world;
 
 pub use clocks::{FAR_OFF, MonoClock};

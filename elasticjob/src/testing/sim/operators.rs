@@ -109,6 +109,14 @@ impl World {
         }
     }
 
+    /// An operator deletes the node of the leader, whose session goes on.
+    pub(super) fn delete_leader(&mut self) {
+        self.incident();
+        let mut transaction = Transaction::new();
+        transaction.delete(JobPath::LeaderInstance.absolute(&self.job), None);
+        self.operate(&transaction);
+    }
+
     /// An operator deletes the node of an instance, which shall leave.
     pub(super) fn remove_instance(&mut self, host: usize) {
         let Some(process) = &self.hosts[host].process else { return };

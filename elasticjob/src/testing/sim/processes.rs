@@ -30,6 +30,7 @@ impl World {
             return Ok(());
         }
         self.look_at_what_was_left(host)?;
+        self.forget_shared(host);
         let life = self.next_serial();
         let instance = self.hosts[host].instance();
         self.log(|_| format!("host {host} starts {instance}"));

@@ -14,6 +14,7 @@ use super::java::java_hosts;
 use super::limits::Limits;
 use super::liveness::LOOK;
 use super::shape::Shape;
+use super::shared::Shared;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{JobPath, ServerStatus};
@@ -67,6 +68,25 @@ pub(super) enum Happening {
     Reconnect {
         host: usize,
         life: u64,
+    },
+    /// A process can send what waits.
+    SharedSend {
+        machine: usize,
+    },
+    /// A request of the jobs of a process reaches the server.
+    SharedArrives {
+        machine: usize,
+        serial: u64,
+    },
+    /// The answer to one reaches its client.
+    SharedAnswered {
+        machine: usize,
+        serial: u64,
+    },
+    /// A client stops waiting for the answer to one.
+    SharedTimeout {
+        machine: usize,
+        serial: u64,
     },
     /// A client stops waiting for an answer.
     AnswerTimeout {
@@ -179,7 +199,10 @@ pub struct World {
     /// Nothing starts any more.
     pub(super) closing: bool,
     pub(super) invariants: Invariants,
-    pub(super) beside: Option<Beside>,
+    /// Further jobs of the processes.
+    pub(super) beside: Vec<Beside>,
+    /// Transactions on their way, where a process has several jobs.
+    pub(super) shared: BTreeMap<usize, Shared>,
     pub(super) counts: FaultCounts,
     pub(super) history: Option<Vec<String>>,
     /// Of what happened, without what the engines say of it: two engines that do the same have the same.
@@ -229,6 +252,7 @@ impl World {
             total,
             invariants: Invariants::new(total, period, shape.clone()),
             beside: Beside::draw(seed, mixed, total, period, &shape),
+            shared: BTreeMap::new(),
             shape,
             shortest_run: 1,
             tree,
@@ -253,7 +277,7 @@ impl World {
         if mixed {
             world.count("mixed_group");
         }
-        if world.beside.is_some() {
+        if !world.beside.is_empty() {
             world.add_beside();
         }
         for host in 0..world.hosts.len() {
@@ -432,6 +456,10 @@ impl World {
             Happening::CallEnds { host, life, round, serial } => return self.end_call(host, life, round, serial),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
             Happening::Reconnect { host, life } => return self.reconnect(host, life),
+            Happening::SharedSend { machine } => self.send_shared(machine),
+            Happening::SharedArrives { machine, serial } => return self.shared_arrives(machine, serial),
+            Happening::SharedAnswered { machine, serial } => return self.shared_answered(machine, serial),
+            Happening::SharedTimeout { machine, serial } => self.shared_timeout(machine, serial),
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),
             Happening::Thaw { host, life } => return self.thaw(host, life),
             Happening::EngineStarts { host, life } => return self.start_engine(host, life),
