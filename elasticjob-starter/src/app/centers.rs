@@ -111,15 +111,10 @@ async fn connect(
     }
 }
 
-/// All registry centers by name, each with the bytes that its namespace adds to a path.
-pub(super) fn namespace_bytes(builder: &ElasticJobAppBuilder, settings: &Settings) -> BTreeMap<String, usize> {
-    let named = settings.reg_centers.iter().map(|(name, center)| (name.as_str(), center));
-    let of_settings = named.chain([(DEFAULT, &settings.reg_center)]).map(|(name, center)| {
-        let bytes = center.zookeeper().map_or(0, |zookeeper| zookeeper.namespace_bytes());
-        (name.to_owned(), bytes)
-    });
-    let given = builder.registry_centers.iter().map(|(name, center)| (name.clone(), center.namespace_bytes()));
-    of_settings.chain(given).collect()
+/// The names of all registry centers.
+pub(super) fn names(builder: &ElasticJobAppBuilder, settings: &Settings) -> BTreeSet<String> {
+    let of_settings = settings.reg_centers.keys().cloned().chain([DEFAULT.to_owned()]);
+    of_settings.chain(builder.registry_centers.keys().cloned()).collect()
 }
 
 /// Names that are both in the settings and given to the application's builder.

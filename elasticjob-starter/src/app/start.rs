@@ -150,7 +150,7 @@ fn checked(
             }
         }
     }
-    let registry_centers = centers::namespace_bytes(builder, settings);
+    let registry_centers = centers::names(builder, settings);
     let tracings: BTreeSet<String> = settings.tracings.keys().cloned().collect();
     let around = Surroundings {
         registry_centers: &registry_centers,

@@ -6,7 +6,7 @@ use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
 
 use super::drafts::Draft;
 use super::{JobCode, PlanError, Surroundings};
-use crate::settings::{DEFAULT, JobEntry};
+use crate::settings::JobEntry;
 
 /// The settings of the entry over the settings of the attribute.
 pub(super) fn over(attribute: JobSettings, entry: Option<&JobEntry>) -> JobSettings {
@@ -45,11 +45,10 @@ fn problems(draft: &Draft<'_>, configuration: &JobConfiguration, around: &Surrou
         }
         _ => Vec::new(),
     };
-    let center = around.registry_centers.get(draft.registry_center().unwrap_or(DEFAULT));
-    let of_room = center.map(|namespace_bytes| configuration.problems_of_room(*namespace_bytes)).unwrap_or_default();
-    let Some(catalog) = catalog else { return [of_code, of_room].concat() };
+    let of_size = configuration.problems_of_size();
+    let Some(catalog) = catalog else { return [of_code, of_size].concat() };
     let at_start = catalog.error_handlers().problems_at_start(configuration);
-    [catalog.problems(configuration), of_code, at_start, of_room].concat()
+    [catalog.problems(configuration), of_code, at_start, of_size].concat()
 }
 
 /// A configuration with the types and properties of a job, and valid values for everything else.

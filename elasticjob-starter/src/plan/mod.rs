@@ -66,9 +66,8 @@ pub(crate) enum JobCode {
 
 /// The parts of the application besides the settings, and the settings that could not be read.
 pub(crate) struct Surroundings<'a> {
-    /// The registry centers of the settings and of the builder, by name, each with the bytes that its namespace adds to
-    /// a path.
-    pub registry_centers: &'a BTreeMap<String, usize>,
+    /// Names of the registry centers of the settings and of the builder.
+    pub registry_centers: &'a BTreeSet<String>,
     /// Names of tracings.
     pub tracings: &'a BTreeSet<String>,
     /// Names of provided values.
@@ -128,7 +127,7 @@ pub(crate) fn bind(job: &str, function: &JobDescriptor, beans: &Beans) -> Result
 
 /// The names that a job refers to and that do not exist.
 fn unknown_references(draft: &Draft<'_>, around: &Surroundings<'_>) -> Vec<PlanError> {
-    let centers = around.registry_centers.keys().map(String::as_str);
+    let centers = around.registry_centers.iter().map(String::as_str);
     let tracings = around.tracings.iter().map(String::as_str);
     let center = unknown_reference(draft, around, draft.registry_center(), &References::REGISTRY_CENTERS, centers);
     let tracing = unknown_reference(draft, around, draft.tracing(), &References::TRACINGS, tracings);

@@ -80,7 +80,7 @@ fn made_with(
     let mut beans = Beans::default();
     beans.provide(7_u32);
     let around = Surroundings {
-        registry_centers: &registry_centers.iter().map(|name| ((*name).to_owned(), 0)).collect(),
+        registry_centers: &registry_centers.iter().map(|name| (*name).to_owned()).collect(),
         tracings: &settings.tracings.keys().cloned().collect(),
         provided: &BTreeSet::from(["taken".to_owned()]),
         beans: &beans,
@@ -188,24 +188,9 @@ fn a_function_without_any_settings_says_which_are_missing() {
 }
 
 #[test]
-fn what_has_no_room_in_its_registry_center_is_told_before_that_is_reached() {
-    let yaml = "elasticjob:\n  jobs:\n    bare:\n      sharding-total-count: 1500\n";
-    let made = |namespace_bytes| {
-        let (read, beans, given) = (read(yaml), Beans::default(), BTreeMap::new());
-        let around = Surroundings {
-            registry_centers: &BTreeMap::from([(DEFAULT.to_owned(), namespace_bytes)]),
-            tracings: &BTreeSet::new(),
-            provided: &BTreeSet::new(),
-            beans: &beans,
-            catalog: None,
-            doubt: &read.doubt,
-        };
-        let plan = Plan::make(&Linked::new(&BARE, &given), &read.settings, &around);
-        plan.err().into_iter().flatten().map(|error| error.to_string()).collect::<Vec<_>>()
-    };
-    assert_eq!(made(10), [""; 0]);
-    let [told] = made(200).try_into().unwrap();
-    assert!(told.contains("application.yaml:4") && told.contains("1500 items do not fit"), "{told}");
+fn more_items_than_a_registry_center_lists_are_told_before_that_is_reached() {
+    let yaml = "elasticjob:\n  jobs:\n    bare:\n      sharding-total-count: 100001\n";
+    only_error(&BARE, yaml, &["application.yaml:4", "100001 items are more than a registry center lists"]);
 }
 
 #[test]

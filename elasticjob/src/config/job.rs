@@ -124,8 +124,7 @@ impl JobConfiguration {
         match settings.sharding_total_count {
             None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
             Some(0) => wrong("sharding-total-count", "0 is not possible: a fire has at least 1 item".into()),
-            // The size of the namespace counts later, when the job meets its registry center.
-            Some(total) => problems.extend(room::too_many(&name, total, 0)),
+            Some(total) => problems.extend(room::too_many(total)),
         }
         let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
         let text = settings.sharding_item_parameters.as_deref().unwrap_or_default();

@@ -103,13 +103,17 @@ impl JobEngine {
 
     /// Runs whose items are all finished go on with the listeners after them, or are over.
     pub(super) fn close_runs(&mut self, now: Now) {
-        let ended = self.runs.iter().filter(|run| run.items.is_empty()).filter_map(|run| run.round.as_ref());
+        let has_ended = |run: &&Run| run.items.is_empty() && !self.begins_more(run.key);
+        let ended = self.runs.iter().filter(has_ended).filter_map(|run| run.round.as_ref());
         let ended: Vec<RoundId> =
             ended.filter(|round| matches!(round.stage, RoundStage::Items)).map(|round| round.id).collect();
         for id in ended {
             self.go_on(now, id, Hook::After, 0);
         }
-        for Run { key, finished, is_counted, is_left, .. } in self.runs.take_finished() {
+        let mut runs = std::mem::take(&mut self.runs);
+        let finished = runs.take_finished(|key| self.begins_more(key));
+        self.runs = runs;
+        for Run { key, finished, is_counted, is_left, .. } in finished {
             self.planted.deafen(Bug::DeafAfterRun, now.mono + DEAF * 3 / 8);
             let cut_off = finished.iter().filter(|(_, state)| state.is_unfinished()).map(|(item, _)| *item);
             let handed_over: Vec<ShardingItem> = cut_off.filter(|_| self.configuration.is_failover_on()).collect();

@@ -107,8 +107,16 @@ impl JobEngine {
     /// The engine of a job in a namespace that makes each path longer by `bytes`.
     #[must_use]
     pub fn with_namespace(mut self, bytes: usize) -> Self {
-        self.configuration.check = self.configuration.check.and(&room::check(bytes));
+        self.configuration.check = self.configuration.check.and(&room::check());
         self.mirror.count_namespace(bytes);
+        self
+    }
+
+    /// The engine of a registry whose transactions take no further item from this weight on.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn with_full_transactions_from(mut self, weight: usize) -> Self {
+        self.mirror.fill_from(weight);
         self
     }
 
@@ -151,8 +159,9 @@ impl JobEngine {
         self.phase = Phase::Leaving { cut_at, give_up_at: None };
         if let Some(open) = self.fires.open.take()
             && !open.looked
+            && let Some(items) = self.not_begun(&open)
         {
-            self.tell_skip(open.key.fire, vec![], SkipReason::Leaving);
+            self.tell_skip(open.key.fire, items, SkipReason::Leaving);
         }
         if let Some(at) = self.fires.undecided.take() {
             self.tell_skip(Fire::Scheduled(at), vec![], SkipReason::Leaving);

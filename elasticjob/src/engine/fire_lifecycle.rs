@@ -149,7 +149,33 @@ impl JobEngine {
         {
             let connected = self.session.connected().is_some();
             let reason = if connected { SkipReason::NotBegunInTime } else { SkipReason::RegistryLost };
-            self.skip_fire(open.key.fire, reason);
+            self.skip_rest(&open, reason);
+        }
+    }
+
+    /// Whether items of a run were begun, and further ones of its fire follow with the next transactions.
+    pub(super) fn begins_more(&self, key: RunKey) -> bool {
+        let open = self.fires.open.as_deref();
+        open.is_some_and(|open| open.key == key && !open.looked && !open.begun.is_empty())
+    }
+
+    /// The items of an open fire that were not begun with its others; none where no item was begun. `None` where all of
+    /// them were begun or decided against.
+    pub(super) fn not_begun(&self, open: &OpenFire) -> Option<Vec<ShardingItem>> {
+        if open.begun.is_empty() {
+            return Some(Vec::new());
+        }
+        let is_left = |item: &ShardingItem| !open.begun.contains(item) && !open.dropped.contains(item);
+        let left: Vec<ShardingItem> = self.fires.own_items_seen.iter().copied().filter(is_left).collect();
+        Some(left).filter(|left| !left.is_empty())
+    }
+
+    /// Reports that a fire is not run here, and counts it; where some of its items were begun, that the others are not.
+    pub(super) fn skip_rest(&mut self, open: &OpenFire, reason: SkipReason) {
+        match self.not_begun(open) {
+            Some(items) if items.is_empty() => self.skip_fire(open.key.fire, reason),
+            Some(items) => self.tell_skip(open.key.fire, items, reason),
+            None => {}
         }
     }
 
@@ -171,7 +197,7 @@ impl JobEngine {
     }
 
     /// All items of the open fire that this instance owns now were begun or decided against.
-    pub(super) fn looked_at(&mut self) {
+    pub(super) fn looked_at(&mut self, now: Now) {
         let Some(open) = &mut self.fires.open else { return };
         let first = !std::mem::replace(&mut open.looked, true);
         let counts = first && !open.looks_back && matches!(open.key.fire, Fire::Scheduled(_));
@@ -183,6 +209,8 @@ impl JobEngine {
         }
         if first {
             self.tell_items_of_the_gone();
+            // Items that were begun before the last ones may have ended.
+            self.close_runs(now);
         }
     }
 

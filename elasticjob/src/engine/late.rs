@@ -73,7 +73,8 @@ impl JobEngine {
         open.closes_at = None;
         open.is_over = true;
         let (fire, is_first) = (open.key.fire, !std::mem::replace(&mut open.looked, true));
-        if is_first && !open.looks_back {
+        // Where some items were begun, the others are reported when they are given up.
+        if is_first && !open.looks_back && open.begun.is_empty() {
             let reason = match self.session.connected() {
                 None => SkipReason::RegistryLost,
                 Some(_) => self.too_late(now, fire.at()),

@@ -76,6 +76,8 @@ pub enum Bug {
     RepeatedCall,
     /// The listeners after a round do not wait for items that still run elsewhere.
     HastyAfter,
+    /// A fire is dropped after the first of several transactions that begin its items.
+    DroppedRest,
     /// An item is taken over without looking whether another instance took it.
     UnguardedTakeover,
     /// A run goes on although an operator cancelled it.
@@ -192,7 +194,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 83] = [
+    pub const ALL: [(&'static str, Self); 84] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -222,6 +224,7 @@ impl Bug {
         ("unguarded-claim", Self::UnguardedClaim),
         ("repeated-call", Self::RepeatedCall),
         ("hasty-after", Self::HastyAfter),
+        ("dropped-rest", Self::DroppedRest),
         ("unguarded-takeover", Self::UnguardedTakeover),
         ("overtaken-loss", Self::OvertakenLoss),
         ("circling-misfire", Self::CirclingMisfire),

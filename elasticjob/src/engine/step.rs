@@ -52,6 +52,8 @@ impl JobEngine {
         self.keep_deadlines(now);
         self.abandon_runs(now);
         self.watch_calendar(now);
+        // A fire that was closed begins no further items.
+        self.close_runs(now);
         self.ask_to_stop();
         self.advance(now);
         // A run that was started just now may have a deadline that has come already, or there may be a reason to ask it
@@ -61,8 +63,8 @@ impl JobEngine {
     }
 
     /// Takes one of several events that came together, without deciding anything yet. [`Self::handle`] has to follow
-    /// with the last of them, or with a tick. Events of items and of watches are taken this way; each decision looks at
-    /// all items.
+    /// with the last of them, or with a tick. Events of items and of watches, and what was read, are taken this way; each
+    /// decision looks at all items.
     pub fn note(&mut self, now: Now, event: Event) {
         self.session.see(now);
         self.clock.see(now);

@@ -176,7 +176,8 @@ impl JobEngine {
             Stage::Cancelled { abort_at } => Some((Timer::Abort, abort_at)),
             _ => None,
         });
-        let finish = self.runs.iter().filter_map(Run::finish_at).map(|at| (Timer::Finish, at));
+        let finish =
+            self.runs.iter().filter_map(|run| run.finish_at(self.begins_more(run.key))).map(|at| (Timer::Finish, at));
         let rounds = self.runs.rounds().flat_map(Round::times).map(|at| (Timer::Round, at));
         let single = single.into_iter().filter_map(|(timer, at)| Some((timer, at?)));
         single.chain(aborts).chain(finish).chain(rounds)

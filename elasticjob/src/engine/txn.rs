@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::ident::JobName;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Mirror;
-use crate::registry::{CreateMode, Data, Op, TRANSACTION_LIMIT, Transaction};
+use crate::registry::{CreateMode, Data, Op, Transaction};
 
 /// A transaction in the making. Creates the missing nodes above a node it creates, as plain ones without data.
 pub(super) struct JobTransaction<'a> {
@@ -77,9 +77,13 @@ impl<'a> JobTransaction<'a> {
 
     /// Whether the operations of one more item may be too much.
     pub(super) fn is_full(&self) -> bool {
-        /// A record with the longest error, and all marks.
-        const ITEM: usize = 10_000;
-        self.weight + ITEM > TRANSACTION_LIMIT
+        self.weight > self.mirror.full_from()
+    }
+
+    /// Keeps room for [`Self::check_missing`] of a node.
+    pub(super) fn reserve_check_missing(&mut self, path: &JobPath) {
+        let check = Op::Delete { path: path.absolute(self.job), version: None };
+        self.weight += 2 * (check.weight() + self.mirror.namespace_bytes());
     }
 
     pub(super) fn len(&self) -> usize {

@@ -115,7 +115,7 @@ impl Operations {
             return Ok((changed, ConfigurationChange::default()));
         }
         let mut problems = self.built_in.problems(&changed, &read.class);
-        problems.extend(changed.problems_of_room(self.registry.namespace_bytes()));
+        problems.extend(changed.problems_of_size());
         if !problems.is_empty() {
             return Err(invalid(problems));
         }

@@ -20,7 +20,10 @@ use std::sync::Arc;
 use self::nodes::Nodes;
 use self::parsed::Parsed;
 use super::layout::{ItemNode, JobPath};
-use super::{Committed, CreateMode, Data, NodeData, Op, OpResult, SessionId, Stat, Transaction, WatchEvent, Zxid};
+use super::{
+    Committed, CreateMode, Data, NodeData, Op, OpResult, SessionId, Stat, TRANSACTION_LIMIT, Transaction, WatchEvent,
+    Zxid,
+};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 
 /// Data of a node as far as they are known.
@@ -115,12 +118,23 @@ pub fn read_known<T, C: FromIterator<T>>(
 #[derive(Debug, Default)]
 struct InFlight(BTreeMap<JobPath, (u32, u32)>);
 
+/// The most that an item adds to a transaction: a record with the longest error, and all marks.
+const ITEM_WEIGHT: usize = 10_000;
+
+/// What the transactions of a job have to fit into.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    /// The bytes that the namespace adds to each path.
+    namespace_bytes: usize,
+    /// A transaction that weighs more takes no further item.
+    full_from: usize,
+}
+
 /// The nodes of one job, as far as they are known here.
 #[derive(Debug)]
 pub struct Mirror {
     job: JobName,
-    /// The bytes that the namespace adds to each path.
-    namespace_bytes: usize,
+    room: Room,
     nodes: Nodes,
     /// Grows with every gap: answers to older requests are dropped.
     generation: u32,
@@ -143,7 +157,7 @@ impl Mirror {
     pub fn new(job: JobName) -> Self {
         Self {
             job,
-            namespace_bytes: 0,
+            room: Room { namespace_bytes: 0, full_from: TRANSACTION_LIMIT - ITEM_WEIGHT },
             nodes: Nodes::new(),
             generation: 0,
             to_list: BTreeSet::new(),
@@ -157,17 +171,28 @@ impl Mirror {
 
     /// A mirror of the same job in the same namespace that has read nothing yet.
     pub fn unread(&self) -> Self {
-        Self { namespace_bytes: self.namespace_bytes, ..Self::new(self.job.clone()) }
+        Self { room: self.room, ..Self::new(self.job.clone()) }
     }
 
     /// Sets how many bytes the namespace adds to each path.
     pub fn count_namespace(&mut self, bytes: usize) {
-        self.namespace_bytes = bytes;
+        self.room.namespace_bytes = bytes;
     }
 
     /// How many bytes the namespace adds to each path.
     pub fn namespace_bytes(&self) -> usize {
-        self.namespace_bytes
+        self.room.namespace_bytes
+    }
+
+    /// The weight from which on a transaction takes no further item.
+    pub fn full_from(&self) -> usize {
+        self.room.full_from
+    }
+
+    /// Makes transactions take no further item from this weight on, so that few items need several transactions.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn fill_from(&mut self, weight: usize) {
+        self.room.full_from = weight;
     }
 
     /// Whether all nodes were listed since the last gap.

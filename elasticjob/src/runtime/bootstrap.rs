@@ -221,7 +221,7 @@ impl Bootstrap {
             catalog.problems(&configuration),
             catalog.error_handlers().problems_at_start(&configuration),
             handler.problems_of_program(&configuration),
-            configuration.problems_of_room(registry.namespace_bytes()),
+            configuration.problems_of_size(),
         ];
         let wrong = wrong.concat();
         let refused: Vec<String> = wrong.iter().map(ToString::to_string).collect();

@@ -198,15 +198,30 @@ impl Driver {
 
     fn take_answer(&mut self, event: Event) {
         self.feed_proof();
-        self.feed(event);
+        let mut gathered = self.take_one_answer(event);
         // Takes all answers that came together before the driver waits again. It does not take the answers to questions
         // that are asked meanwhile: between a question and its answer the engine must hear of everything else that
         // happens.
         for _ in 0..self.answers.len() {
             let Some(event) = self.answers.next().now_or_never() else { break };
             self.drain_watch();
-            self.feed(event);
+            gathered = self.take_one_answer(event);
         }
+        if gathered {
+            self.feed(Event::Tick);
+        }
+    }
+
+    /// What was read is gathered: each decision looks at all items, and there may be thousands of answers. Returns whether
+    /// the engine has still to decide.
+    fn take_one_answer(&mut self, event: Event) -> bool {
+        let is_read = matches!(event, Event::Read { .. } | Event::Listed { .. });
+        if is_read {
+            self.gather(event)
+        } else {
+            self.feed(event)
+        }
+        is_read
     }
 
     fn take_letters(&mut self) {

@@ -1,13 +1,21 @@
 //! Writes one line of the log for each notice of an engine.
 
+mod brief;
+
 use tracing::level_filters::LevelFilter;
 
+use self::brief::{Items, in_brief};
 use crate::engine::Notice;
 use crate::escaped::Escaped;
 use crate::fire::{Fire, FireState, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::log::{apart, debug, error, info, is_off, warn};
 use crate::schedule::{TimeZone, format_rfc3339};
+
+/// How many nodes, failures and moves of items a line names.
+const MOST_NODES: usize = 10;
+const MOST_FAILURES: usize = 100;
+const MOST_MOVES: usize = 100;
 
 /// Logs a notice of an engine, without waiting for the log. Fires are shown in the zone of the job.
 pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {
@@ -70,35 +78,35 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         Notice::ReshardRequested { why } => info!(%job, "resharding is necessary: {why}"),
         Notice::Reconciling => debug!(%job, %instance, "reconciling: the leader reads all nodes of the job again"),
         Notice::Resharded { moved, pinned } => {
-            let moved = if moved.is_empty() { "nothing moved".to_owned() } else { moved.join(", ") };
+            let moved = if moved.is_empty() { "nothing moved".to_owned() } else { in_brief(moved, MOST_MOVES) };
             if pinned.is_empty() {
                 info!(%job, "resharded: {moved}");
             } else {
-                info!(%job, "resharded: {moved}; items {pinned:?} stay where they run until they end");
+                info!(%job, "resharded: {moved}; items {:?} stay where they run until they end", Items(pinned));
             }
         }
         Notice::StrategyFailed { strategy, fault } => {
             error!(%job, "the sharding strategy {strategy} failed: {}; the items are assigned by AVG_ALLOCATION instead", Escaped(fault));
         }
         Notice::BegunLate { fire, items, seconds, why } => {
-            warn!(%job, fire = %name(fire), ?items, "beginning {seconds} s late: {why}");
+            warn!(%job, fire = %name(fire), items = ?Items(items), "beginning {seconds} s late: {why}");
         }
         Notice::NotBegun { items, from, before } => error!(
             %job,
-            ?items,
+            items = ?Items(items),
             "no instance began these items for the fires from {} on, and none will: going on with the fire of {}",
             time(*from),
             time(*before)
         ),
         Notice::Begun { key: RunKey { fire, source }, items, .. } => {
-            info!(%job, fire = %name(fire), %source, ?items, "began")
+            info!(%job, fire = %name(fire), %source, items = ?Items(items), "began")
         }
         Notice::Skipped { fire, items, reason } => {
             let since = match reason {
                 SkipReason::StillRunning { since } => format!(", it began with {}", name(since)),
                 _ => String::new(),
             };
-            let what = if items.is_empty() { String::new() } else { format!("items {items:?}: ") };
+            let what = if items.is_empty() { String::new() } else { format!("items {:?}: ", Items(items)) };
             if matches!(reason, SkipReason::ClockOff { .. }) {
                 // A line of its own was logged when the clock was found to be off.
                 debug!(%job, fire = %name(fire), "not run here: {what}{reason}");
@@ -123,7 +131,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         }
         Notice::NothingToRun { fire } => debug!(%job, fire = %name(fire), "no item to run here"),
         Notice::HandedOver { fire, items } => {
-            warn!(%job, fire = %name(fire), ?items, "items that were cut off wait for another instance to take them over");
+            warn!(%job, fire = %name(fire), items = ?Items(items), "items that were cut off wait for another instance to take them over");
         }
         Notice::ClockOff { difference, limit } => warn!(
             %job,
@@ -141,18 +149,20 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
                 items.iter().filter(|(_, state)| *state != FireState::Succeeded).collect();
             let items: Vec<ShardingItem> = items.iter().map(|(item, _)| *item).collect();
             if wrong.is_empty() {
-                info!(%job, fire = %name(fire), %source, ?items, "finished");
+                info!(%job, fire = %name(fire), %source, items = ?Items(&items), "finished");
             } else {
-                warn!(%job, fire = %name(fire), %source, ?items, "finished with failures: {wrong:?}");
+                let wrong: Vec<String> = wrong.into_iter().map(|wrong| format!("{wrong:?}")).collect();
+                let wrong = in_brief(&wrong, MOST_FAILURES);
+                warn!(%job, fire = %name(fire), %source, items = ?Items(&items), "finished with failures: [{wrong}]");
             }
         }
         Notice::Stale { fire, item } => {
             warn!(%job, fire = %name(fire), item, "the run ended after another run of its item had begun: its outcome is not recorded");
         }
         Notice::StopAsked { items, reason } => {
-            info!(%job, ?items, "runs are asked to end: {reason}");
+            info!(%job, items = ?Items(items), "runs are asked to end: {reason}");
         }
-        Notice::RunsCancelled { items, reason } => warn!(%job, ?items, "runs cancelled: {reason}"),
+        Notice::RunsCancelled { items, reason } => warn!(%job, items = ?Items(items), "runs cancelled: {reason}"),
         Notice::CancelledOnRequest { fire, item, request } => {
             warn!(%job, fire = %name(fire), item, "run cancelled: {}", Escaped(request));
         }
@@ -161,7 +171,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(%job, fire = %name(fire), item, from, "the run was lost, and is not taken over: {}", Escaped(request));
         }
         Notice::NotStarted { key: RunKey { fire, source }, items, reason } => {
-            warn!(%job, fire = %name(fire), %source, ?items, "begun but not started: {reason}");
+            warn!(%job, fire = %name(fire), %source, items = ?Items(items), "begun but not started: {reason}");
         }
         Notice::CalledOnce { fire, listener, hook } => {
             info!(%job, fire = %name(fire), %listener, %hook, "calling the listener on behalf of the group");
@@ -182,7 +192,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(%job, fire = %name(fire), "left with listeners that cannot be cut off: their code blocks");
         }
         Notice::RunsAbandoned { items } => {
-            warn!(%job, ?items, "left with runs that cannot be cut off: their code blocks; other instances begin these items when it returns, or when this process ends");
+            warn!(%job, items = ?Items(items), "left with runs that cannot be cut off: their code blocks; other instances begin these items when it returns, or when this process ends");
         }
         Notice::RegistryLost => {
             warn!(%job, "the connection to the registry center is lost: nothing begins until it is back")
@@ -200,19 +210,19 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(
                 %job,
                 %of,
-                ?items,
+                items = ?Items(items),
                 "a manual trigger waited for an instance that has ended: its items are not run for it, as failover is off or no \
                  other instance was there; trigger the job again"
             )
         }
         Notice::TriggerHandedOver { instance: of, items } => {
-            info!(%job, %of, ?items, "a manual trigger waited for an instance that has ended: its items are taken over")
+            info!(%job, %of, items = ?Items(items), "a manual trigger waited for an instance that has ended: its items are taken over")
         }
         Notice::TriggerMerged { instance: of, items } => {
             warn!(
                 %job,
                 %of,
-                ?items,
+                items = ?Items(items),
                 "a manual trigger waited for an instance that has ended: of its items an earlier run goes on, or was lost with the \
                  instance and is taken over; they are not run once more for the trigger; trigger the job again where that is not \
                  enough"
@@ -222,7 +232,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(
                 %job,
                 above = %Escaped(above),
-                nodes = %Escaped(&in_brief(nodes)),
+                nodes = %Escaped(&in_brief(nodes, MOST_NODES)),
                 "deleted nodes that no instance makes: the node above them could not be deleted with them there; keep other data \
                  out of the nodes of a job"
             )
@@ -239,7 +249,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         Notice::SessionlessNodesDeleted { nodes } => {
             warn!(
                 %job,
-                nodes = %Escaped(&in_brief(nodes)),
+                nodes = %Escaped(&in_brief(nodes, MOST_NODES)),
                 "deleted nodes that say that an instance lives, and that no session owns: they were copied here, with a backup or \
                  from another namespace, and would have been given items for ever; copy a job without `instances`, `sessions` and \
                  `leader`"
@@ -265,16 +275,6 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             "left without an answer of the registry center: the nodes of the instance and the marks of its runs stay there until \
              its session ends, and its items wait until then"
         ),
-    }
-}
-
-/// A list of nodes, cut to what fits into one line.
-fn in_brief(nodes: &[String]) -> String {
-    const MOST: usize = 10;
-    let told = nodes.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match nodes.len().checked_sub(MOST) {
-        Some(rest @ 1..) => format!("{told} and {rest} more"),
-        _ => told,
     }
 }
 

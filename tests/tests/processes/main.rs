@@ -14,6 +14,7 @@ mod killed;
 mod late;
 mod life_cycle;
 mod listeners;
+mod many_items;
 mod restarted;
 mod server;
 mod status;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         server::stopped_for_long,
     );
     harness.on_own_zookeeper("runs_are_cancelled_while_the_server_is_frozen_for_long", server::frozen_for_long);
+    harness.on_zookeeper("ten_thousand_items_are_assigned_begun_and_finished_once", many_items::shared);
     life_cycle::add_tests(&mut harness);
     status::add_tests(&mut harness);
     streams::add_tests(&mut harness);

@@ -55,13 +55,6 @@ fn a_job_needs_an_item_a_name_and_a_schedule_that_fires() {
 }
 
 #[test]
-fn more_items_than_a_transaction_holds_are_refused() {
-    assert!(JobConfiguration::builder("job", 1_000).build().is_ok());
-    let wrong = problems(JobConfiguration::builder("job", 100_000));
-    assert!(wrong[0].contains("at most 1701 are possible"), "{wrong:?}");
-}
-
-#[test]
 fn differences_name_both_values() {
     let here = JobConfiguration::builder("job", 3).cron("0/5 * * * * ?").overwrite(true).build().unwrap();
     let there = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").build().unwrap();

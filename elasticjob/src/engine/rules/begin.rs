@@ -33,8 +33,8 @@ enum Verdict {
     Busy(SkipReason),
 }
 
-/// Begins the items of the open fire that this instance owns: one transaction for all of them, none when execution is
-/// not monitored.
+/// Begins the items of the open fire that this instance owns: one transaction for all of them, several where they are too
+/// many for one, none when execution is not monitored.
 pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
         return Ok(Step::Pass);
@@ -66,7 +66,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
             return Ok(Step::Pass);
         }
         engine.planted.deafen(Bug::DeafAfterEnabling, now.mono + DEAF);
-        return decline(engine, configuration.sharding_total_count(), SkipReason::ServerDisabled);
+        return decline(engine, now, configuration.sharding_total_count(), SkipReason::ServerDisabled);
     }
     let (mine, settled) = engine.own_items(configuration.sharding_total_count())?;
     if engine.planted.has(Bug::DroppedBesideRuns) && engine.runs_beside(&mine) {
@@ -139,7 +139,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
             Fire::Manual { .. } if takes_trigger(engine)? => Ok(Step::Write(take_trigger(engine, fire, vec![]))),
             _ => {
                 engine.tell_nothing_to_run();
-                engine.looked_at();
+                engine.looked_at(now);
                 Ok(match misfire::mark(engine, now)? {
                     Step::Pass if engine.alternate(now, &mine) => Step::Again,
                     step => step,
@@ -151,8 +151,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.tell_unbegun(fire, &items)?;
     }
     let attempt = engine.next_attempt();
-    let transaction = begin_transaction(engine, fire, source, &attempt, &items)?;
-    let plan = BeginPlan { key, attempt: Some(attempt), items, from: None };
+    let due = items.len();
+    let transaction = begin_transaction(engine, fire, source, &attempt, &mut items)?;
+    let plan = BeginPlan { key, attempt: Some(attempt), is_whole: items.len() == due, items, from: None };
     Ok(Step::Write(Proposal { transaction, purpose: Purpose::Begin(plan) }))
 }
 
@@ -174,7 +175,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
 }
 
 /// Decides that the whole fire is not run here.
-fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Step, Unread> {
+fn decline(engine: &mut JobEngine, now: Now, total: u32, reason: SkipReason) -> Result<Step, Unread> {
     let monitored = engine.configuration.is_monitored();
     let disabled_at = engine.server_disabled_at();
     if let Some(open) = engine.fires.open.as_deref().filter(|open| monitored && open.is_regular()) {
@@ -186,10 +187,12 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
             false => Ok(BTreeSet::new()),
         };
         let declined = declined?;
-        if let Some(open) = engine.fires.open.as_deref_mut().filter(|_| is_first) {
+        if let Some(mut open) = engine.fires.open.take_if(|_| is_first) {
             open.looked = true;
             open.declined = declined;
-            engine.skip_fire(fire, reason);
+            engine.skip_rest(&open, reason);
+            engine.fires.open = Some(open);
+            engine.close_runs(now);
         }
         return Ok(Step::Pass);
     }
@@ -197,7 +200,8 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
     let Some(open) = engine.fires.open.take() else { return Ok(Step::Pass) };
     engine.fires.open = engine.fires.standing.take();
     if !open.looked {
-        engine.skip_fire(open.key.fire, reason);
+        engine.skip_rest(&open, reason);
+        engine.close_runs(now);
     }
     match takes_trigger {
         true => Ok(Step::Write(take_trigger(engine, open.key.fire, vec![]))),
@@ -205,9 +209,10 @@ fn decline(engine: &mut JobEngine, total: u32, reason: SkipReason) -> Result<Ste
     }
 }
 
-/// Whether the begin of the open fire takes the own trigger: the first begin does, where the trigger is still there. It
-/// is gone when the answer to an earlier begin got lost, or when a Java peer made room for its own triggers; the fire
-/// goes on without it. A trigger that is there later, or was created by another transaction, is another one.
+/// Whether the begin of the open fire takes the own trigger: the first begin does, or the last of several that begin its
+/// items together, where the trigger is still there. It is gone when the answer to an earlier begin got lost, or when a
+/// Java peer made room for its own triggers; the fire goes on without it. A trigger that is there later, or was created by
+/// another transaction, is another one.
 fn takes_trigger(engine: &JobEngine) -> Result<bool, Unread> {
     let Some(open) = engine.fires.open.as_ref().filter(|open| !open.looked) else { return Ok(false) };
     let Fire::Manual { trigger, .. } = open.key.fire else { return Ok(false) };
@@ -219,7 +224,7 @@ fn take_trigger(engine: &JobEngine, fire: Fire, items: Vec<ShardingItem>) -> Pro
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.delete(&engine.own_trigger(), None);
     let source = ExecutionSource::NormalTrigger;
-    let plan = BeginPlan { key: RunKey::new(fire, source), attempt: None, items, from: None };
+    let plan = BeginPlan { key: RunKey::new(fire, source), attempt: None, items, from: None, is_whole: true };
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }
 
@@ -239,7 +244,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<Sh
         return Ok(Step::Write(engine.ask_server_time()));
     }
     if let Some(difference) = engine.check_clock(now) {
-        return decline(engine, 0, SkipReason::ClockOff { difference });
+        return decline(engine, now, 0, SkipReason::ClockOff { difference });
     }
     let (disabled, items): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
@@ -267,7 +272,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<Sh
     } else {
         engine.start_items(now, key, None, items);
     }
-    engine.looked_at();
+    engine.looked_at(now);
     engine.fires.open = None;
     Ok(Step::Pass)
 }
@@ -392,19 +397,41 @@ fn drop_items(engine: &mut JobEngine, mut items: Vec<ShardingItem>, reason: Skip
     engine.tell_skip(fire, items, reason);
 }
 
+/// The transaction that begins items. Where they are too many for one transaction, `items` keeps those that it begins, and
+/// the others follow: until the last ones are begun, the trigger stays, so that no item of it is forgotten when the
+/// instance ends in between.
 fn begin_transaction(
     engine: &JobEngine,
     fire: Fire,
     source: ExecutionSource,
     attempt: &Attempt,
-    items: &[ShardingItem],
+    items: &mut Vec<ShardingItem>,
 ) -> Result<Transaction, Unread> {
-    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    if takes_trigger(engine)? {
-        txn.delete(&engine.own_trigger(), None);
-    }
-    for item in items {
-        begin_item(engine, &mut txn, *item, fire, source, attempt);
+    let takes_trigger = takes_trigger(engine)?;
+    let begin = |items: &[ShardingItem], is_last: bool| {
+        let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+        match takes_trigger {
+            true if is_last => {
+                txn.delete(&engine.own_trigger(), None);
+            }
+            true => {
+                txn.check(&engine.own_trigger());
+            }
+            false => {}
+        }
+        let mut begun = 0;
+        while let Some(item) = items.get(begun)
+            && (begun == 0 || !txn.is_full())
+        {
+            begin_item(engine, &mut txn, *item, fire, source, attempt);
+            begun += 1;
+        }
+        (txn, begun)
+    };
+    let (mut txn, begun) = begin(items, true);
+    if begun < items.len() {
+        items.truncate(begun);
+        return Ok(begin(items, false).0.build());
     }
     refuse_items(engine, &mut txn);
     Ok(txn.build())
@@ -495,8 +522,12 @@ impl JobEngine {
             self.on_begin_unresolved(plan);
             return;
         }
+        // Otherwise the other items of the fire follow.
+        let is_decided = plan.is_whole && !plan.key.is_takeover();
         if self.is_refused_by_clock(now, &plan) {
-            self.looked_at();
+            if is_decided {
+                self.looked_at(now);
+            }
             return;
         }
         if plan.items.is_empty() {
@@ -510,8 +541,10 @@ impl JobEngine {
             }
             self.start_items(now, plan.key, plan.attempt.as_ref(), items);
         }
-        if !plan.key.is_takeover() {
-            self.looked_at();
+        if is_decided {
+            self.looked_at(now);
+        } else if !plan.is_whole && self.planted.has(Bug::DroppedRest) {
+            self.fires.open = None;
         }
     }
 

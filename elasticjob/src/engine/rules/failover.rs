@@ -78,6 +78,7 @@ fn take(engine: &mut JobEngine, loss: Loss) -> Proposal {
         attempt: Some(attempt),
         items: vec![loss.item],
         from: loss.from,
+        is_whole: true,
     };
     Proposal { transaction: txn.build(), purpose: Purpose::Begin(plan) }
 }

@@ -17,7 +17,7 @@ use crate::registry::mirror::{Known, Unread};
 /// One transaction for all items that ended together: it writes the outcome into the records and deletes the marks.
 /// With failover an item that was cut off waits from then on for an instance that takes it over.
 pub(super) fn finish(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
-    let is_due = |run: &&Run| run.finish_at().is_some_and(|at| now.mono >= at);
+    let is_due = |run: &&Run| run.finish_at(engine.begins_more(run.key)).is_some_and(|at| now.mono >= at);
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     let (mut items, mut done, mut stale) = (Vec::new(), Vec::new(), Vec::new());
     'runs: for run in engine.runs.iter().filter(is_due) {

@@ -113,7 +113,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
     engine.fires.missed = None;
     let at = missed.at();
     let mut collapsed = BTreeSet::new();
-    let items = mine.clone();
+    let items = mine.iter().copied().collect();
     let mut unsaid = Vec::new();
     for item in mine {
         if !misses(engine, item, at) {
@@ -154,6 +154,7 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
     let is_due = due.is_some_and(|due| limit.is_none_or(|limit| lateness(now, due) <= limit));
     let Some(mut noted) = engine.fires.noted.take().filter(|_| is_due) else { return };
     if let Ok((mine, _)) = engine.own_items(total) {
+        let mine = BTreeSet::from_iter(mine);
         noted.items.retain(|item| mine.contains(item));
         for item in mine {
             if noted.items.contains(&item) {
@@ -165,7 +166,7 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             let is_late = lateness(now, engine.due_time(noted.at)) > LATE_ACQUISITION;
             let evidence = if is_known || !is_late { Ok(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
             let Ok(evidence) = evidence else { continue };
-            noted.items.push(item);
+            noted.items.insert(item);
             if !is_known && evidence == Evidence::NotBegun && !is_disabled(engine, item) {
                 engine.fires.missed_items.insert(item, noted.at);
             }
@@ -222,6 +223,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let useless: Vec<ShardingItem> = if configuration.misfire() {
         let (mine, _) = engine.own_items(configuration.sharding_total_count())?;
         let is_settled = |item: ShardingItem| engine.misfire_of(item) == Ok(None);
+        let mine = BTreeSet::from_iter(mine);
         let own = marked.into_iter().filter(|item| mine.contains(item));
         own.filter(|item| is_disabled(engine, *item) || is_settled(*item)).collect()
     } else {

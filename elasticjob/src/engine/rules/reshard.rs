@@ -12,13 +12,14 @@ use crate::clock::Now;
 use crate::engine::engine::JobEngine;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::state::leadership::Basis;
+use crate::engine::state::leadership::{Basis, InPart};
 use crate::engine::state::proposal::{Proposal, Purpose, Sharding};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
 
+use assign::Assigned;
 use item_states::Survey;
 
 /// The request that a resharding serves.
@@ -54,16 +55,19 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let flag = engine.mirror.need(&JobPath::Necessary)?.map(|known| known.version);
     let last = leadership.basis.clone();
     let pinned = leadership.pinned.clone();
+    if flag.is_none()
+        && let Some(term) = &mut engine.leadership.term
+    {
+        // Its request is gone: what is left of an assignment is a matter of the next one.
+        term.in_part = None;
+    }
     let survey = Survey::take(engine, &basis, &pinned, flag.is_some())?;
     let moves_on = rotation::is_over(engine, &basis, &survey)?;
     let request = match flag {
         Some(version) => Some(Request::Waits { version }),
         None => {
             if let Some(why) = reason::cause(engine, &configuration, &survey, &basis, last.as_ref(), &pinned) {
-                let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-                txn.check(&JobPath::LeaderInstance);
-                txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-                return Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Request { why } }));
+                return Ok(Step::Write(ask_for_resharding(engine, why)));
             }
             moves_on.then_some(Request::None)
         }
@@ -77,21 +81,38 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     };
     let strategy = basis.strategy.clone();
-    let (proposal, fault) = assign::assign(engine, basis, &survey, moves_on, &pinned, request)?;
+    let Assigned { proposal, fault } = assign::assign(engine, basis, &survey, moves_on, &pinned, request)?;
     if let Some(fault) = fault {
         engine.tell(Notice::StrategyFailed { strategy, fault });
     }
     Ok(Step::Write(proposal))
 }
 
+/// The request for resharding, which the leader makes: fires wait while it is there.
+fn ask_for_resharding(engine: &JobEngine, why: String) -> Proposal {
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    txn.check(&JobPath::LeaderInstance);
+    txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+    Proposal { transaction: txn.build(), purpose: Purpose::Request { why } }
+}
+
 impl JobEngine {
-    /// The items are assigned.
+    /// The items are assigned, or some of them.
     pub(in crate::engine) fn on_resharded(&mut self, sharding: Sharding) {
-        if let Some(leadership) = &mut self.leadership.term {
-            leadership.basis = Some(sharding.basis);
-            leadership.pinned.clone_from(&sharding.pinned);
+        let Sharding { basis, pinned, moved: moved_now, rest } = sharding;
+        let before = self.leadership.term.as_mut().and_then(|term| term.in_part.take());
+        let mut moved = before.map(|in_part| in_part.moved).unwrap_or_default();
+        moved.extend(moved_now);
+        if let Some(wanted) = rest {
+            if let Some(term) = &mut self.leadership.term {
+                term.in_part = Some(Box::new(InPart { basis, wanted, moved }));
+            }
+            return;
         }
-        let pinned = sharding.pinned.into_iter().collect();
-        self.tell(Notice::Resharded { moved: sharding.moved, pinned });
+        if let Some(term) = &mut self.leadership.term {
+            term.basis = Some(basis);
+            term.pinned.clone_from(&pinned);
+        }
+        self.tell(Notice::Resharded { moved, pinned: pinned.into_iter().collect() });
     }
 }

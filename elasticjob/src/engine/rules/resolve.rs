@@ -75,7 +75,7 @@ fn is_refused_by_clock(
 ) -> bool {
     let Unresolved { key, attempt, .. } = unresolved.clone();
     let items = begun.iter().map(|(item, _)| *item).collect();
-    engine.is_refused_by_clock(now, &BeginPlan { key, attempt: Some(attempt), items, from: None })
+    engine.is_refused_by_clock(now, &BeginPlan { key, attempt: Some(attempt), items, from: None, is_whole: true })
 }
 
 /// The instance leaves: the items end before they were started.

@@ -57,6 +57,10 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         txn.delete(&server, Some(version));
     }
     for (item, version) in dead.iter().filter(|(item, _)| !engine.link.is_obstructed(&JobPath::running(*item))) {
+        // The other ones are swept with the next transaction.
+        if txn.is_full() {
+            break;
+        }
         // An instance may begin it at this moment.
         let record = JobPath::fire(*item);
         match version {
@@ -69,15 +73,15 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     for item in useless {
         let path = JobPath::FailoverItem(item);
-        if !engine.link.is_obstructed(&path) {
+        if !txn.is_full() && !engine.link.is_obstructed(&path) {
             txn.delete(&path, None);
         }
     }
     for item in engine.mirror.taken_over_items() {
         let runs = engine.mirror.exists(&JobPath::running(item)) && !dead.iter().any(|(dead, _)| *dead == item);
         let path = JobPath::Item(item, ItemNode::Failovering);
-        if !runs && !engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover)) && !engine.link.is_obstructed(&path)
-        {
+        let is_held = engine.mirror.exists(&JobPath::Item(item, ItemNode::Failover));
+        if !runs && !is_held && !txn.is_full() && !engine.link.is_obstructed(&path) {
             txn.delete(&path, None);
         }
     }

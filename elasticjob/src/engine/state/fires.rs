@@ -71,7 +71,7 @@ impl Missed {
 pub(in crate::engine) struct Noted {
     /// The time of the fire.
     pub(in crate::engine) at: i64,
-    pub(in crate::engine) items: Vec<ShardingItem>,
+    pub(in crate::engine) items: BTreeSet<ShardingItem>,
     /// Earlier missed fires whose place it takes; each is reported once.
     pub(in crate::engine) collapsed: BTreeSet<i64>,
 }

@@ -1,6 +1,6 @@
 //! Leading the group, and what a member remembers of its leader.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::ident::{InstanceId, ShardingItem};
@@ -25,7 +25,19 @@ pub(in crate::engine) struct Term {
     pub(in crate::engine) basis: Option<Basis>,
     /// Items that kept their owner because they were busy.
     pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
+    /// An assignment of which some items were written. Boxed, as most fit into one transaction.
+    pub(in crate::engine) in_part: Option<Box<InPart>>,
     pub(in crate::engine) idle_servers: IdleServers,
+}
+
+/// An assignment that takes several transactions. The strategy is asked once for all of them: an own strategy may answer
+/// otherwise each time, and there would be no end.
+#[derive(Debug)]
+pub(in crate::engine) struct InPart {
+    pub(in crate::engine) basis: Basis,
+    pub(in crate::engine) wanted: BTreeMap<ShardingItem, InstanceId>,
+    /// What the transactions so far have changed, for the log.
+    pub(in crate::engine) moved: Vec<String>,
 }
 
 /// The values that an assignment depends on.

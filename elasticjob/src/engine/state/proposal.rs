@@ -1,6 +1,6 @@
 //! The transactions that an engine writes, and their purposes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::leadership::Basis;
 use super::pending_trigger::PendingTrigger;
@@ -104,6 +104,8 @@ pub(in crate::engine) struct BeginPlan {
     pub(in crate::engine) items: Vec<ShardingItem>,
     /// The instance that ran the item that is taken over, when known.
     pub(in crate::engine) from: Option<InstanceId>,
+    /// No further item of the fire was to begin when this was planned.
+    pub(in crate::engine) is_whole: bool,
 }
 
 /// The outcome of a trigger whose instance is gone.
@@ -126,4 +128,6 @@ pub(in crate::engine) struct Sharding {
     pub(in crate::engine) basis: Basis,
     pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
     pub(in crate::engine) moved: Vec<String>,
+    /// The assignment, where further transactions have to follow: the request for resharding stays until the last one.
+    pub(in crate::engine) rest: Option<BTreeMap<ShardingItem, InstanceId>>,
 }

@@ -163,11 +163,12 @@ impl Runs {
         self.0.iter().any(|run| run.is_left && run.items.contains_key(&item))
     }
 
-    /// Takes out the runs that are over.
-    pub(in crate::engine) fn take_finished(&mut self) -> Vec<Run> {
-        self.0
-            .extract_if(.., |run| run.items.is_empty() && run.round.as_ref().is_none_or(|round| round.is_over()))
-            .collect()
+    /// Takes out the runs that are over, but for one that further items are begun for.
+    pub(in crate::engine) fn take_finished(&mut self, begins_more: impl Fn(RunKey) -> bool) -> Vec<Run> {
+        let is_over = |run: &mut Run| {
+            run.items.is_empty() && run.round.as_ref().is_none_or(|round| round.is_over()) && !begins_more(run.key)
+        };
+        self.0.extract_if(.., is_over).collect()
     }
 }
 
@@ -235,14 +236,15 @@ impl Run {
         self.items.iter().filter(|(_, run)| run.is_executing()).map(|(item, _)| *item)
     }
 
-    /// When the ends have to be written: at once when nothing executes any more, else soon after the first.
-    pub(in crate::engine) fn finish_at(&self) -> Option<Duration> {
+    /// When the ends have to be written: at once when nothing executes any more and nothing more is begun, else soon
+    /// after the first.
+    pub(in crate::engine) fn finish_at(&self, begins_more: bool) -> Option<Duration> {
         let first = self.items.values().filter_map(|run| match run.stage {
             Stage::Ended { at, .. } => Some(at),
             _ => None,
         });
         let first = first.min()?;
-        Some(if self.executing().next().is_none() { first } else { first + FINISH_TOGETHER })
+        Some(if self.executing().next().is_none() && !begins_more { first } else { first + FINISH_TOGETHER })
     }
 }
 

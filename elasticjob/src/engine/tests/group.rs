@@ -85,6 +85,8 @@ pub(super) struct Group {
     all_clocks: i64,
     /// The bytes that the namespace adds to each path.
     pub(super) namespace_bytes: usize,
+    /// From which weight on a transaction takes no further item, where that is less than usual.
+    pub(super) full_from: Option<usize>,
     now: u64,
     sessions: i64,
     events: VecDeque<(usize, Event)>,
@@ -113,6 +115,7 @@ impl Group {
             clock_offset: 0,
             all_clocks: 0,
             namespace_bytes: 0,
+            full_from: None,
             now: 1_000,
             sessions: 1,
             events,
@@ -145,10 +148,14 @@ impl Group {
         let instance = InstanceId::of_process(ip, 7);
         let candidate = format!("candidate{}", self.hosts.len());
         let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate, nonce: 7 };
+        let mut engine = JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone())
+            .with_listeners(self.listeners.clone())
+            .with_namespace(self.namespace_bytes);
+        if let Some(weight) = self.full_from {
+            engine = engine.with_full_transactions_from(weight);
+        }
         self.hosts.push(Host {
-            engine: JobEngine::new(identity, Arc::new(configuration.clone()), self.strategies.clone())
-                .with_listeners(self.listeners.clone())
-                .with_namespace(self.namespace_bytes),
+            engine,
             session: SessionId(0),
             connected: false,
             asks_for_proof: false,

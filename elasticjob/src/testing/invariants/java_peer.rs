@@ -1,5 +1,5 @@
 //! What an instance of this implementation owes to Java peers, also while there are none: data they can read, marks that
-//! are respected, and an assignment that changes in one transaction which ends their wait.
+//! are respected, and an assignment whose last transaction ends their wait.
 
 use std::collections::BTreeMap;
 
@@ -77,8 +77,11 @@ fn judge(
         written(scene, &path, text, op, deletes(&path))
             .map_err(|why| format!("host {host} writes {path}={text}: {why}"))?;
     }
-    let open = |path: &JobPath| scene.text(path).is_some() && !deletes(path);
-    if assigns && open(&JobPath::Necessary) {
+    // Of several transactions only the last one ends their wait; the others see to it that they go on waiting.
+    let request = JobPath::Necessary.absolute(scene.job);
+    let checks = |op: &Op| matches!(op, Op::Check { path, version: Some(_) } if *path == request);
+    let goes_on = transaction.ops().iter().any(checks);
+    if assigns && !goes_on && scene.text(&JobPath::Necessary).is_some() && !deletes(&JobPath::Necessary) {
         return Err(format!("host {host} assigns items and leaves Java peers waiting for the end of it"));
     }
     Ok(())

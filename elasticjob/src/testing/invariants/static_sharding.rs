@@ -53,7 +53,8 @@ impl Kept {
         }
         let before = std::mem::replace(&mut self.owners, owners);
         let Observation::Committed { host: Some(host), transaction, .. } = observation else { return Ok(()) };
-        if !is_resharding(scene, transaction) {
+        let is_last = takes_request_back(scene, transaction);
+        if !is_last && !assigns_items(scene, transaction) {
             return Ok(());
         }
         let items = scene.children(&JobPath::Sharding);
@@ -72,15 +73,21 @@ impl Kept {
         let runs = |item: &String| {
             item.parse().is_ok_and(|item| scene.text(&JobPath::Item(item, ItemNode::Running)).is_some())
         };
-        if items.len() == scene.total as usize && !items.iter().any(runs) {
+        if is_last && items.len() == scene.total as usize && !items.iter().any(runs) {
             self.open = false;
         }
         Ok(())
     }
 }
 
-fn is_resharding(scene: &Scene<'_>, transaction: &Transaction) -> bool {
-    let takes_request_back =
+/// Whether it is the last transaction of a resharding.
+fn takes_request_back(scene: &Scene<'_>, transaction: &Transaction) -> bool {
+    let is_deletion =
         |op: &Op| matches!(op, Op::Delete { .. }) && JobPath::parse(scene.job, op.path()) == Some(JobPath::Necessary);
-    transaction.ops().iter().any(takes_request_back)
+    transaction.ops().iter().any(is_deletion)
+}
+
+fn assigns_items(scene: &Scene<'_>, transaction: &Transaction) -> bool {
+    let is_owner = |op: &Op| matches!(JobPath::parse(scene.job, op.path()), Some(JobPath::Item(_, ItemNode::Instance)));
+    transaction.ops().iter().any(is_owner)
 }

@@ -272,6 +272,9 @@ impl World {
         self.observe(Observation::Committing { session, host, transaction })?;
         match self.tree.commit(session, transaction, wall) {
             Ok((committed, events)) => {
+                if host.is_some_and(|host| is_assigned_in_part(self.job_of(host), transaction)) {
+                    self.count("assigned_in_part");
+                }
                 self.log(|_| {
                     let ops: Vec<String> = transaction.ops().iter().map(describe).collect();
                     format!(
@@ -303,6 +306,12 @@ pub(super) fn is_begin(job: &JobName, transaction: &Transaction) -> bool {
         let path = JobPath::parse(job, op.path());
         matches!((op, path), (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Running))))
     })
+}
+
+/// Whether a transaction assigns items, and leaves the request for the transactions that follow.
+fn is_assigned_in_part(job: &JobName, transaction: &Transaction) -> bool {
+    let request = JobPath::Necessary.absolute(job);
+    transaction.ops().iter().any(|op| matches!(op, Op::Check { path, .. } if *path == request))
 }
 
 pub(super) fn unanswered(request: &Request) -> Answer {

@@ -31,7 +31,9 @@ impl World {
                 return Ok(());
             };
             // As a driver gathers them.
-            if number < last && matches!(event, Event::Watch(_) | Event::ItemEnded { .. }) {
+            let is_gathered =
+                matches!(event, Event::Watch(_) | Event::ItemEnded { .. } | Event::Read { .. } | Event::Listed { .. });
+            if number < last && is_gathered {
                 engine.note(at, event);
                 continue;
             }

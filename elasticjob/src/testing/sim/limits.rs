@@ -1,4 +1,5 @@
-//! Servers that start again with other limits: what they grant to the sessions of their clients from then on.
+//! Servers that start again with other limits: what they grant to the sessions of their clients from then on. And servers
+//! that take small transactions only.
 //!
 //! A client asks for what it was granted before, so the time-out of a session only gets shorter. It knows the old one when
 //! it is connected, and hears of the new one a moment later.
@@ -37,6 +38,14 @@ impl Limits {
     pub(super) fn forget(&mut self, session: SessionId) {
         self.granted.remove(&session);
     }
+}
+
+/// In one of three histories a transaction takes few items, so that what is one transaction for a few items takes several,
+/// as it does for thousands. It is the weight from which on a transaction takes no further item: every transaction has
+/// room for one. Drawn beside all else, so that the other histories stay what they are.
+pub(super) fn transactions_full_from(seed: u64) -> Option<usize> {
+    let mut rng = Rng::new(seed ^ 0x0073_6d61_6c6c);
+    rng.one_in(3).then(|| rng.between(700, 2_500) as usize)
 }
 
 impl World {

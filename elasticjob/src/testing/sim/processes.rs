@@ -59,6 +59,9 @@ impl World {
     pub(super) fn engine(&self, job: &JobName, identity: Identity) -> JobEngine {
         let engine = JobEngine::new(identity, Arc::new(self.configuration(job, 3)), strategies());
         let mut engine = engine.with_listeners(self.shape.listeners.known());
+        if let Some(weight) = self.transactions_full_from {
+            engine = engine.with_full_transactions_from(weight);
+        }
         if let Some(bug) = self.bug {
             engine.plant(bug);
         }

@@ -11,7 +11,7 @@ use super::faults::FaultCounts;
 use super::follower::Lagging;
 use super::host::{EPOCH, Host, Millis, Process};
 use super::java::java_hosts;
-use super::limits::Limits;
+use super::limits::{Limits, transactions_full_from};
 use super::liveness::LOOK;
 use super::shape::Shape;
 use super::shared::Shared;
@@ -172,6 +172,8 @@ pub struct World {
     pub(super) hosts: Vec<Host>,
     pub(super) session_timeout: Millis,
     pub(super) limits: Limits,
+    /// From which weight on a transaction takes no further item, where that is less than usual.
+    pub(super) transactions_full_from: Option<usize>,
     pub(super) latency: Millis,
     /// The follower, while it has lost its leader.
     pub(super) lagging: Option<Lagging>,
@@ -240,6 +242,7 @@ impl World {
             hosts,
             session_timeout,
             limits: Limits::new(session_timeout),
+            transactions_full_from: transactions_full_from(seed),
             latency: rng.pick(&[1, 3, 30]),
             lagging: None,
             ambush: None,
@@ -279,6 +282,9 @@ impl World {
         }
         if !world.beside.is_empty() {
             world.add_beside();
+        }
+        if world.transactions_full_from.is_some() {
+            world.count("small_transactions");
         }
         for host in 0..world.hosts.len() {
             if world.hosts[host].java {

@@ -17,7 +17,16 @@ use crate::registry::mirror::Unread;
 use crate::sharding;
 use crate::sharding::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE, StrategyFault};
 
-/// One transaction that assigns every item and takes the request back.
+/// What the assignment has come to.
+pub(super) struct Assigned {
+    pub(super) proposal: Proposal,
+    /// The fault in the answer of the strategy, if it was asked and there is one.
+    pub(super) fault: Option<StrategyFault>,
+}
+
+/// One transaction that assigns every item and takes the request back. Where that is too much for one transaction,
+/// several ones follow each other: each checks that this instance leads and that the request is the same, and only the
+/// last one takes the request back. Until then fires wait, and whichever instance leads next assigns what is left.
 pub(super) fn assign(
     engine: &JobEngine,
     basis: Basis,
@@ -25,7 +34,7 @@ pub(super) fn assign(
     moves_on: bool,
     last_pinned: &BTreeSet<ShardingItem>,
     request: Request,
-) -> Result<(Proposal, Option<StrategyFault>), Unread> {
+) -> Result<Assigned, Unread> {
     let monitored = engine.configuration.is_monitored();
     let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
         engine.mirror.items().partition(|item| *item < basis.total);
@@ -38,7 +47,11 @@ pub(super) fn assign(
         true => Floor::default(),
         false => Floor::of(engine, &removed)?,
     };
-    let (wanted, fault) = ask(engine, &basis, survey.owner(0), moves_on);
+    let in_part = engine.leadership.term.as_ref().and_then(|term| term.in_part.as_deref());
+    let (wanted, fault) = match in_part.filter(|in_part| in_part.basis == basis) {
+        Some(in_part) => (in_part.wanted.clone(), None),
+        None => ask(engine, &basis, survey.owner(0), moves_on),
+    };
     let mut moved = Vec::new();
     let mut left = BTreeSet::new();
     let mut pinned = BTreeSet::from_iter(surplus_busy);
@@ -47,17 +60,25 @@ pub(super) fn assign(
     if let Some(note) = engine.first_note() {
         txn.create(&JobPath::Sharding, note, CreateMode::Persistent);
     }
+    let (mut is_whole, available) = (true, basis.available());
     for item in 0..basis.total {
+        if txn.is_full() {
+            is_whole = false;
+            break;
+        }
         let (owner, wanted) = (survey.owner(item), wanted.get(&item).map(InstanceId::as_str));
         let path = JobPath::owner_of(item);
         if owner != wanted {
             // A busy item whose owner is not available moves: it was taken over and runs elsewhere, and fires need an
             // owner meanwhile.
             let stays = survey.stays(item, last_pinned.contains(&item));
-            if stays && owner.is_some_and(|owner| basis.is_available(owner)) {
+            if stays && owner.is_some_and(|owner| available.contains(owner)) {
                 pinned.insert(item);
             } else {
-                left.extend(owner.and_then(|owner| basis.instances.iter().find(|id| id.as_str() == owner)));
+                let from = owner.and_then(|owner| basis.instances.iter().find(|id| id.as_str() == owner));
+                if let Some(from) = from.filter(|from| left.insert(*from)) {
+                    txn.reserve_check_missing(&JobPath::Trigger(from.clone()));
+                }
                 moved.push(format!("{item}: {} -> {}", owner.unwrap_or("no owner"), wanted.unwrap_or("no owner")));
                 match wanted {
                     Some(id) if engine.mirror.exists(&path) => {
@@ -76,8 +97,8 @@ pub(super) fn assign(
     }
     guard_triggers(engine, &mut txn, left);
     for item in removed {
-        // The other items are still beyond the total count: the next reshardings remove them.
         if txn.is_full() {
+            is_whole = false;
             break;
         }
         moved.push(format!("{item}: removed"));
@@ -91,16 +112,29 @@ pub(super) fn assign(
         txn.set(&JobPath::Sharding, floor.data(), Some(version));
     }
     match request {
-        Request::Waits { version } => txn.delete(&JobPath::Necessary, Some(version)),
-        // Created and deleted in one transaction: this is the guard that there is no request.
-        Request::None => {
-            txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-            txn.delete(&JobPath::Necessary, None)
+        Request::Waits { version } if is_whole => {
+            txn.delete(&JobPath::Necessary, Some(version));
         }
-    };
-    txn.delete_existing(&JobPath::Processing);
-    let purpose = Purpose::Reshard(Sharding { basis, pinned, moved });
-    Ok((Proposal { transaction: txn.build(), purpose }, fault))
+        Request::Waits { version } => {
+            txn.check_version(&JobPath::Necessary, version);
+        }
+        // Created and deleted in one transaction: this is the guard that there is no request.
+        Request::None if is_whole => {
+            txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+            txn.delete(&JobPath::Necessary, None);
+        }
+        // Fires have to wait between the transactions.
+        Request::None => {
+            let proposal = super::ask_for_resharding(engine, "the items move on to the next instance".to_owned());
+            return Ok(Assigned { proposal, fault });
+        }
+    }
+    if is_whole {
+        txn.delete_existing(&JobPath::Processing);
+    }
+    let rest = (!is_whole).then_some(wanted);
+    let purpose = Purpose::Reshard(Sharding { basis, pinned, moved, rest });
+    Ok(Assigned { proposal: Proposal { transaction: txn.build(), purpose }, fault })
 }
 
 /// Guards that no trigger came meanwhile for the instances that items are taken from.

@@ -33,9 +33,10 @@ impl<'a> Survey<'a> {
             Ok(node.and_then(Known::text).map(|owner| (item, owner)))
         });
         let (owners, all_owners): (BTreeMap<ShardingItem, &str>, _) = read_known(owners.filter_map(Result::transpose));
-        let triggered = triggered_items(engine, basis, &owners);
+        let available = basis.available();
+        let triggered = triggered_items(engine, &available, &owners);
         let running = engine.mirror.running_items().map(|item| {
-            let owned_well = owners.get(&item).is_some_and(|owner| basis.is_available(owner));
+            let owned_well = owners.get(&item).is_some_and(|owner| available.contains(owner));
             if owned_well && !requested && !pinned.contains(&item) {
                 return Ok(Some(item));
             }
@@ -61,17 +62,22 @@ impl<'a> Survey<'a> {
     }
 }
 
-fn triggered_items(engine: &JobEngine, basis: &Basis, owners: &BTreeMap<ShardingItem, &str>) -> BTreeSet<ShardingItem> {
+fn triggered_items(
+    engine: &JobEngine,
+    available: &BTreeSet<&str>,
+    owners: &BTreeMap<ShardingItem, &str>,
+) -> BTreeSet<ShardingItem> {
     if engine.planted.has(Bug::OutrunTrigger) {
         return BTreeSet::new();
     }
     let triggered: BTreeSet<&str> = engine.mirror.triggers().map(InstanceId::as_str).collect();
-    let is_triggered = |owner: &str| triggered.contains(owner) && basis.is_available(owner);
+    let is_triggered = |owner: &str| triggered.contains(owner) && available.contains(owner);
     owners.iter().filter(|(_, owner)| is_triggered(owner)).map(|(item, _)| *item).collect()
 }
 
 impl Basis {
-    pub(super) fn is_available(&self, owner: &str) -> bool {
-        self.instances.iter().any(|id| id.as_str() == owner)
+    /// The instances that may own items.
+    pub(super) fn available(&self) -> BTreeSet<&str> {
+        self.instances.iter().map(InstanceId::as_str).collect()
     }
 }

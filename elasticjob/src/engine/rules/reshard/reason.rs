@@ -27,8 +27,9 @@ pub(super) fn cause(
     if is_static && survey.owners.is_empty() && !engine.awaits_items() {
         return None;
     }
+    let available = basis.available();
     let owned_well = |item: ShardingItem| {
-        let in_place = |owner: &str| is_static || basis.is_available(owner);
+        let in_place = |owner: &str| is_static || available.contains(owner);
         survey.owner(item).map_or(survey.busy.contains(&item), in_place)
     };
     if let Some(item) = (0..basis.total).find(|item| !owned_well(*item)) {
