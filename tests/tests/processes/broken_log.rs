@@ -1,7 +1,9 @@
-//! Real processes whose log cannot be written or is not read, or whose subscriber panics or waits: their jobs go on, their items stay shared, and
-//! their exit codes are right.
+//! Real processes whose log cannot be written or is not read, or whose subscriber panics or waits: their jobs go on, their
+//! items stay shared, and their exit codes are right.
 //!
 //! This program is both: the tests, and with a variable of the environment the process under test.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::env;
 use std::fs::{self, File, OpenOptions};
