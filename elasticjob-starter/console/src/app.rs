@@ -117,6 +117,9 @@ pub enum ConsoleError {
     /// The login with the accounts of a company.
     #[error("the login by OpenID Connect cannot be used: {0}")]
     Oidc(String),
+    /// The address of the console in browsers, to which the issuer sends them back.
+    #[error("'{0}' is not the address of the console in browsers: write https://HOST/PATH, without a slash at its end")]
+    PublicUrl(String),
     /// The logins that a proxy makes.
     #[error("logins by headers of a proxy cannot be used: {0}")]
     ProxyLogin(&'static str),

@@ -2,6 +2,7 @@
 
 use elasticjob::secret::Secret;
 
+use crate::ConsoleError;
 use crate::access::Grant;
 
 /// A login with the accounts of a company, by OpenID Connect: the code flow with PKCE. It needs the cargo feature `oidc`.
@@ -39,27 +40,26 @@ impl OidcOptions {
         }
     }
 
-    /// What is wrong with it.
-    pub(crate) fn problem(&self) -> Option<String> {
+    /// Checks what can be checked without the issuer.
+    pub(crate) fn check(&self) -> Result<(), ConsoleError> {
         let is_address = |text: &str| is_safe(text) && !text.ends_with('/');
+        let wrong = |why: &str| Err(ConsoleError::Oidc(why.to_owned()));
         if !cfg!(feature = "oidc") {
-            return Some(
-                "it is not built in: build with the cargo feature `console-oidc` of elasticjob-starter".to_owned(),
-            );
+            return wrong("it is not built in: build with the cargo feature `console-oidc` of elasticjob-starter");
         }
         if !is_safe(&self.issuer) {
-            return Some(format!("the issuer '{}' is no https: address", self.issuer));
+            return wrong(&format!("the issuer '{}' is no https:// address", self.issuer));
         }
         if !is_address(&self.public_url) {
-            return Some(format!(
-                "'{}' is not the address of the console in browsers: write https://HOST/PATH, without a slash at its end",
-                self.public_url
-            ));
+            return Err(ConsoleError::PublicUrl(self.public_url.clone()));
         }
         if self.client_id.is_empty() {
-            return Some("the client id is missing".to_owned());
+            return wrong("the client id is missing");
         }
-        self.groups.is_empty().then(|| "no group has a role: nobody could come in".to_owned())
+        if self.groups.is_empty() {
+            return wrong("no group has a role, so no user could come in");
+        }
+        Ok(())
     }
 }
 

@@ -48,14 +48,13 @@ impl ConsoleOptions {
     /// Checks what can be checked without a registry center.
     ///
     /// # Errors
-    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::BasePath`], [`ConsoleError::Oidc`], [`ConsoleError::ProxyLogin`].
+    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::BasePath`], [`ConsoleError::Oidc`], [`ConsoleError::PublicUrl`],
+    /// [`ConsoleError::ProxyLogin`].
     pub fn check(&self) -> Result<(), ConsoleError> {
         if !is_base_path(&self.base_path) {
             return Err(ConsoleError::BasePath(self.base_path.clone()));
         }
-        if let Some(problem) = self.oidc.as_ref().and_then(OidcOptions::problem) {
-            return Err(ConsoleError::Oidc(problem));
-        }
+        self.oidc.as_ref().map_or(Ok(()), OidcOptions::check)?;
         match &self.proxy_login {
             Some(_) if self.trusted_proxies.is_empty() => {
                 return Err(ConsoleError::ProxyLogin("no proxy is trusted: say which may say who calls"));

@@ -72,6 +72,8 @@ pub struct ConsoleOidc {
     pub client_secret: Option<Secret>,
     /// `public-url`: the address of the console in browsers.
     pub public_url: String,
+    /// The place of that address.
+    pub public_url_origin: Origin,
     /// `scopes`.
     pub scopes: Vec<String>,
     /// `groups-claim`.
@@ -187,8 +189,18 @@ fn oidc(reader: &mut Reader<'_>) -> Option<ConsoleOidc> {
     let mut of = Caller { reader, key, origin: origin.clone() };
     let client_id = of.required("client-id", "write the name that the issuer gave the console");
     let public_url = of.required("public-url", "write the address of the console in browsers: https://HOST/PATH");
+    let public_url_origin = of.place("public-url");
     let (client_id, public_url) = (client_id?, public_url?);
-    Some(ConsoleOidc { origin, issuer, client_id, client_secret, public_url, scopes: parts(&scopes), groups_claim })
+    Some(ConsoleOidc {
+        origin,
+        issuer,
+        client_id,
+        client_secret,
+        public_url,
+        public_url_origin,
+        scopes: parts(&scopes),
+        groups_claim,
+    })
 }
 
 fn users(reader: &mut Reader<'_>, section: &Key) -> BTreeMap<String, ConsoleUser> {

@@ -264,5 +264,5 @@ fn the_examples_of_the_page_mean_the_same_in_every_form() {
         assert_ne!(expected, read(&Sources::in_folder(folder("nothing", &[]))), "the examples say something: {block}");
         tried += 1;
     }
-    assert_eq!(tried, 9, "blocks of the page");
+    assert_eq!(tried, 11, "blocks of the page");
 }

@@ -25,6 +25,16 @@ const TOKEN_HASH: &str = "elasticjob.console.port: 0\nelasticjob.console-tokens.
 const WHOLE_TOKEN: &str = "elasticjob.console.port: 0\nelasticjob.console-tokens.scraper: {role: viewer, token-hash: \
     'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'}\n";
 
+const OIDC: &str = "elasticjob.console.port: 0\nelasticjob.console-groups.ops.role: viewer\nelasticjob.console-oidc: \
+    {issuer: 'https://id.example', client-id: jobs, public-url: 'https://jobs.example'}\n";
+const NO_ISSUER: &str = "elasticjob.console.port: 0\nelasticjob.console-groups.ops.role: viewer\nelasticjob.console-oidc: \
+    {client-id: jobs, public-url: 'https://jobs.example'}\n";
+const NO_CLIENT: &str = "elasticjob.console.port: 0\nelasticjob.console-groups.ops.role: viewer\nelasticjob.console-oidc: \
+    {issuer: 'https://id.example', public-url: 'https://jobs.example'}\n";
+const NO_ADDRESS: &str = "elasticjob.console.port: 0\nelasticjob.console-groups.ops.role: viewer\nelasticjob.console-oidc: \
+    {issuer: 'https://id.example', client-id: jobs}\n";
+const GROUP: &str = "elasticjob.console.port: 0\nelasticjob.console-groups.ops.role: viewer\n";
+
 /// No single value is wrong for a text that is not looked into.
 const MAP: &str = "{a: b}";
 
@@ -84,6 +94,24 @@ const WRONG: &[Wrong] = &[
     Wrong("console.secure-cookies", CONSOLE, "x", &["'x'", "true or false"]),
     Wrong("console.anonymous", CONSOLE, "guest", &["'guest'", "viewer, operator, editor and admin"]),
     Wrong("console.data", CONSOLE, MAP, &["a map"]),
+    Wrong("console.trusted-proxies", CONSOLE, "proxy", &["'proxy'", "10.0.0.0/8"]),
+    Wrong("console.proxy-user-header", CONSOLE, "X User", &["'X User'", "no name of a header"]),
+    Wrong(
+        "console.proxy-groups-header",
+        "elasticjob.console: {port: 0, trusted-proxies: 10.0.0.1, proxy-user-header: X-User}\n",
+        "X Groups",
+        &["'X Groups'", "no name of a header"],
+    ),
+    Wrong("console-oidc.issuer", NO_ISSUER, "id.example", &["'id.example'", "https://"]),
+    Wrong("console-oidc.client-id", NO_CLIENT, MAP, &["a map"]),
+    Wrong("console-oidc.client-secret", OIDC, MAP, &["a map"]),
+    Wrong("console-oidc.public-url", NO_ADDRESS, "jobs.example", &["'jobs.example'", "https://"]),
+    Wrong("console-oidc.scopes", OIDC, MAP, &["a map"]),
+    Wrong("console-oidc.groups-claim", OIDC, MAP, &["a map"]),
+    Wrong("console-groups.ops.group", GROUP, MAP, &["a map"]),
+    Wrong("console-groups.ops.role", CONSOLE, "root", &["'root'", "viewer, operator, editor and admin"]),
+    Wrong("console-groups.ops.registries", GROUP, MAP, &["a map"]),
+    Wrong("console-groups.ops.jobs", GROUP, MAP, &["a map"]),
     Wrong("console-users.ops.password-hash", USER, "hunter2", &["'***'", "elasticjob console hash-password"]),
     Wrong("console-users.ops.role", HASH, "root", &["'root'", "viewer, operator, editor and admin"]),
     Wrong("console-users.ops.registries", USER, MAP, &["a map"]),

@@ -89,14 +89,12 @@ impl ConsoleSettings {
         // Users that cannot be read still count as users.
         let checked = if self.users.is_empty() || !options.users.is_empty() { options.check() } else { Ok(()) };
         if let Err(error) = checked {
-            let (name, value) = match error {
+            let (name, value) = match &error {
                 ConsoleError::BasePath(_) => ("base-path", self.base_path.clone()),
                 // Groups that cannot be read still count as groups.
-                ConsoleError::Oidc(_) if !problems.is_empty() => return Err(problems),
-                ConsoleError::Oidc(reason) => {
-                    let oidc = self.oidc.as_ref().map(|oidc| (oidc.origin.clone(), oidc.issuer.clone()));
-                    let (origin, issuer) = oidc.unwrap_or_else(|| (self.origin.clone(), String::new()));
-                    problems.push(refused(Key::of(["console-oidc", "issuer"]), &origin, &issuer, reason));
+                ConsoleError::Oidc(_) | ConsoleError::PublicUrl(_) if !problems.is_empty() => return Err(problems),
+                ConsoleError::Oidc(_) | ConsoleError::PublicUrl(_) => {
+                    problems.extend(self.oidc.as_ref().map(|oidc| oidc.refused(&error)));
                     return Err(problems);
                 }
                 ConsoleError::ProxyLogin(_) => {
@@ -142,6 +140,17 @@ impl ConsoleSettings {
         let user = header("proxy-user-header", user);
         let of_groups = header("proxy-groups-header", &self.proxy_groups_header);
         options.proxy_login = user.zip(of_groups).map(|(user, of_groups)| ProxyLogin::new(user, of_groups, groups));
+    }
+}
+
+impl ConsoleOidc {
+    /// What is wrong with it, at its place.
+    fn refused(&self, error: &ConsoleError) -> SettingError {
+        let (name, origin, value, reason) = match error {
+            ConsoleError::Oidc(reason) => ("issuer", &self.origin, &self.issuer, reason.clone()),
+            other => ("public-url", &self.public_url_origin, &self.public_url, other.to_string()),
+        };
+        refused(Key::of(["console-oidc", name]), origin, value, reason)
     }
 }
 

@@ -9,9 +9,11 @@
 
 mod decide;
 mod parent;
+mod parent_end;
 mod record;
 
 pub(crate) use decide::{Decided, decide};
 pub(crate) use parent::Parents;
-pub use parent::{ParentEnd, ParentItem, ParentView};
+pub use parent::{ParentItem, ParentView};
+pub use parent_end::ParentEnd;
 pub use record::{DecidedFire, DependencyRecord, DueFire, Unmet};

@@ -1,13 +1,11 @@
 //! What the leader of a job knows of the jobs that it depends on, and how a fire of one of them ended.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
+use super::parent_end::ParentEnd;
 use super::record::DependencyRecord;
-use crate::config::{JobConfiguration, When};
+use crate::config::JobConfiguration;
 use crate::fire::{FireRecord, FireState};
 use crate::ident::{JobName, ShardingItem};
 
@@ -35,43 +33,6 @@ pub struct ParentItem {
     pub disabled: bool,
     /// Whether it is marked as running.
     pub marked: bool,
-}
-
-/// How the fire of a job ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum ParentEnd {
-    /// All its items succeeded.
-    Succeeded,
-    /// An item failed, was cancelled, was lost or was not run.
-    Failed,
-    /// It was not run at all, because of the jobs that it depends on itself.
-    Skipped,
-    /// It ended, and how is not known any more: its items ran for a later fire before the leader of this job looked.
-    Unknown,
-}
-
-impl ParentEnd {
-    /// Whether that is an end for which the next job runs.
-    pub(super) fn meets(self, when: When) -> bool {
-        match when {
-            When::Succeeded => self == Self::Succeeded,
-            When::Failed => self == Self::Failed,
-            When::Ended => self != Self::Skipped,
-        }
-    }
-}
-
-impl fmt::Display for ParentEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Succeeded => "succeeded",
-            Self::Failed => "failed",
-            Self::Skipped => "was skipped",
-            Self::Unknown => "ended, and how is not known any more",
-        })
-    }
 }
 
 /// The jobs that a job depends on, as its leader knows them.

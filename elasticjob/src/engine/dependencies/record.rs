@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parent::ParentEnd;
+use super::parent_end::ParentEnd;
 use crate::config::When;
 use crate::fire::{Later, SkipReason};
 use crate::ident::JobName;

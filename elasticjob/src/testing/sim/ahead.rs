@@ -45,6 +45,7 @@ impl World {
         let limit = 1_000 * u64::from(self.shape.max_time_diff.unwrap_or(0)) + self.session_timeout;
         (0..=limit).step_by(10_000).for_each(|later| self.incident_in(later));
         self.invariants.begun_ahead(item, now + limit as i64, fire);
+        self.tell_followers(|follows| follows.begun_ahead(item, at));
         self.operate(&transaction);
     }
 }

@@ -51,6 +51,11 @@ impl Beside {
 }
 
 impl World {
+    /// Tells the checks of jobs that run after the first one what no transaction of an instance shows.
+    pub(super) fn tell_followers(&mut self, tell: impl Fn(&mut Follows)) {
+        self.beside.iter_mut().filter_map(|beside| beside.follows.as_mut()).for_each(tell);
+    }
+
     /// How many jobs a process has.
     fn jobs_of_process(&self) -> usize {
         1 + self.beside.len()

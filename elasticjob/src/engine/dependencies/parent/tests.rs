@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Dependency;
+use crate::config::When;
 use crate::engine::dependencies::{Decided, decide};
 use crate::fire::{Attempt, ExecutionSource, Fire, ItemEnd};
 use crate::ident::InstanceId;

@@ -1,0 +1,44 @@
+//! How the fire of a job ended, for the jobs after it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::When;
+
+/// How the fire of a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum ParentEnd {
+    /// All its items succeeded.
+    Succeeded,
+    /// An item failed, was cancelled, was lost or was not run.
+    Failed,
+    /// It was not run at all, because of the jobs that it depends on itself.
+    Skipped,
+    /// It ended, and how is not known any more: its items ran for a later fire before the leader of this job looked.
+    Unknown,
+}
+
+impl ParentEnd {
+    /// Whether that is an end for which the next job runs.
+    pub(super) fn meets(self, when: When) -> bool {
+        match when {
+            When::Succeeded => self == Self::Succeeded,
+            When::Failed => self == Self::Failed,
+            When::Ended => self != Self::Skipped,
+        }
+    }
+}
+
+impl fmt::Display for ParentEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Skipped => "was skipped",
+            Self::Unknown => "ended, and how is not known any more",
+        })
+    }
+}
