@@ -133,9 +133,21 @@ impl JobEngine {
 
     /// Whether an item is given up for the open fire, and the reason where it has to be reported.
     pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Result<GivesUp, Unread> {
-        let Fire::Scheduled(at) = open.key.fire else { return Ok(GivesUp::No) };
-        if self.is_registered_since(at)? && self.evidence(item, at)? == Evidence::MadeSince {
-            return Ok(GivesUp::Silently);
+        let at = open.key.fire.at();
+        if let Some(since) = self.registered_since(at)?
+            && !self.planted.has(Bug::BegunBefore)
+            && self.evidence(item, at)? == Evidence::MadeSince
+        {
+            let by_own_clock = self.membership.registering_since.filter(|since| *since <= at);
+            return Ok(match (open.key.fire, by_own_clock) {
+                (Fire::Scheduled(_), Some(_)) => {
+                    GivesUp::Because(SkipReason::RegisteredSince { milliseconds: since.abs_diff(at) })
+                }
+                _ => GivesUp::Silently,
+            });
+        }
+        if matches!(open.key.fire, Fire::Manual { .. }) {
+            return Ok(GivesUp::No);
         }
         if open.key.source != ExecutionSource::NormalTrigger {
             return Ok(GivesUp::No);
@@ -153,29 +165,23 @@ impl JobEngine {
         Ok(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
     }
 
-    /// Whether the job was registered again after a time, as the registry center lost its data: what began before has no
-    /// record any more.
-    fn is_registered_since(&self, at: i64) -> Result<bool, Unread> {
-        let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(false) };
-        if known.ctime == 0 && self.membership.has_restored {
-            // This instance created the node. Only a read shows when.
-            self.mirror.confirm(JobPath::Config);
-            return Err(Unread);
-        }
-        Ok(known.ctime >= at)
+    /// Since when the job is registered, by the clock of the registry center, if that is after this time: the registry center
+    /// may have lost its data, and what began before has no record any more.
+    ///
+    /// A new job and a process that starts while the data get lost look the same. By a clock that is behind, a fire may come
+    /// here after the job was registered, and was due before it.
+    fn registered_since(&self, at: i64) -> Result<Option<i64>, Unread> {
+        Ok(self.mirror.made_at(&JobPath::Config)?.filter(|since| *since >= at))
     }
 
     /// The evidence about an item that, by the records, was not begun for the fire at this time.
     pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Result<Evidence, Unread> {
         let path = JobPath::fire(item);
         // Instances of this implementation create the record with the item, or with its first run.
-        let Some(record) = self.mirror.need(&path)? else { return Ok(Evidence::Java) };
-        if record.ctime == 0 {
-            // This instance created the node. Only a read shows when.
-            self.mirror.confirm(path);
-            return Err(Unread);
-        }
-        if record.ctime >= self.due_time(at) {
+        let (Some(made_at), Some(record)) = (self.mirror.made_at(&path)?, self.mirror.need(&path)?) else {
+            return Ok(Evidence::Java);
+        };
+        if made_at >= self.due_time(at) {
             return Ok(Evidence::MadeSince);
         }
         let Some(owner) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(Evidence::Java) };

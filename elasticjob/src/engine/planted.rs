@@ -187,6 +187,8 @@ pub enum Bug {
     SessionlessInstance,
     /// An instance that comes back does not write the configuration that the registry center has lost.
     KeptLoss,
+    /// What no record says since the registry center lost its data is taken for not begun.
+    BegunBefore,
     /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -194,7 +196,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 84] = [
+    pub const ALL: [(&'static str, Self); 85] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -278,6 +280,7 @@ impl Bug {
         ("stuck-on-foreign", Self::StuckOnForeign),
         ("sessionless-instance", Self::SessionlessInstance),
         ("kept-loss", Self::KeptLoss),
+        ("begun-before", Self::BegunBefore),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }

@@ -88,6 +88,12 @@ pub enum SkipReason {
         /// The end that this job waits for.
         when: &'static str,
     },
+    /// By the clock of the registry center the job was registered after the fire was due, so no record says what ran before. The
+    /// clock of this host is behind.
+    RegisteredSince {
+        /// How long after it, in milliseconds.
+        milliseconds: u64,
+    },
     /// It is late and no record says that it was begun, but a Java instance may have run it, which writes none.
     MaybeRunByJava,
 }
@@ -130,6 +136,7 @@ codes! {
     RegistryLost "registry-lost",
     TooLate "too-late",
     DependencyNotMet "dependency-not-met",
+    RegisteredSince "registered-since",
     MaybeRunByJava "maybe-run-by-java",
 }
 
@@ -170,6 +177,14 @@ impl fmt::Display for SkipReason {
             }
             Self::DependencyNotMet { job, end, when } => {
                 write!(f, "job '{job}' {end}, and this job runs when it {when}")
+            }
+            Self::RegisteredSince { milliseconds } => {
+                let seconds = *milliseconds as f64 / 1_000.0;
+                write!(
+                    f,
+                    "by the clock of the registry center the job was registered {seconds} s after it was due, and no record says \
+                     what ran before: the clock of this host is behind"
+                )
             }
             Self::MaybeRunByJava => f.write_str(
                 "no record says that it was begun, but a Java instance may have run it without one, so it does not begin late",

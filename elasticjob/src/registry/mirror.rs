@@ -319,6 +319,20 @@ impl Mirror {
         }
     }
 
+    /// When a node was created, by the clock of the registry center; `None` where there is none. For a node that this
+    /// instance created only a read shows it, which this asks for.
+    ///
+    /// # Errors
+    /// Unknown yet: something of it has to be read first.
+    pub fn made_at(&self, path: &JobPath) -> Result<Option<i64>, Unread> {
+        let Some(known) = self.need(path)? else { return Ok(None) };
+        if known.ctime == 0 {
+            self.confirm(path.clone());
+            return Err(Unread);
+        }
+        Ok(Some(known.ctime))
+    }
+
     /// Wants a node to be read, also where it is known or believed not to exist.
     pub fn confirm(&self, path: JobPath) {
         self.wanted.borrow_mut().insert(path);

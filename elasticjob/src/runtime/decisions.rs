@@ -171,6 +171,7 @@ fn skipped(decision: Decision, reason: &SkipReason) -> Decision {
         SkipReason::TooLate { seconds, limit } => {
             decision.with("lateSeconds", json!(seconds)).with("limitSeconds", json!(limit))
         }
+        SkipReason::RegisteredSince { milliseconds } => decision.with("milliseconds", json!(milliseconds)),
         SkipReason::StillRunning { since } => decision.with("runningSinceFireAt", json!(since.at())),
         SkipReason::DependencyNotMet { job, end, when } => {
             decision.with("job", json!(job)).with("end", json!(end)).with("when", json!(when))

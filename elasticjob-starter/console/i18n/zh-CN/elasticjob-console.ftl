@@ -434,6 +434,7 @@ reason-leaving = 实例正在离开
 reason-registry-lost = 与注册中心的连接断开
 reason-too-late = 没有实例开始运行，已延迟 { $late } 秒，最多允许延迟 { $limit } 秒
 reason-dependency-not-met = 所依赖的作业没有以本作业等待的方式结束
+reason-registered-since = 按注册中心的时钟，该作业在这次触发到期 { $milliseconds } 毫秒之后才注册，没有此前运行的记录：本机时钟偏慢
 reason-maybe-run-by-java = 没有开始运行的记录，但 Java 实例可能已运行而未记录，因此不再延迟运行
 
 # What operators did, and who came in

@@ -81,6 +81,7 @@ fn arguments(text: &Text, record: &DecisionRecord, clock: &Clock) -> HashMap<&'s
         ("limit", word("limitSeconds")),
         ("seconds", word("seconds")),
         ("difference", word("differenceMilliseconds")),
+        ("milliseconds", word("milliseconds")),
         ("overwritten", word("overwritten")),
         ("moved", word("moved")),
         ("more", word("moreMoved")),

@@ -35,6 +35,13 @@ pub struct ParentItem {
     pub marked: bool,
 }
 
+impl ParentItem {
+    /// The state of its last run, if that is one for the scheduled fire at this time.
+    fn begun_for(&self, at: i64) -> Option<FireState> {
+        self.record.last.as_ref().filter(|begun| !begun.manual && begun.at == at).map(|begun| begun.state)
+    }
+}
+
 /// The jobs that a job depends on, as its leader knows them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Parents(BTreeMap<JobName, Parent>);
@@ -137,12 +144,35 @@ impl Parent {
             }
         }
         let of_items = (0..configuration.sharding_total_count()).map(|item| self.stand_of(configuration, item, at));
-        of_items.fold(Stand::Over(ParentEnd::Succeeded), |so_far, item| match (so_far, item) {
+        let of_former_items = self.former_items(configuration, at).map(|item| self.stand_of_former(item, at));
+        of_items.chain(of_former_items).fold(Stand::Over(ParentEnd::Succeeded), |so_far, item| match (so_far, item) {
             (Stand::Pending, _) | (_, ItemStand::Pending) => Stand::Pending,
             (Stand::Over(ParentEnd::Failed), _) | (_, ItemStand::Failed) => Stand::Over(ParentEnd::Failed),
             (_, ItemStand::Unknown) => Stand::Over(ParentEnd::Unknown),
             (so_far, ItemStand::Succeeded | ItemStand::LeftOut) => so_far,
         })
+    }
+
+    /// Items that began the fire, and are no items of the job any more.
+    fn former_items(&self, configuration: &JobConfiguration, at: i64) -> impl Iterator<Item = ShardingItem> {
+        let last = self.view.items.iter().filter(move |(_, known)| known.begun_for(at).is_some()).map(|(item, _)| item);
+        let seen = self.seen.get(&at).into_iter().flat_map(BTreeMap::keys);
+        let begun: BTreeSet<ShardingItem> = last.chain(seen).copied().collect();
+        let total = configuration.sharding_total_count();
+        begun.into_iter().filter(move |item| *item >= total)
+    }
+
+    /// How such an item ended. What it leaves is not taken over.
+    fn stand_of_former(&self, item: ShardingItem, at: i64) -> ItemStand {
+        let known = self.view.items.get(&item);
+        let last = known
+            .and_then(|known| known.begun_for(at))
+            .or(self.seen.get(&at).and_then(|items| items.get(&item).copied()));
+        match last {
+            Some(FireState::Running) if known.is_some_and(|known| known.marked) => ItemStand::Pending,
+            Some(FireState::Succeeded) => ItemStand::Succeeded,
+            _ => ItemStand::Failed,
+        }
     }
 
     fn stand_of(&self, configuration: &JobConfiguration, item: ShardingItem, at: i64) -> ItemStand {

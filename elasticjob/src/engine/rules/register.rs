@@ -106,6 +106,7 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
         dropped.push(engine.identity.instance.clone());
     }
     engine.membership.joining_since.get_or_insert(now.wall);
+    engine.membership.registering_since = Some(now.wall);
     engine.membership.wrote_configuration |= accepted.write.is_some();
     engine.membership.schedule_since = engine.membership.schedule_since.or(accepted.schedule_since);
     txn.replace(&me, instance_yaml(&engine.identity.instance), CreateMode::Ephemeral);
@@ -285,9 +286,10 @@ impl JobEngine {
         if self.phase == Phase::Joining {
             self.phase = Phase::Active;
         }
+        // A fire needs to know it. Asked for now, the answer delays none.
+        let _ = self.mirror.made_at(&JobPath::Config);
         self.tell(Notice::Registered { instance: self.identity.instance.clone(), session });
         if std::mem::take(&mut self.membership.restores) {
-            self.membership.has_restored = true;
             self.tell(Notice::DataLost);
         }
         self.act(Action::AnswerStart(Ok(())));

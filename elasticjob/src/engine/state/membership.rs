@@ -56,6 +56,8 @@ pub(in crate::engine) struct Membership {
     pub(in crate::engine) own_sessions: Vec<SessionId>,
     /// The time that the clock of this host showed when the instance was about to register for the first time.
     pub(in crate::engine) joining_since: Option<i64>,
+    /// The time that this clock showed when it was about to register in the session it is in, or tried to last.
+    pub(in crate::engine) registering_since: Option<i64>,
     /// An earlier engine of the process was in the group: the program does not start, only the coordination starts
     /// again, so the settings of the program overwrite nothing.
     pub(in crate::engine) is_back: bool,
@@ -66,8 +68,6 @@ pub(in crate::engine) struct Membership {
     pub(in crate::engine) wrote_configuration: bool,
     /// The registration under way writes the configuration again, as the registry center has lost it.
     pub(in crate::engine) restores: bool,
-    /// This engine wrote it again.
-    pub(in crate::engine) has_restored: bool,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(in crate::engine) removal_confirmed: bool,
     /// Runs that go on because they could not be stopped: the node of their session has to say so.

@@ -3,9 +3,9 @@
 use super::group::{EPOCH, Group, Host, every_five, job};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, Fire};
-use crate::registry::Transaction;
+use crate::fire::{ExecutionSource, Fire, SkipReason};
 use crate::registry::layout::JobPath;
+use crate::registry::{CreateMode, Transaction};
 
 /// The data are lost, and all instances come back.
 fn lose_and_come_back(group: &mut Group) {
@@ -86,6 +86,44 @@ fn a_fire_from_before_the_loss_is_not_run_again() {
     assert_eq!(begun(&group, 10_000), [0, 1]);
     let sources = (0..2).flat_map(|host| group.starts(host)).map(|(_, source, _)| source);
     assert!(sources.into_iter().all(|source| source == ExecutionSource::NormalTrigger));
+}
+
+/// A new job looks the same as one that the registry center has lost.
+#[test]
+fn a_clock_that_is_behind_begins_no_fire_from_before_the_job_was_registered_and_says_so() {
+    let mut group = Group::new();
+    group.run_until(11_000);
+    // Here it is 00:03 by its own clock.
+    group.clock_offset = -8_000;
+    group.join("10.0.0.1", &every_five(1));
+    group.run_until(19_000);
+    assert_eq!((begun(&group, 5_000), begun(&group, 10_000)), (vec![], vec![]));
+    let skipped = |at, milliseconds| Notice::Skipped {
+        fire: Fire::Scheduled(EPOCH + at),
+        items: vec![0],
+        reason: SkipReason::RegisteredSince { milliseconds },
+    };
+    let notices = &group.hosts[0].notices;
+    assert!([skipped(5_000, 6_000), skipped(10_000, 1_000)].iter().all(|skip| notices.contains(skip)), "{notices:?}");
+    group.run_until(23_500);
+    assert_eq!(begun(&group, 15_000), [0]);
+}
+
+#[test]
+fn what_a_trigger_asked_for_before_the_loss_is_not_run_again() {
+    let mut group = Group::settled(1, &every_five(1));
+    let mut trigger = Transaction::new();
+    trigger.create("/job/trigger", "", CreateMode::Persistent);
+    trigger.create(group.own_trigger(0), "", CreateMode::Persistent);
+    group.operate(&trigger, false);
+    let manual =
+        |group: &Group| group.starts(0).iter().filter(|(fire, ..)| matches!(fire, Fire::Manual { .. })).count();
+    assert_eq!(manual(&group), 1);
+    lose_and_come_back(&mut group);
+    group.run_until(4_500);
+    group.end_items(0, &[0]);
+    group.run_until(9_500);
+    assert_eq!((manual(&group), begun(&group, 5_000)), (1, vec![0]));
 }
 
 #[test]

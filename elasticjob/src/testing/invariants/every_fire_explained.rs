@@ -497,6 +497,7 @@ fn is_good(reason: &SkipReason) -> bool {
         | SkipReason::RegistryLost
         | SkipReason::TooLate { .. }
         | SkipReason::DependencyNotMet { .. }
+        | SkipReason::RegisteredSince { .. }
         | SkipReason::MaybeRunByJava => false,
     }
 }

@@ -154,3 +154,22 @@ fn a_skipped_fire_is_skipped_by_the_jobs_after_it() {
 fn a_job_that_is_not_there_is_waited_for() {
     assert_eq!(decided(&["a", "b"], &knowing([("a", view(every_five(1), [succeeded(AT)]))])), []);
 }
+
+#[test]
+fn an_item_that_the_job_has_no_more_is_a_part_of_the_fire_that_it_began() {
+    let running = begun(&FireRecord::empty(), AT);
+    for (last, marked, expected) in [
+        (running.clone(), true, vec![]),
+        // Lost: it is not taken over.
+        (running, false, vec![(AT, Some(ParentEnd::Failed))]),
+        (succeeded(AT), false, vec![(AT, None)]),
+        (ended(&FireRecord::empty(), AT, FireState::Failed), false, vec![(AT, Some(ParentEnd::Failed))]),
+        // It had ended before.
+        (succeeded(AT - 5_000), false, vec![(AT, None)]),
+    ] {
+        let mut view = view(every_five(1), [succeeded(AT), last.clone()]);
+        view.items.get_mut(&1).unwrap().marked = marked;
+        let of_fire = decided(&["a"], &knowing([("a", view)]));
+        assert_eq!(of_fire.into_iter().filter(|(at, _)| *at == AT).collect::<Vec<_>>(), expected, "{last:?}");
+    }
+}
