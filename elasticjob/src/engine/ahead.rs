@@ -33,9 +33,13 @@ impl JobEngine {
     /// difference of the clocks, and the longest delay of an answer that brings the server's time. `None` where the
     /// clocks are not compared.
     pub(super) fn clock_tolerance(&self) -> Option<i64> {
-        let limit = Duration::from_secs(self.clock_limit()?.into());
-        i64::try_from((limit + self.session.timeout()).as_millis()).ok()
+        tolerance(self.clock_limit()?, self.session.timeout())
     }
+}
+
+/// The same for clocks that may differ by so many seconds, in a session with this time-out.
+pub(super) fn tolerance(limit: u32, timeout: Duration) -> Option<i64> {
+    i64::try_from((Duration::from_secs(limit.into()) + timeout).as_millis()).ok()
 }
 
 impl FireRecord {
@@ -44,7 +48,7 @@ impl FireRecord {
     /// A fire that is further ahead of `written` than `tolerance` came by a wrong clock. That fire is decided if it was
     /// begun. All fires that may have been begun by a right clock before the record was written are decided too. The
     /// fires in between are not, though some of them may have been begun by the wrong clock.
-    fn counted(self, written: i64, tolerance: i64) -> Self {
+    pub(super) fn counted(self, written: i64, tolerance: i64) -> Self {
         let by_right_clocks = written.saturating_add(tolerance);
         let is_ahead = |at: i64| at > by_right_clocks;
         let ahead = self.last.as_ref().filter(|last| !last.manual && is_ahead(last.at));

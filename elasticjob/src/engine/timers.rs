@@ -21,6 +21,8 @@ const CLOCK_LOOK: Duration = Duration::from_secs(1);
 pub(super) enum Timer {
     /// A scheduled fire is due.
     Fire,
+    /// A fire of the jobs before this one, begun by a clock that was ahead, is decided.
+    Decide,
     /// The open fire stops waiting for the assignment of its items.
     Hold,
     /// The open fire is over.
@@ -64,6 +66,7 @@ impl Timer {
     fn what(self) -> &'static str {
         match self {
             Self::Fire => "a scheduled fire",
+            Self::Decide => "a fire that other jobs began before its time is decided",
             Self::Hold => "the fire no longer waits for the assignment of its items",
             Self::Close => "the fire may not begin any more",
             Self::Renew => "the session is proven again for the runs",
@@ -187,6 +190,7 @@ impl JobEngine {
         let (executing, uncancelled) = (self.is_executing(), self.runs.iter().any(Run::is_uncancelled));
         let single = [
             (Timer::Fire, self.fires.calendar.next().filter(|_| self.watches_calendar())),
+            (Timer::Decide, self.dependencies.undecided.filter(|_| self.leadership.term.is_some())),
             // The other clock may stand still with the machine.
             (Timer::Deadline, self.session.wall_deadline().filter(|_| uncancelled)),
             (Timer::Abort, self.session.wall_drop_at().filter(|_| executing)),

@@ -167,8 +167,9 @@ impl Follower {
         let configuration = self.configuration();
         let decided = self.mirror.need(&JobPath::Dependencies);
         let items = read_all(self.mirror.items().map(|item| Ok((item, self.item(item)?))));
-        let decided = decided?.and_then(|known| DependencyRecord::parse(&known.data));
-        Ok(ParentView { configuration: configuration?, items: items?, decided })
+        let decided = decided?.map(|known| (DependencyRecord::parse(&known.data), known.mtime));
+        let (decided, decided_at) = decided.unwrap_or_default();
+        Ok(ParentView { configuration: configuration?, items: items?, decided, decided_at })
     }
 
     fn configuration(&mut self) -> Result<Option<Arc<JobConfiguration>>, Unread> {
@@ -185,8 +186,9 @@ impl Follower {
 
     fn item(&self, item: ShardingItem) -> Result<ParentItem, Unread> {
         let known = self.mirror.need(&JobPath::fire(item))?;
-        let record = known.map_or(FireRecord::empty(), |known| known.parsed(FireRecord::parse).as_ref().clone());
+        let (record, written) = known
+            .map_or((FireRecord::empty(), 0), |known| (known.parsed(FireRecord::parse).as_ref().clone(), known.mtime));
         let disabled = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
-        Ok(ParentItem { record, disabled, marked: self.mirror.exists(&JobPath::running(item)) })
+        Ok(ParentItem { record, written, disabled, marked: self.mirror.exists(&JobPath::running(item)) })
     }
 }

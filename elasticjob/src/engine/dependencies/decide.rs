@@ -1,7 +1,7 @@
 //! The decision on the fires of a job that depends on others.
 
 use super::parent::{Parents, Stand};
-use super::record::Unmet;
+use super::record::{DependencyRecord, Unmet};
 use crate::config::Dependency;
 
 /// A fire that is decided.
@@ -13,13 +13,20 @@ pub(crate) struct Decided {
     pub(crate) unmet: Option<Unmet>,
 }
 
-/// The fires after `through` that can be decided now, in ascending order. A fire waits for the one before it: an item runs
+/// The fires that can be decided now and are not yet, in ascending order. A fire waits for the one before it: an item runs
 /// one fire at a time, so the later one is not over before the earlier one is.
 ///
 /// A time at which one of the jobs has no fire is no fire of this job.
-pub(crate) fn decide(dependencies: &[Dependency], parents: &Parents, through: i64) -> Vec<Decided> {
+pub(crate) fn decide(
+    dependencies: &[Dependency],
+    parents: &Parents,
+    record: &DependencyRecord,
+    is_far_ahead: impl Fn(i64) -> bool,
+) -> Vec<Decided> {
     let mut decided = Vec::new();
-    'fires: for at in parents.fires_after(through) {
+    let undecided = parents.fires().into_iter().filter(|at| !record.covers(*at));
+    // What a wrong clock has run before its time waits for that.
+    'fires: for at in undecided.take_while(|at| !is_far_ahead(*at)) {
         let mut unmet = None;
         let mut is_pending = false;
         for dependency in dependencies {

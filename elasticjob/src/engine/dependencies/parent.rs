@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::parent_end::ParentEnd;
 use super::record::DependencyRecord;
 use crate::config::JobConfiguration;
+use crate::engine::ahead::tolerance;
 use crate::fire::{FireRecord, FireState};
 use crate::ident::{JobName, ShardingItem};
 
@@ -22,6 +24,8 @@ pub struct ParentView {
     pub items: BTreeMap<ShardingItem, ParentItem>,
     /// What it decided on the fires of the jobs that it depends on itself.
     pub decided: Option<DependencyRecord>,
+    /// When that was written, by the server's clock; 0 where it is not known.
+    pub decided_at: i64,
 }
 
 /// An item of that job.
@@ -29,10 +33,29 @@ pub struct ParentView {
 pub struct ParentItem {
     /// Its record.
     pub record: FireRecord,
+    /// When it was written, by the server's clock; 0 where it is not known.
+    pub written: i64,
     /// Whether an operator disabled it.
     pub disabled: bool,
     /// Whether it is marked as running.
     pub marked: bool,
+}
+
+impl ParentView {
+    /// What counts of it, in a session with this time-out: the records may be of a clock that was ahead.
+    pub(crate) fn counted(self, timeout: Duration) -> Self {
+        let limit = self.configuration.as_deref().and_then(JobConfiguration::max_time_diff_seconds);
+        let Some(tolerance) = limit.and_then(|limit| tolerance(limit, timeout)) else { return self };
+        let of_item = |item: ParentItem| match item.written {
+            0 => item,
+            written => ParentItem { record: item.record.counted(written, tolerance), ..item },
+        };
+        let decided_at = self.decided_at;
+        let of_job =
+            |record: DependencyRecord| if decided_at > 0 { record.counted(decided_at, tolerance) } else { record };
+        let items = self.items.into_iter().map(|(number, item)| (number, of_item(item))).collect();
+        Self { items, decided: self.decided.map(of_job), ..self }
+    }
 }
 
 impl ParentItem {
@@ -104,9 +127,14 @@ impl Parents {
         self.0.clear();
     }
 
-    /// The times of the fires after `through` that any item of these jobs is known to have begun, or that they decided on.
-    pub(super) fn fires_after(&self, through: i64) -> BTreeSet<i64> {
-        self.0.values().flat_map(Parent::fires).filter(|at| *at > through).collect()
+    /// The times of the fires that any item of these jobs is known to have begun, or that they decided on.
+    pub(super) fn fires(&self) -> BTreeSet<i64> {
+        self.0.values().flat_map(Parent::fires).collect()
+    }
+
+    /// The first fire after a time that was begun before its own.
+    pub(crate) fn first_after(&self, at: i64) -> Option<i64> {
+        self.fires().range(at.saturating_add(1)..).next().copied()
     }
 
     /// What is known of the fire of a job at a time.
@@ -120,7 +148,8 @@ impl Parent {
         let begun = self.view.items.values().filter_map(|item| item.record.last.as_ref());
         let begun = begun.filter(|begun| !begun.manual).map(|begun| begun.at);
         let decided = self.view.decided.iter().flat_map(|record| &record.decided).map(|fire| fire.at);
-        begun.chain(self.seen.keys().copied()).chain(decided)
+        let ahead = self.view.items.values().filter_map(|item| item.record.ahead);
+        begun.chain(ahead).chain(self.seen.keys().copied()).chain(decided)
     }
 
     fn stand(&self, at: i64) -> Stand {
@@ -193,9 +222,12 @@ impl Parent {
                 if let Some(state) = seen() {
                     return of_state(state);
                 }
-                let ran_since = last.is_some_and(|begun| begun.at > at);
+                // What began before its time says nothing of the fires in between.
+                let ran_since = last.is_some_and(|begun| begun.at > at && record.ahead != Some(begun.at));
                 let is_decided = record.through >= Some(at) && record.to_make_up() != Some(at);
                 match (ran_since, is_decided) {
+                    // The last run before its time, and the item has run since.
+                    (false, _) if record.ahead == Some(at) => ItemStand::Unknown,
                     // It was lost, or cut off, and was not run again.
                     (true, _) if seen_last.is_some() => ItemStand::Failed,
                     (true, _) => ItemStand::Unknown,

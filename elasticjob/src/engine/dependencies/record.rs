@@ -20,6 +20,10 @@ const LONGEST: usize = 64 * 1024;
 pub struct DependencyRecord {
     /// Every fire up to this scheduled time, in milliseconds since 1970, was decided.
     pub through: i64,
+    /// The latest fire that was decided long before its time, as a clock was ahead. It is not decided again, and the fires
+    /// before it are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ahead: Option<i64>,
     /// The latest fire that the job runs for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<DueFire>,
@@ -80,7 +84,7 @@ impl Unmet {
 impl DependencyRecord {
     /// The record of a job that decides on the fires after this time.
     pub(crate) fn from(through: i64) -> Self {
-        Self { through, due: None, decided: Vec::new(), later: Later::new() }
+        Self { through, ahead: None, due: None, decided: Vec::new(), later: Later::new() }
     }
 
     /// Reads the node. `None` where it cannot be read: then the leader makes it again.
@@ -99,7 +103,24 @@ impl DependencyRecord {
         let due = if skipped.is_none() { Some(DueFire { at, since: now }) } else { self.due };
         decided.push(DecidedFire { at, skipped });
         decided.drain(..decided.len().saturating_sub(KEPT));
-        Self { through: self.through.max(at), due, decided, later: self.later.clone() }
+        let through = self.through.max(at);
+        let ahead = self.ahead.filter(|ahead| *ahead > through);
+        Self { through, ahead, due, decided, later: self.later.clone() }
+    }
+
+    /// The part that counts of a record that was written at `written` by the server's clock, as that of the record of an
+    /// [item](FireRecord::counted): a fire that is further ahead of it than `tolerance` came by a wrong clock.
+    pub(crate) fn counted(self, written: i64, tolerance: i64) -> Self {
+        let by_right_clocks = written.saturating_add(tolerance);
+        match self.through {
+            at if at > by_right_clocks => Self { through: by_right_clocks, ahead: self.ahead.max(Some(at)), ..self },
+            _ => self,
+        }
+    }
+
+    /// Whether a fire is decided already.
+    pub(super) fn covers(&self, at: i64) -> bool {
+        at <= self.through || self.ahead == Some(at)
     }
 }
 
@@ -123,5 +144,18 @@ mod tests {
         assert_eq!((record.through, record.decided.len(), record.decided[0].at), (59, KEPT, 44));
         assert_eq!(record.due, Some(DueFire { at: 10, since: 12 }), "a skipped fire takes no due one away");
         assert_eq!(DependencyRecord::parse(b"x"), None);
+    }
+
+    #[test]
+    fn what_was_decided_an_hour_ahead_covers_that_fire_and_the_past_alone() {
+        const HOUR: i64 = 3_600_000;
+        let written = DependencyRecord::from(5).after(HOUR, None, HOUR);
+        assert_eq!(written.clone().counted(HOUR - 10, 20), written, "within what clocks may differ");
+        let record = written.counted(100, 20);
+        let covered = |record: &DependencyRecord| [120, 121, HOUR, HOUR + 1].map(|at| record.covers(at));
+        assert_eq!(covered(&record), [true, false, true, false]);
+        let next = DependencyRecord::parse(&record.after(130, None, 130).to_bytes()).unwrap();
+        assert_eq!((covered(&next), next.due.unwrap().at), ([true, true, true, false], 130));
+        assert_eq!(next.after(HOUR + 1, None, 1).ahead, None);
     }
 }

@@ -15,7 +15,7 @@ use crate::fire::Fire;
 use crate::ident::JobName;
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
-use crate::registry::mirror::Unread;
+use crate::registry::mirror::{Known, Unread};
 
 /// How many fires keep the time at which they became due: that of a missed one is asked for when it is made up for.
 const KEPT: usize = 8;
@@ -29,8 +29,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     };
     let known = engine.mirror.need(&JobPath::Dependencies)?;
-    let known = known.map(|known| (known.parsed(DependencyRecord::parse).as_ref().clone(), known.version));
-    let (record, version) = known.map_or((None, None), |(record, version)| (record, Some(version)));
+    let (record, version) = (known.and_then(|known| engine.read_decided(known)), known.map(|known| known.version));
     if let Some(due) = record.as_ref().and_then(|record| record.due) {
         engine.take_due(now, due);
     }
@@ -42,6 +41,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if !engine.planted.has(Bug::ForgottenParents) || engine.membership.wrote_configuration {
         engine.follow_jobs(jobs);
     }
+    engine.dependencies.undecided = engine.dependencies.parents.first_after(now.wall);
     Ok(decide_next(engine, now, &configuration, record, version).map_or(Step::Pass, Step::Write))
 }
 
@@ -60,7 +60,8 @@ fn decide_next(
     if engine.planted.has(Bug::HastyChild) {
         parents.to_mut().take_for_ended();
     }
-    let mut decided = decide(configuration.depends_on(), &parents, before.through);
+    let is_far_ahead = |at| engine.is_far_ahead(now, at);
+    let mut decided = decide(configuration.depends_on(), &parents, &before, is_far_ahead);
     if engine.planted.has(Bug::BlindChild) {
         decided.iter_mut().for_each(|decided| decided.unmet = None);
     }
@@ -79,9 +80,21 @@ fn decide_next(
 }
 
 impl JobEngine {
+    /// What counts of the record in the node `dependencies`.
+    fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
+        let record = known.parsed(DependencyRecord::parse).as_ref().clone()?;
+        // The answer to a create has no server time.
+        let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
+        Some(match self.clock_tolerance().filter(|_| is_told) {
+            Some(tolerance) => record.counted(known.mtime, tolerance),
+            None => record,
+        })
+    }
+
     /// What the registry says of a job that this one depends on.
     pub(in crate::engine) fn on_parent(&mut self, job: JobName, view: ParentView) {
         if self.dependencies.following.contains(&job) {
+            let view = view.counted(self.session.timeout());
             self.dependencies.parents.learn(job, view);
         }
     }
@@ -104,10 +117,11 @@ impl JobEngine {
 
     /// The fire that is due comes here, once.
     fn take_due(&mut self, now: Now, due: DueFire) {
-        if self.dependencies.taken >= Some(due.at) || !self.watches_calendar() {
+        // The one before it may be later: a clock was ahead, or the registry center has lost what was decided.
+        let is_taken = self.dependencies.due.iter().any(|known| known.at == due.at);
+        if is_taken || !self.watches_calendar() {
             return;
         }
-        self.dependencies.taken = Some(due.at);
         self.dependencies.due.push(due);
         let extra = self.dependencies.due.len().saturating_sub(KEPT);
         self.dependencies.due.drain(..extra);

@@ -9,8 +9,8 @@ pub(in crate::engine) struct Dependencies {
     /// The jobs that the edge tells of: those that the configuration names, while this instance leads.
     pub(in crate::engine) following: Vec<JobName>,
     pub(in crate::engine) parents: Parents,
-    /// The latest fire that came here.
-    pub(in crate::engine) taken: Option<i64>,
-    /// The latest fires that came here, in ascending order.
+    /// A fire of them that began before its time, and is decided when that has come.
+    pub(in crate::engine) undecided: Option<i64>,
+    /// The latest fires that came here, in the order in which they did.
     pub(in crate::engine) due: Vec<DueFire>,
 }

@@ -30,8 +30,8 @@ fn view(at: i64, state: FireState) -> ParentView {
         state => record.end(at + 1, &ItemEnd { state, took: 1, error: None }),
     };
     let configuration = JobConfiguration::builder("extract", 1).cron("0/5 * * * * ?").build().unwrap();
-    let items = [(0, ParentItem { record, disabled: false, marked: state == FireState::Running })].into();
-    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None }
+    let items = [(0, ParentItem { record, written: 0, disabled: false, marked: state == FireState::Running })].into();
+    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0 }
 }
 
 /// The leader of the job before it has ended a fire so.
@@ -161,4 +161,48 @@ fn a_job_with_a_schedule_follows_nobody() {
     let group = Group::settled(1, &every_five(1));
     assert!(group.hosts[0].following.is_empty() && !group.exists(&JobPath::Dependencies));
     assert_eq!(job().as_str(), "job");
+}
+
+/// A host whose clock was an hour ahead ran a fire of the job before this one.
+#[test]
+fn a_fire_that_a_clock_ran_before_its_time_keeps_no_fire_in_between_and_comes_at_its_time() {
+    const AHEAD: i64 = EPOCH + 30_000;
+    let configuration = JobConfiguration::builder("job", 1).depends_on(["extract"]).max_time_diff_seconds(1);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    let ahead = |record_of: ParentView| {
+        let items = record_of.items.into_iter().map(|(number, item)| {
+            let record = FireRecord { ahead: Some(AHEAD), ..item.record };
+            (number, ParentItem { record, ..item })
+        });
+        ParentView { items: items.collect(), ..record_of }
+    };
+    let learns = |group: &mut Group, view: ParentView| {
+        group.tell(0, Event::Parent { job: extract(), view: Box::new(view) });
+    };
+    learns(&mut group, view(AHEAD, FireState::Succeeded));
+    assert!(group.starts(0).is_empty());
+    group.run_until(6_000);
+    learns(&mut group, ahead(view(AT, FireState::Succeeded)));
+    assert_eq!(group.starts(0).iter().map(|start| start.0).collect::<Vec<_>>(), [Fire::Scheduled(AT)]);
+    group.end_items(0, &[0]);
+    group.run_until(29_000);
+    assert_eq!(group.starts(0).len(), 1);
+    group.run_until(31_000);
+    assert_eq!(group.starts(0).last().map(|start| start.0), Some(Fire::Scheduled(AHEAD)));
+}
+
+#[test]
+fn a_fire_before_the_latest_one_is_begun_where_the_registry_center_lost_that_one() {
+    const LATEST: i64 = EPOCH + 60_000;
+    const LATER: i64 = EPOCH + 15_000;
+    let mut group = Group::settled(1, &after(1));
+    let fires = |group: &Group| group.starts(0).iter().map(|start| start.0).collect::<Vec<_>>();
+    group.set(&JobPath::Dependencies, &format!(r#"{{"through":{LATEST},"due":{{"at":{LATEST},"since":{AT}}}}}"#));
+    assert_eq!(fires(&group), [Fire::Scheduled(LATEST)]);
+    group.end_items(0, &[0]);
+    group.lose_data();
+    group.connect_anew(0);
+    group.run_until(16_000);
+    parent_ends(&mut group, LATER, FireState::Succeeded);
+    assert_eq!(fires(&group), [LATEST, LATER].map(Fire::Scheduled));
 }

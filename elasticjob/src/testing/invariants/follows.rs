@@ -7,16 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Observation;
 use crate::config::When;
-use crate::engine::DependencyRecord;
-use crate::fire::{FireRecord, FireState};
+use crate::engine::{DependencyRecord, Notice};
+use crate::fire::{Fire, FireRecord, FireState, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
 use crate::registry::{Op, Transaction};
-use crate::testing::sim::Millis;
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long the leader may take to decide, once nothing goes wrong.
 const DECIDES: Millis = 8_000;
+
+/// What is further ahead than this came by a wrong clock, in milliseconds.
+const FAR: i64 = 60_000;
 
 /// What is known of the job before it.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub(crate) struct Follows {
     complete: BTreeMap<i64, Millis>,
     /// Items that were disabled at some time: they may begin a fire after it was decided without them.
     disabled: BTreeSet<ShardingItem>,
+    /// Fires that an instance said that it does not run, as its items still ran for an earlier one.
+    busy: BTreeSet<(i64, InstanceId)>,
     calm_since: Option<Millis>,
 }
 
@@ -42,6 +47,7 @@ impl Follows {
             ends: BTreeMap::new(),
             complete: BTreeMap::new(),
             disabled: BTreeSet::new(),
+            busy: BTreeSet::new(),
             calm_since: None,
         }
     }
@@ -49,6 +55,13 @@ impl Follows {
     /// An item of the job before it has a record of a run by a clock that was ahead. Its fire is over for that item.
     pub(crate) fn begun_ahead(&mut self, item: ShardingItem, at: i64) {
         self.ends.entry(at).or_default().insert(item, FireState::Succeeded);
+    }
+
+    /// An instance of the job says something.
+    pub(crate) fn hear(&mut self, instance: &InstanceId, notice: &Notice) {
+        if let Notice::Skipped { fire: Fire::Scheduled(at), reason: SkipReason::StillRunning { .. }, .. } = notice {
+            self.busy.insert((*at, instance.clone()));
+        }
     }
 
     /// Looks at what happened, in a group whose first job has so many items.
@@ -62,7 +75,7 @@ impl Follows {
         match observation {
             Observation::Committed { transaction, .. } => {
                 self.learn(now, total, tree, transaction);
-                self.check_decision(tree, transaction)
+                self.check_decision(total, tree, transaction)
             }
             Observation::Converged => {
                 self.calm_since = Some(now);
@@ -89,7 +102,7 @@ impl Follows {
     }
 
     /// A fire becomes due with this transaction.
-    fn check_decision(&self, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+    fn check_decision(&self, total: u32, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
         let node = JobPath::Dependencies.absolute(&self.child);
         let written = transaction.ops().iter().find_map(|op| match op {
             Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data)?.due,
@@ -102,7 +115,9 @@ impl Follows {
         for (item, state) in items.iter().filter(|(item, _)| !self.disabled.contains(item)) {
             let record = data(tree, &self.parent, &JobPath::fire(*item)).map(|data| FireRecord::parse(&data));
             let runs = record.and_then(|record| record.running().filter(|begun| !begun.manual).map(|begun| begun.at));
-            if runs == Some(due.at) {
+            // An item that the job has no more is not taken over: it runs as long as it has its mark.
+            let is_lost = *item >= total && !exists(tree, &self.parent, &JobPath::running(*item));
+            if runs == Some(due.at) && !is_lost {
                 return Err(format!("the fire {} is due, and item {item} of job '{}' still runs", due.at, self.parent));
             }
             if self.when == When::Succeeded && *state == FireState::Failed {
@@ -118,29 +133,41 @@ impl Follows {
         let decided = data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
         let mut ended = self.complete.iter().filter(|(_, at)| (since..now.saturating_sub(DECIDES)).contains(at));
         let Some((at, _)) = ended.next_back() else { return Ok(()) };
-        let Some(decided) = decided.filter(|record| record.through >= *at) else {
+        // Fires that a clock that was ahead ran before their time say nothing of the others.
+        let is_decided = |record: &DependencyRecord| {
+            let oldest = record.decided.iter().map(|fire| fire.at).min();
+            record.decided.iter().any(|fire| fire.at == *at) || oldest > Some(*at) && record.through > *at
+        };
+        let Some(decided) = decided.filter(is_decided) else {
             return Err(format!("job '{}' ended its fire {at}, and nothing was decided on it", self.parent));
         };
         if decided.due.map(|due| due.at) != Some(*at) {
             return Ok(());
         }
+        let is_ahead = |at: i64| at > EPOCH + now as i64 + FAR;
         for item in 0..total {
             let Some(data) = data(tree, &self.child, &JobPath::fire(item)) else { continue };
             let record = FireRecord::parse(&data);
-            let is_known = record.through >= Some(*at) || record.missed >= Some(*at) || record.running().is_some();
+            let is_known = record.missed >= Some(*at)
+                || record.running().is_some()
+                || record.through >= Some(*at)
+                    && record.last.as_ref().is_none_or(|last| last.at <= *at || !is_ahead(last.at));
             let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
-            // Static sharding leaves it to an instance that is not online. Whether items are assigned is looked at elsewhere.
-            if !is_known && !is_disabled && !self.is_owner_gone(tree, item) {
+            if !is_known && !is_disabled && self.is_owner_free(tree, item, *at) {
                 return Err(format!("item {item} of job '{}' was not begun for its fire {at}", self.child));
             }
         }
         Ok(())
     }
 
-    fn is_owner_gone(&self, tree: &Tree, item: ShardingItem) -> bool {
+    /// Whether the instance that has the item could begin it: with static sharding it may not be online, and what still ran
+    /// for an earlier fire keeps it from all its items. Whether items are assigned is looked at elsewhere.
+    fn is_owner_free(&self, tree: &Tree, item: ShardingItem, at: i64) -> bool {
         let owner = data(tree, &self.child, &JobPath::owner_of(item));
         let owner = owner.and_then(|owner| InstanceId::new(std::str::from_utf8(&owner).ok()?).ok());
-        owner.is_some_and(|owner| !exists(tree, &self.child, &JobPath::Instance(owner)))
+        owner.is_none_or(|owner| {
+            exists(tree, &self.child, &JobPath::Instance(owner.clone())) && !self.busy.contains(&(at, owner))
+        })
     }
 }
 

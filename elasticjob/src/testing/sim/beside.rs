@@ -4,13 +4,13 @@
 //! What runs such a job is a host of its own beside each first one, so that everything that happens to a host is written once.
 
 use super::depending;
-use super::host::{EPOCH, Host, Incoming, Millis, Process};
+use super::host::{EPOCH, Host, Incoming, Millis, Process, Program};
 use super::shape::Shape;
 use super::world::World;
 use crate::clock::Now;
 use crate::config::When;
 use crate::engine::{Bug, Event};
-use crate::ident::JobName;
+use crate::ident::{InstanceId, JobName};
 use crate::registry::{SessionId, WatchEvent};
 use crate::testing::invariants::{Follows, Invariants, Observation};
 use crate::testing::rng::Rng;
@@ -47,6 +47,13 @@ impl Beside {
             Self { job, invariants, follows, when }
         };
         (1..=count).map(beside).collect()
+    }
+}
+
+fn instance_of(host: &Host) -> Option<&InstanceId> {
+    match &host.process.as_ref()?.program {
+        Program::Engine(engine) => Some(engine.instance()),
+        Program::Fallen(_) | Program::Java(_) => None,
     }
 }
 
@@ -127,6 +134,12 @@ impl World {
     pub(super) fn observe(&mut self, mut observation: Observation<'_>) -> Result<(), String> {
         let machines = self.machines();
         let Self { invariants, beside, tree, hosts, job, now, total, .. } = self;
+        if let Observation::Notice { host, notice } = &observation
+            && let Some(beside) = (*host / machines).checked_sub(1).map(|number| &mut beside[number])
+            && let (Some(follows), Some(instance)) = (&mut beside.follows, instance_of(&hosts[*host]))
+        {
+            follows.hear(instance, notice);
+        }
         for follows in beside.iter_mut().filter_map(|beside| beside.follows.as_mut()) {
             follows.check(*now, *total, tree, &observation).map_err(|why| format!("a job after another one: {why}"))?;
         }

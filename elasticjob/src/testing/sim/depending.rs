@@ -56,11 +56,14 @@ impl World {
     }
 
     fn view_of(&self, job: &JobName) -> ParentView {
-        let read = |path: &JobPath| -> Option<Data> { Some(self.tree.get(&path.absolute(job)).ok()??.data) };
+        let known = |path: &JobPath| self.tree.get(&path.absolute(job)).ok().flatten();
+        let read = |path: &JobPath| -> Option<Data> { Some(known(path)?.data) };
+        let written = |path: &JobPath| known(path).map_or(0, |node| node.stat.mtime);
         let configuration = read(&JobPath::Config).and_then(|data| wire::from_yaml(job, &data).ok());
         let items = self.tree.children(&JobPath::Sharding.absolute(job)).ok().flatten().unwrap_or_default();
         let item = |item| ParentItem {
             record: read(&JobPath::fire(item)).map_or(FireRecord::empty(), |data| FireRecord::parse(&data)),
+            written: written(&JobPath::fire(item)),
             disabled: read(&JobPath::Item(item, ItemNode::Disabled)).is_some(),
             marked: read(&JobPath::running(item)).is_some(),
         };
@@ -68,6 +71,7 @@ impl World {
             configuration: configuration.map(Into::into),
             items: items.iter().filter_map(|name| name.parse().ok()).map(|number| (number, item(number))).collect(),
             decided: read(&JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data)),
+            decided_at: written(&JobPath::Dependencies),
         }
     }
 }

@@ -33,8 +33,13 @@ fn every_five(items: u32) -> JobConfiguration {
 }
 
 fn view(configuration: JobConfiguration, records: impl IntoIterator<Item = FireRecord>) -> ParentView {
-    let items = records.into_iter().map(|record| ParentItem { record, disabled: false, marked: true });
-    ParentView { configuration: Some(configuration.into()), items: (0..).zip(items).collect(), decided: None }
+    let items = records.into_iter().map(|record| ParentItem { record, written: 0, disabled: false, marked: true });
+    ParentView {
+        configuration: Some(configuration.into()),
+        items: (0..).zip(items).collect(),
+        decided: None,
+        decided_at: 0,
+    }
 }
 
 fn knowing(views: impl IntoIterator<Item = (&'static str, ParentView)>) -> Parents {
@@ -46,7 +51,7 @@ fn knowing(views: impl IntoIterator<Item = (&'static str, ParentView)>) -> Paren
 /// What is decided for a job after these ones, from before the first fire on.
 fn decided(dependencies: &[&str], parents: &Parents) -> Vec<(i64, Option<ParentEnd>)> {
     let dependencies: Vec<Dependency> = dependencies.iter().map(|text| text.parse().unwrap()).collect();
-    let decided = decide(&dependencies, parents, AT - 1);
+    let decided = decide(&dependencies, parents, &DependencyRecord::from(AT - 1), |_| false);
     decided.into_iter().map(|Decided { at, unmet }| (at, unmet.map(|unmet| unmet.end))).collect()
 }
 
