@@ -37,7 +37,7 @@ impl Proxy {
         Self::start_patient(server, Duration::ZERO).await
     }
 
-    /// The same; a connection to a server that does not listen is held for as long as `patience`. Whoever connects to a
+    /// The same; a connection to a server that does not listen is held for as long as `patience`. A client that connects to a
     /// closed port is refused and tries again; through a proxy it is connected, and takes the end of that for a failure.
     ///
     /// # Errors

@@ -71,7 +71,7 @@ fn remedy(error: &OperationError) -> String {
     match error {
         OperationError::Unreadable { job, .. } => format!(
             "; `elasticjob dump {job}` shows its text. Start an instance once with `overwrite: true`, which writes that of \
-             its program, or remove the job with `elasticjob config remove {job} --force`, which its next start makes anew"
+             its program, or remove the job with `elasticjob config remove {job} --force`, which its next start makes again"
         ),
         _ => String::new(),
     }

@@ -1,4 +1,4 @@
-//! Tells pages and programs that the log of a run has further lines, as server-sent events. Only while somebody listens,
+//! Tells pages and programs that the log of a run has further lines, as server-sent events. Only while a reader listens,
 //! and the run goes on, the database is asked.
 
 use std::convert::Infallible;
@@ -35,7 +35,7 @@ struct LiveLog {
     here: Here,
     job: JobName,
     run: String,
-    /// The last line that the caller was told of.
+    /// The last line that the caller has got.
     line: u32,
     /// The caller knows that the run is over: nothing will follow.
     is_over: bool,

@@ -1,6 +1,6 @@
 //! Pages of metrics, as Prometheus and all that reads its formats scrape them.
 //!
-//! A page is written anew for each scrape, from what is known at that moment: see [`text`]. [`answer`] gives it to a client in
+//! A page is written again for each scrape, from what is known at that moment: see [`text`]. [`answer`] gives it to a client in
 //! the format that it accepts.
 //!
 //! Part of [elasticjob](https://crates.io/crates/elasticjob-starter); not meant to be used without it.

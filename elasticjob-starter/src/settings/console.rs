@@ -80,7 +80,7 @@ pub struct ConsoleOidc {
     pub groups_claim: String,
 }
 
-/// Somebody who may log in to the console.
+/// A user who may log in to the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsoleUser {

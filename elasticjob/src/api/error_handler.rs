@@ -127,7 +127,7 @@ impl fmt::Display for Failed {
 /// ```
 /// use elasticjob::api::{JobErrorHandler, JobFailure, JobResult};
 ///
-/// /// Rings at whoever is on duty.
+/// /// Calls the operator on duty.
 /// struct Pager;
 ///
 /// impl JobErrorHandler for Pager {

@@ -38,6 +38,14 @@ impl JobEngine {
         self.clock_tolerance().is_some_and(|tolerance| self.clock.is_far_ahead(now, at, tolerance))
     }
 
+    /// Whether a fire of another job is so far ahead of the clock of this host, or of the server's time where that is known,
+    /// that it can only have come by a wrong clock.
+    pub(super) fn has_not_come(&self, now: Now, at: i64) -> bool {
+        let Some(tolerance) = self.clock_tolerance() else { return false };
+        let by_server = || !self.clock.is_unsure(now) && self.clock.is_far_ahead(now, at, tolerance);
+        at > now.wall.saturating_add(tolerance) || by_server()
+    }
+
     /// The difference between the clocks in milliseconds, when it is more than the configuration allows.
     pub(super) fn check_clock(&mut self, now: Now) -> Option<i64> {
         let limit = self.clock_limit().filter(|_| !self.planted.has(Bug::UncheckedClock))?;

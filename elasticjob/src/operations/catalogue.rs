@@ -1,4 +1,4 @@
-//! The jobs, servers and instances of a namespace as lists show them, made anew only where something changed.
+//! The jobs, servers and instances of a namespace as lists show them, made again only where something changed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const AT_A_TIME: usize = 32;
 /// The jobs of a namespace, for views that are looked at again and again. Cheap to clone.
 ///
 /// It follows the namespace with one watch. As long as nothing changes, a view needs no request, however many jobs there
-/// are; after a change, the jobs that changed are read again when somebody looks. Many who look at the same time wait
+/// are; after a change, the jobs that changed are read again when a reader looks. Many who look at the same time wait
 /// for one who reads.
 #[derive(Debug, Clone)]
 pub struct Catalogue {

@@ -89,11 +89,11 @@ impl JobSnapshot {
     fn takes_part(&self, nodes: &ItemSnapshot) -> bool {
         let may_run = |server: &String| self.members.is_enabled(server);
         let owner = nodes.owner.as_ref().filter(|_| self.usable().is_some_and(|it| it.static_sharding()));
-        let somebody = match owner {
+        let is_owned = match owner {
             Some(owner) => self.members.instances.get(owner).is_some_and(may_run),
             None => self.members.instances.values().any(may_run),
         };
-        somebody && !nodes.disabled
+        is_owned && !nodes.disabled
     }
 
     pub(super) fn shard_state(&self, nodes: &ItemSnapshot) -> ShardState {

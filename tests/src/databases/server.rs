@@ -93,7 +93,7 @@ impl DatabaseServer {
         let child = self.server()?.stdout(log.try_clone()?).stderr(log).spawn()?;
         *self.process() = Some(child);
         let deadline = Instant::now() + START_LIMIT;
-        // Whoever else took the port may accept connections and say nothing.
+        // Another program that took the port may accept connections and say nothing.
         let silent = |_| Err(sqlx::Error::Io(ErrorKind::TimedOut.into()));
         while let Err(error) = timeout(ANSWER_LIMIT, self.ask("SELECT 1")).await.unwrap_or_else(silent) {
             let ended = self.process().as_mut().is_none_or(|process| !matches!(process.try_wait(), Ok(None)));

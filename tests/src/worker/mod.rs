@@ -63,7 +63,7 @@ async fn work(plan: WorkerPlan) -> Result<(), Box<dyn Error>> {
     let registry = loop {
         match environment.connect_zookeeper(zookeeper.clone()).await {
             Ok(registry) => break registry,
-            // As whoever supervises a program would: faults may last longer than its patience.
+            // As the supervisor of a program would: faults may last longer than its patience.
             Err(ConnectError::Unreachable { .. }) => {}
             Err(error) => return Err(error.into()),
         }

@@ -202,7 +202,7 @@ fn a_program_for_which_no_tests_are_built_has_none() {
 fn no_file_names_a_path_of_the_machine_it_was_written_on() {
     let root = root().canonicalize().expect("the workspace has a path");
     let mut private: Vec<String> = ["home", "Users", "root"].iter().map(|folder| format!("/{folder}/")).collect();
-    // A root such as `/src` is too short to be taken for somebody's folder.
+    // A root such as `/src` is too short to be taken for the folder of a user.
     if root.components().count() > 2 {
         private.push(root.display().to_string());
     }

@@ -116,7 +116,7 @@ fn the_page_says_what_the_code_says() {
     }
     let missing = made.lines().filter(|line| !page.lines().any(|known| known == *line));
     let differing: Vec<&str> = missing.collect();
-    panic!("{PAGE} does not say what the code says; ELASTICJOB_WRITE_DOCS=1 writes it anew\n{}", differing.join("\n"));
+    panic!("{PAGE} does not say what the code says; ELASTICJOB_WRITE_DOCS=1 writes it again\n{}", differing.join("\n"));
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn the_tables_of_the_page_are_those_of_the_code() {
             page.lines().filter(|line| !made.lines().any(|known| known == *line)).map(|line| format!("gone: {line}")),
         )
         .collect();
-    panic!("{PAGE} does not say what the code says; ELASTICJOB_WRITE_DOCS=1 writes it anew\n{}", differing.join("\n"));
+    panic!("{PAGE} does not say what the code says; ELASTICJOB_WRITE_DOCS=1 writes it again\n{}", differing.join("\n"));
 }
 
 /// The names on both sides of the arrows of a diagram.

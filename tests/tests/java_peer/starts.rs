@@ -17,7 +17,7 @@ pub async fn joined(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>, first: Ki
     let one = mixed.start(first).await;
     let alone = mixed.split(ITEMS, &[one], 0).await;
     assert_eq!(mixed.leader(JOB).await, Some(one));
-    assert_eq!(mixed.node(JOB, "config").await, Some(wanted), "as whoever starts first writes it");
+    assert_eq!(mixed.node(JOB, "config").await, Some(wanted), "as the first instance writes it");
 
     let other = mixed.start(first.other()).await;
     mixed.split(ITEMS, &[one, other], alone).await;

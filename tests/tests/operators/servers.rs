@@ -29,7 +29,7 @@ pub async fn disabled(server: Arc<ZookeeperServer>) {
     // One that was due at that very moment may have been begun.
     assert_eq!(begun(disabled + 1_000), 0, "{}", operated.group.logs());
 
-    // Whoever starts now does not change what the operator said.
+    // An instance that starts now does not change what the operator said.
     let gone = operated.pids[0];
     let left = operated.group.end(gone, "TERM", LIMIT).await;
     assert!(left.success(), "{left}\n{}", operated.group.logs());

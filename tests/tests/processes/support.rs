@@ -119,7 +119,7 @@ impl Three {
 
     /// The process that leads.
     pub async fn leader(&self) -> u32 {
-        let leader = self.node("/worker/leader/election/instance").await.expect("somebody leads");
+        let leader = self.node("/worker/leader/election/instance").await.expect("an instance leads");
         let leader = leader.data.text().expect("an instance id is text");
         elasticjob_tests::records::pid_of(leader).expect("an instance id names the process")
     }

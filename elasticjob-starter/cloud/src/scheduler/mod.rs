@@ -156,7 +156,7 @@ impl Scheduler {
     pub async fn shutdown(&self) {
         self.ending.cancel();
         let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
-        // The first one follows the registrations as long as somebody listens.
+        // The first one follows the registrations as long as there is a listener.
         let followed = tasks.next();
         for task in tasks {
             let _ = task.await;

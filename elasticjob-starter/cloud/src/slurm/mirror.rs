@@ -81,7 +81,7 @@ impl Mirror {
         self.wanted.notify_one();
     }
 
-    /// Asks Slurm whenever somebody wants to know, and again and again as long as `is_followed`. Each snapshot goes to `publish`.
+    /// Asks Slurm whenever a caller wants to know, and again and again as long as `is_followed`. Each snapshot goes to `publish`.
     pub(super) async fn keep<F: Future<Output = ()>>(
         &self,
         is_followed: impl Fn() -> bool,

@@ -17,7 +17,7 @@ use crate::app::{App, Console};
 #[derive(Debug, Clone)]
 pub struct Access(App);
 
-/// Somebody who may call. What he or she may do is asked for each request.
+/// A user who may call. What he or she may do is asked for each request.
 #[derive(Debug, Clone)]
 pub struct Caller(Identity);
 

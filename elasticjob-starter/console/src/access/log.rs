@@ -137,7 +137,7 @@ impl Event {
         }
     }
 
-    /// Whether somebody was kept out.
+    /// Whether a caller was kept out.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(
             self,

@@ -102,7 +102,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// A new session of this account. Each login makes one, so that nobody can fix the session of somebody else before.
+    /// A new session of this account. Each login makes one, so that no one can fix the session of another user before.
     pub(crate) fn begin(
         &self,
         account: Account,

@@ -247,7 +247,7 @@ impl From<OperationError> for Problem {
                 problem(StatusCode::CONFLICT, Code::UnreadableConfiguration, "The stored configuration cannot be used")
             }
             E::ChangedMeanwhile { .. } => {
-                problem(StatusCode::PRECONDITION_FAILED, Code::ChangedMeanwhile, "Somebody else changed it meanwhile")
+                problem(StatusCode::PRECONDITION_FAILED, Code::ChangedMeanwhile, "Another user changed it meanwhile")
             }
             E::Contended { done } => {
                 problem(StatusCode::CONFLICT, Code::Contended, "Others write the same nodes").with("done", *done)

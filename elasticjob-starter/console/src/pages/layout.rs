@@ -26,7 +26,7 @@ pub(crate) struct Layout {
     pub(crate) registry: String,
     /// The registry centers that the reader may see.
     pub(crate) registries: Vec<String>,
-    /// The name of the reader; `None` for somebody who did not log in.
+    /// The name of the reader; `None` for a reader who did not log in.
     pub(crate) user: Option<String>,
     pub(crate) read_only: bool,
     /// The reader administers the console itself.

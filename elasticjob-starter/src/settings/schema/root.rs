@@ -164,7 +164,7 @@ const DUMP: &[Setting] = &[
     Setting::value(
         "address",
         Kind::Ip,
-        "The address to listen on. Whoever reaches the port can read the configurations of all jobs, with their \
+        "The address to listen on. Anyone who reaches the port can read the configurations of all jobs, with their \
          secrets masked and addresses hidden.",
     )
     .default("127.0.0.1")
@@ -182,7 +182,7 @@ const METRICS: &[Setting] = &[
     Setting::value(
         "address",
         Kind::Ip,
-        "The address to listen on. Whoever reaches the port can read the names of all jobs, and how they run.",
+        "The address to listen on. Anyone who reaches the port can read the names of all jobs, and how they run.",
     )
     .default("127.0.0.1")
     .example("0.0.0.0"),

@@ -2,7 +2,7 @@
 //!
 //! Only an instance in a new session does that. When a server loses its data, it loses the sessions, too; so does an instance
 //! whose session ends while an operator removes the job, and that is one that starts again. In a session that goes on
-//! somebody deleted the node of the instance on purpose: it leaves, and the job stays removed.
+//! an operator deleted the node of the instance on purpose: it leaves, and the job stays removed.
 
 use crate::config::wire;
 use crate::engine::engine::JobEngine;

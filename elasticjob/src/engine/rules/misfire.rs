@@ -322,7 +322,7 @@ impl JobEngine {
         self.fires.declined_unknown.extend(declined);
     }
 
-    /// Reports what was decided against by a transaction whose answer was lost. What did not go through is decided anew.
+    /// Reports what was decided against by a transaction whose answer was lost. What did not go through is decided again.
     fn resolve_declined(&mut self) {
         for (item, at) in std::mem::take(&mut self.fires.declined_unknown) {
             match self.record_of(item) {

@@ -207,7 +207,7 @@ fn a_wait_has_its_time_out_and_the_run_goes_on() {
     group.run_until(11_000);
     assert!(group.hosts[0].notices.contains(&told(Hook::After, WaitedFor::Items(other))));
     end_items(&mut group, &[1]);
-    assert_eq!(group.callers(), [1], "whoever still waits calls it");
+    assert_eq!(group.callers(), [1], "the instance that still waits calls it");
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn items_that_are_taken_over_belong_to_the_round_and_it_is_called_once() {
     group.end_items(caller, &own[0]);
     group.run_until(5_900);
     let taker = [caller, rest[1]].into_iter().find(|host| !group.hosts[*host].engine.status().taken_over.is_empty());
-    let taker = taker.expect("somebody took the item over");
+    let taker = taker.expect("an instance took the item over");
     let taken = group.hosts[taker].engine.status().taken_over;
     assert!(group.callers().is_empty(), "it starts without another call");
     group.end_items(rest[1], &own[1]);

@@ -117,9 +117,9 @@ fn changed_properties_have_runs_asked_and_other_settings_do_not() {
     };
     let mut group = Group::settled(1, &with("true", ""));
     group.run_until(5_000);
-    group.set(&JobPath::Config, &wire::to_yaml(&with("true", "said anew")));
+    group.set(&JobPath::Config, &wire::to_yaml(&with("true", "said again")));
     assert_eq!(asked(&mut group, 0), []);
-    group.set(&JobPath::Config, &wire::to_yaml(&with("false", "said anew")));
+    group.set(&JobPath::Config, &wire::to_yaml(&with("false", "said again")));
     assert_eq!(asked(&mut group, 0), [(vec![0], StopReason::PropsChanged)]);
 }
 

@@ -2,7 +2,7 @@
 //! they are current.
 //!
 //! It is made for views: of a namespace at rest any number of pages needs no request, and after a change only the changed
-//! nodes are read again, when somebody asks for them. The watch starts with the first question, and is given up when nobody
+//! nodes are read again, when a reader asks for them. The watch starts with the first question, and is given up when nobody
 //! has asked for five minutes.
 //!
 //! While the registry center is lost, what is known is still answered, as of the time of the loss (see
@@ -49,7 +49,7 @@ struct State {
     waker: Waker,
     task: Option<AbortHandle>,
     lost_since: Option<i64>,
-    /// When somebody asked last.
+    /// When a reader asked last.
     looked: Instant,
     /// Nobody asked for long: the watch was given up, and starts again with the next question.
     is_resting: bool,

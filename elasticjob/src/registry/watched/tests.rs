@@ -117,10 +117,10 @@ async fn the_watch_is_given_up_when_nobody_looked_for_long_and_starts_again_with
     tokio::time::sleep(IDLE - Duration::from_secs(1)).await;
     assert_eq!((read().await.as_deref(), requests()), (Some("1"), 2));
     tokio::time::sleep(IDLE - Duration::from_secs(1)).await;
-    assert!(watched.shared.lock().stream.is_some(), "somebody looked since");
+    assert!(watched.shared.lock().stream.is_some(), "a reader looked since");
     let changes = watched.changes();
     tokio::time::sleep(IDLE * 3).await;
-    assert!(watched.shared.lock().stream.is_some(), "somebody follows the changes");
+    assert!(watched.shared.lock().stream.is_some(), "a reader follows the changes");
     drop(changes);
     tokio::time::sleep(IDLE * 2 + Duration::from_secs(1)).await;
     assert!(watched.shared.lock().stream.is_none());

@@ -36,7 +36,7 @@ impl Assignment {
                         (Op::Create { .. }, Some(JobPath::Instance(id))) => {
                             self.registered.insert(id.to_string());
                         }
-                        // What no watch told of is found when the leader reconciles. A Java leader assigns to the instances it
+                        // What no watch reported is found when the leader reconciles. A Java leader assigns to the instances it
                         // listed before it waited (finding 1).
                         (Op::Delete { .. }, Some(JobPath::Necessary))
                             if !scene.shape.unheard && !scene.is_java(*host) =>

@@ -5,7 +5,7 @@
 //! again when it is switched on.
 //!
 //! Beside Java instances it holds for ours, until a Java leader deletes the item with its record, as it does when the
-//! total count shrinks (finding 9): nobody can tell then what was begun of an item that is made anew. What Java begins
+//! total count shrinks (finding 9): no one can tell then what was begun of an item that is made again. What Java begins
 //! has no record.
 
 use std::collections::{BTreeMap, BTreeSet};

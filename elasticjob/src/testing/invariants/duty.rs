@@ -288,7 +288,7 @@ impl Duties {
                 self.excused.entry((at, item)).or_insert(excuse);
                 continue;
             }
-            // Lost runs go first, and what is known of them may have to be read anew.
+            // Lost runs go first, and what is known of them may have to be read again.
             let need = if group.is_any_lost { 2 * need } else { need };
             if wall - at.max(well_from) < need {
                 self.excused.entry((at, item)).or_insert(Cause::Slow);

@@ -20,7 +20,7 @@ const ON_THE_WAY: Millis = 3_000;
 #[derive(Debug, Default)]
 pub(super) struct Leadership {
     leader: Option<SessionId>,
-    /// Whose a session is: the host, and which of its processes. A name does not tell: an instance that connects anew finds its
+    /// Whose a session is: the host, and which of its processes. A name does not tell: an instance that connects again finds its
     /// own taken where another host has the same address.
     owners: BTreeMap<SessionId, (usize, u64)>,
     /// When leaders whose sessions go on were found not to lead any more.
@@ -47,7 +47,7 @@ impl Leadership {
         let deposes = transaction.ops().iter().any(|op| {
             !matches!(op, Op::Check { .. }) && JobPath::parse(scene.job, op.path()) == Some(JobPath::LeaderInstance)
         });
-        // An instance that has connected anew replaces what it wrote in its last session.
+        // An instance that has connected again replaces what it wrote in its last session.
         let own = |it: &SessionId| {
             it == session || self.owners.get(it).is_some_and(|owner| self.owners.get(session) == Some(owner))
         };
@@ -58,7 +58,7 @@ impl Leadership {
             (Op::Check { .. }, _) => false,
             // Anybody may ask: a Java leader loses requests, so its followers remind it.
             (Op::Create { .. }, Some(JobPath::Necessary)) => false,
-            // A Java leader deletes items with all that is below, so those who begin them make them anew.
+            // A Java leader deletes items with all that is below, so those who begin them make them again.
             (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Dir))) => !scene.is_mixed(),
             (Op::Set { .. }, Some(JobPath::Sharding)) => true,
             (_, Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))) => true,

@@ -106,7 +106,7 @@ impl MadeUp {
                         if items.is_empty() { running.copied().collect() } else { items.clone() };
                     let is_decided =
                         |item: &ShardingItem| self.decided.get(item).is_some_and(|fires| fires.contains(at));
-                    // Items that are made anew count as begun for what a clock ahead began of removed ones.
+                    // Items that are made again count as begun for what a clock ahead began of removed ones.
                     let of_removed = scene.data(&JobPath::Sharding).map(|data| ShardingData::parse(&data).removed);
                     if of_removed.is_some_and(|mark| mark.ahead == Some(*at)) {
                         return Ok(());
@@ -151,7 +151,7 @@ impl MadeUp {
                 Ok(())
             }
             Observation::Started { host, item, fire: Fire::Scheduled(at), source, .. } => {
-                // Whoever got the item meanwhile may have been busy.
+                // The instance that got the item meanwhile may have been busy.
                 let free = self.free.remove(item).filter(|(by, since)| by == host && *at > since + MOMENT);
                 // Of several the last counts, and that was begun before its time.
                 let is_early = |owed: &Owed| {

@@ -1,5 +1,5 @@
 //! An instance that leaves takes all its traces along, but the marks of runs that could not be stopped: they stay as
-//! long as the session, so that nobody begins the item beside them. With failover they wait for somebody who takes the
+//! long as the session, so that no instance begins the item beside them. With failover they wait for an instance that takes the
 //! items over, as items do that were cut off.
 
 use std::collections::BTreeSet;

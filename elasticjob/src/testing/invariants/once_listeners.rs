@@ -1,5 +1,5 @@
 //! A listener that is called once for the group is called at most once for a fire before its items, and at most once
-//! after them: before any item of the fire starts, and when all that began have ended. Whoever goes on without says so,
+//! after them: before any item of the fire starts, and when all that began have ended. An instance that goes on without says so,
 //! and without faults nobody does.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,7 +97,7 @@ impl Once {
     }
 
     fn all_ended(&self, scene: &Scene<'_>, host: usize, fire: Fire) -> Result<(), String> {
-        // An item may be begun anew, for a later fire, while its run goes on that began while execution was monitored.
+        // An item may be begun again, for a later fire, while its run goes on that began while execution was monitored.
         if !scene.shape.monitored {
             return Ok(());
         }

@@ -70,7 +70,7 @@ impl OneOwner {
         scene.hosts.iter().enumerate().find_map(|(other, found)| {
             let process = found.process.as_ref()?;
             let execution = process.executions.get(&item)?;
-            // Its mark stands as long as the session it began in, whoever coordinates the job there.
+            // Its mark stands as long as the session it began in, whichever engine coordinates the job there.
             let marked = execution.session.is_some_and(|session| scene.tree.session_timeout(session).is_some());
             let unstoppable = execution.blocking && execution.cancelled && !marked;
             let fenced = process.is_frozen() || execution.aborted || unstoppable;

@@ -1,4 +1,4 @@
-//! With static sharding an item that has an owner keeps it, whoever comes and goes, until the total count changes.
+//! With static sharding an item that has an owner keeps it, whichever instances come and go, until the total count changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! A manual trigger that is queued makes every item run, or somebody says why not. Looked at in the calm.
+//! A manual trigger that is queued makes every item run, or an instance says why not. Looked at in the calm.
 //!
 //! While there are faults, an instance that has a trigger acts on it, or says why not, unless it dies or loses its session
 //! before.

@@ -87,7 +87,7 @@ impl Host {
 }
 
 impl World {
-    /// Somebody sets the wall clock of a host, unless its machine is suspended.
+    /// An administrator sets the wall clock of a host, unless its machine is suspended.
     pub(super) fn set_clock(&mut self, host: usize, offset: i64) {
         let now = self.now;
         if self.hosts[host].mono.runs {

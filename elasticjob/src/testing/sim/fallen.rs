@@ -17,7 +17,7 @@ pub struct Fallen {
     clean_up: CleanUp,
     /// The engine that comes; `None` where the process is restarted instead.
     next: Option<Box<JobEngine>>,
-    /// Whether the job is made anew: the one before has left.
+    /// Whether the job is made again: the one before has left.
     is_anew: bool,
     /// The job was asked to leave meanwhile.
     shutdown: bool,
@@ -69,7 +69,7 @@ impl World {
         stays && process.program.engine().is_some_and(|engine| engine.leaves_something())
     }
 
-    /// The job has left and something of it is left; then it is made anew in the same process.
+    /// The job has left and something of it is left; then it is made again in the same process.
     pub(super) fn leave_something_behind(&mut self, host: usize, life: u64) -> Result<(), String> {
         let (serial, nonce) = (self.next_serial(), self.next_serial() as u32);
         let pause = self.rng.between(10, 12_000);
@@ -117,7 +117,7 @@ impl World {
         self.attend_fallen(host, life, Some(Event::Session(state)))
     }
 
-    /// The session as whoever looks at it first finds it.
+    /// The session as the first one that looks at it finds it.
     fn known_session(&mut self, host: usize, life: u64) -> SessionState {
         match self.live(host, life).map(|process| (process.session, process.connection)) {
             Some((Some(id), Some(_))) => SessionState::Connected { id, timeout: self.held(self.limits.of(id)) },

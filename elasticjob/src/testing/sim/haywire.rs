@@ -1,4 +1,4 @@
-//! A sharding strategy that goes wrong in every way there is, as somebody's own one may.
+//! A sharding strategy that goes wrong in every way there is, as one of a user may.
 
 use std::sync::Arc;
 

@@ -108,7 +108,8 @@ impl SimListeners {
 
     /// How much longer a run may take because of them.
     pub fn delay(&self) -> Millis {
-        if self.on { 1_000 + 2 * self.longest * self.specs.len() as Millis } else { 0 }
+        // A second for the requests, and one for those that are refused, as another fire writes the same node.
+        if self.on { 2_000 + 2 * self.longest * self.specs.len() as Millis } else { 0 }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A client speaks with each request, and with a ping when it said nothing for a while. A follower tells its leader twice a
 //! tick whom it heard, so the leader may know of nothing that came in the last half tick. It counts the time-out from what it
-//! heard last. What engines are told of the time-out is what the production back end makes of that.
+//! heard last. What engines hear of the time-out is what the production back end makes of that.
 
 use std::time::Duration;
 

@@ -39,7 +39,7 @@ impl World {
         self.incident();
         let sessions: Vec<SessionId> = self.tree.sessions().filter(|session| *session != OPERATOR).collect();
         sessions.into_iter().try_for_each(|session| self.end_session(session))?;
-        // Its transactions go on from before: tokens of a server whose transactions begin anew prove nothing.
+        // Its transactions go on from before: tokens of a server whose transactions begin again at 1 prove nothing.
         self.tree = Tree::new(self.tree.last_zxid());
         self.tree.open_session(OPERATOR, Duration::from_secs(1_000_000));
         let now = self.now;

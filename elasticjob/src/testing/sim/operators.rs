@@ -131,7 +131,7 @@ impl World {
                 (status.instance, !unregistered.contains(&status.activity))
             }
             Program::Fallen(fallen) => (fallen.instance().clone(), false),
-            // Java may overlook it: while it is paused, or when it makes the node anew at that moment.
+            // Java may overlook it: while it is paused, or when it makes the node again at that moment.
             Program::Java(java) => (java.id().clone(), false),
         };
         let instance = JobPath::Instance(instance);

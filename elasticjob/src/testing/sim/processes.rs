@@ -83,7 +83,7 @@ impl World {
 
     pub(super) fn restart_later(&mut self, host: usize, same_id: bool, delay: Millis) {
         self.hosts[host].id_reused = same_id;
-        // A job that is made anew in its process has the id of the process.
+        // A job that is made again in its process has the id of the process.
         if !same_id && self.process_beside(host).is_none() {
             self.hosts[host].pid += 1;
         }
@@ -103,7 +103,7 @@ impl World {
         self.receive(host, life, Incoming::Event(Event::Shutdown { grace }));
     }
 
-    /// Leaves, and starts anew around the time of a fire.
+    /// Leaves, and starts again around the time of a fire.
     pub(super) fn deploy(&mut self, host: usize) {
         self.count("deployed");
         self.leave(host);

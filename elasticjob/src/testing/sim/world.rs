@@ -153,7 +153,7 @@ pub(super) enum Happening {
     },
     /// An operator cancels a run.
     Cancel,
-    /// Somebody triggers the job by hand.
+    /// An operator triggers the job by hand.
     Trigger {
         host: usize,
     },
@@ -228,7 +228,7 @@ impl World {
         // Several processes on one host share its address, and in containers even the number of the process.
         let one_address = rng.one_in(6);
         let one_pid = one_address && rng.one_in(2);
-        // A Java process takes away the node of whoever has its id: hosts of a mixed group need ids of their own.
+        // A Java process takes away the node of the instance that has its id: hosts of a mixed group need ids of their own.
         let one_pid = one_pid && !mixed;
         let hosts = (0..hosts)
             .map(|n| {

@@ -111,7 +111,7 @@ mod tests {
         assert!(is_shared(&[1, 1, 2, 2, 3], &[1, 2, 3]));
         assert!(!is_shared(&[1, 1, 1, 2, 3], &[1, 2, 3]), "one of them has too much");
         assert!(!is_shared(&[1, 1, 2, 2], &[1, 2, 3]), "one of them has none");
-        assert!(!is_shared(&[1, 2, 3], &[1, 2]), "somebody else has one");
+        assert!(!is_shared(&[1, 2, 3], &[1, 2]), "another instance has one");
         assert!(!super::is_shared([Some(1), None].into_iter(), &[1]), "nobody has one");
     }
 }

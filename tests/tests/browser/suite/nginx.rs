@@ -30,7 +30,7 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Starts it before a console. Its buffering is on, as it is unless somebody switches it off.
+    /// Starts it before a console. Its buffering is on, as it is unless it is switched off.
     pub fn start(console: u16) -> Self {
         let folder = TemporaryFolder::new("nginx").expect("a folder");
         let port = ports::free().expect("a free port");

@@ -6,7 +6,7 @@ use crate::registry::{CreateMode, Refusal, Transaction};
 impl Jvm {
     /// Waits for the latch without limit, runs `body` and gives the latch back.
     pub(super) async fn in_latch(&self, latch: &str, body: impl Future<Output = ()>) {
-        // Whoever waits has a name of its own, so that a candidate whose creation was not answered is found again.
+        // An instance that waits has a name of its own, so that a candidate whose creation was not answered is found again.
         let prefix = format!("_c_{}{:08x}-latch-", self.uuid, self.next_ticket());
         loop {
             let reconnects = self.reconnects.get();

@@ -98,7 +98,7 @@ impl Jvm {
         }
     }
 
-    /// Somebody deleted the own node: the job ends in this process.
+    /// An operator deleted the own node: the job ends in this process.
     async fn removed(&self, change: &Change) {
         let gone = change.node == self.own_instance() && change.kind == Kind::Deleted;
         if !gone || self.quartz.borrow().is_paused() || self.is_existed(&self.own_instance()).await {

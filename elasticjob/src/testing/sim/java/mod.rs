@@ -5,7 +5,7 @@
 //! whose registry calls are separate steps, with the network between them, and whose polls sleep for 100 ms. What the
 //! release decides by cached data, the model decides by a cache that lags behind. Its races are not planted, they follow
 //! from this: lists that are stale after a wait, check-then-act on `running`, assignments that are gone until the
-//! transaction, nodes made anew on a reconnect.
+//! transaction, nodes made again on a reconnect.
 //!
 //! Left out: what no peer can see (pools, tracing, error handlers, listeners of the user), and runs that the release loses
 //! for good when they are asked for before the schedule was made.

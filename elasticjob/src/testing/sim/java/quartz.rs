@@ -31,7 +31,7 @@ pub(super) struct Quartz {
     paused: bool,
     /// Nothing fires any more.
     pub(super) shut_down: bool,
-    /// Counts what the scheduler has to look at anew.
+    /// Counts what the scheduler has to look at again.
     changes: u32,
 }
 

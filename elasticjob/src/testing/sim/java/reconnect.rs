@@ -45,7 +45,7 @@ pub(super) async fn connection_listener(jvm: Rc<Jvm>) {
 }
 
 impl Jvm {
-    /// Makes the own node anew, also one that is there and well.
+    /// Makes the own node again, also one that is there and well.
     pub(super) async fn publish_instance(&self) {
         let node = format!("jobInstanceId: {}\nserverIp: {}\n", self.id, self.id.server_ip());
         self.persist_ephemeral(&self.own_instance(), &node).await;

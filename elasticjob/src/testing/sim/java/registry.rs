@@ -91,7 +91,7 @@ impl Jvm {
         let _swallowed = self.commit(transaction).await;
     }
 
-    /// Whoever's node is there is deleted first.
+    /// A node that is there is deleted first, of any instance.
     pub(super) async fn persist_ephemeral(&self, node: &str, data: &str) {
         if self.is_existed(node).await {
             self.remove(node).await;

@@ -1,5 +1,5 @@
 //! Resharding, step by step: instances are listed before the wait, owners are deleted before the transaction, and the
-//! request is deleted whoever asked meanwhile.
+//! request is deleted also where another instance asked meanwhile.
 
 use super::jvm::Jvm;
 use super::nodes::{INSTANCES, SHARDING, necessary, of_item};

@@ -78,7 +78,7 @@ impl Fire<'_> {
         let what = format!("item {} of {} of {}", self.item, self.job, self.at_ms);
         let said = self.said();
         if let Some(skip) = said.iter().find(|skip| self.is_false_claim(skip)) {
-            return Fate::Lost(format!("nobody began {what}, and process {} says that somebody did", skip.pid));
+            return Fate::Lost(format!("no process began {what}, and process {} says that one did", skip.pid));
         }
         if let Some(skip) = said.iter().find(|skip| self.is_accepted(skip)) {
             return Fate::Explained(skip.reason.name());

@@ -216,7 +216,7 @@ fn that_the_fire_was_begun_is_a_lie_unless_a_later_one_was() {
     let said = vec![skip(1, 2, &[0], Reason::AlreadyBegun)];
     let of = |runs: &[Run], faults: &[Fault]| account(&History { skips: said.clone(), ..history(runs, faults) }, 3);
     let lie = of(&[run(1, 1), run(1, 3)], &[killed(1, 2 * S + S / 2)]);
-    assert!(lie.lost.len() == 1 && lie.lost[0].contains("says that somebody did"), "{lie:?}");
+    assert!(lie.lost.len() == 1 && lie.lost[0].contains("says that one did"), "{lie:?}");
     let early = Run { began_us: 2 * S, ..run(1, 3) };
     let overtaken = of(&[run(1, 1), early], &[killed(1, 2 * S + S / 2)]);
     assert_eq!(counts(&overtaken.lost_to_fault), [("killed", 1)]);
@@ -232,7 +232,7 @@ fn what_was_decided_against_while_the_server_was_disabled_may_be_said_to_be_deci
     };
     assert_eq!(counts(&of(2, &[disabled]).explained), [("server_disabled", 1)]);
     assert_eq!(of(2, &[]).lost.len(), 1, "it was not disabled");
-    assert!(of(5, &[disabled]).lost[0].contains("says that somebody did"), "it was decided later");
+    assert!(of(5, &[disabled]).lost[0].contains("says that one did"), "it was decided later");
 }
 
 #[test]
