@@ -255,6 +255,9 @@ pub(crate) enum RegistryCommand {
         /// Write it for Graphviz
         #[arg(long, conflicts_with = "json")]
         dot: bool,
+        /// How the jobs stand for the fire of this time, for example 2026-11-21T03:00+08:00; default: the latest fire of each
+        #[arg(long, value_name = "TIME", value_parser = time_with_offset, conflicts_with = "dot")]
+        at: Option<DateTime<Utc>>,
     },
     /// Run a job now, on all enabled instances or on those of a server
     Trigger(Trigger),

@@ -19,37 +19,60 @@ pub(crate) enum Form {
     Dot,
 }
 
+/// The graph, of one job what it is connected with.
 pub(crate) async fn graph(operations: &Operations, job: Option<&JobName>, form: Form) -> Result<String, Failure> {
     let graph = operations.graph(job).await?;
     Ok(match form {
         Form::Json => json(&graph),
         Form::Dot => dot(&graph),
-        Form::Tree => tree(&graph),
+        Form::Tree => tree(&graph.jobs, &graph.cycles),
     })
 }
 
-fn tree(graph: &JobGraph) -> String {
-    if graph.jobs.is_empty() {
+/// How the jobs stand for the fire of a time, in milliseconds since 1970: as JSON or as a tree.
+pub(crate) async fn run(
+    operations: &Operations,
+    job: Option<&JobName>,
+    at: i64,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let runs = operations.graph_runs(job, Some(at), |_| true).await?;
+    if as_json {
+        return Ok(json(&runs));
+    }
+    let (mut jobs, mut cycles) = (Vec::new(), Vec::new());
+    for run in runs {
+        jobs.extend(run.jobs.into_iter().map(|mut one| {
+            one.job.latest = one.fire;
+            one.job
+        }));
+        cycles.extend(run.cycles);
+    }
+    Ok(tree(&jobs, &cycles))
+}
+
+fn tree(jobs: &[GraphJob], cycles: &[Vec<JobName>]) -> String {
+    if jobs.is_empty() {
         return "no job runs after another one\n".to_owned();
     }
     let mut tree =
         Tree { jobs: BTreeMap::new(), children: BTreeMap::new(), told: BTreeSet::new(), text: String::new() };
-    for job in &graph.jobs {
+    for job in jobs {
         tree.jobs.insert(&job.job, job);
         for edge in &job.depends_on {
             tree.children.entry(&edge.job).or_default().push((&job.job, edge.when));
         }
     }
-    for job in graph.jobs.iter().filter(|job| job.depends_on.is_empty()) {
+    for job in jobs.iter().filter(|job| job.depends_on.is_empty()) {
         tree.add(&job.job, "", "", None);
     }
     // What is left stands in a cycle, or after one.
-    for job in &graph.jobs {
+    for job in jobs {
         if !tree.told.contains(&job.job) {
             tree.add(&job.job, "", "", None);
         }
     }
-    for cycle in &graph.cycles {
+    for cycle in cycles {
         let names: Vec<&str> = cycle.iter().map(JobName::as_str).collect();
         let _ = writeln!(tree.text, "these jobs wait for each other for ever: {}", names.join(" -> "));
     }
@@ -129,11 +152,12 @@ mod tests {
 
     use elasticjob::registry::memory::MemoryRegistry;
     use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+    use elasticjob::schedule::Schedule;
 
     use super::*;
 
-    /// The graph of jobs with these settings, each after some others.
-    async fn told(jobs: &[(&str, &str)], form: Form) -> String {
+    /// A registry center with jobs of these settings, each after some others.
+    async fn with(jobs: &[(&str, &str)]) -> Operations {
         let registry = Arc::new(MemoryRegistry::new().connect());
         for (job, after) in jobs {
             let when = match *after {
@@ -146,7 +170,11 @@ mod tests {
             nodes.create(format!("/{job}/config"), config.as_str(), CreateMode::Persistent);
             registry.commit(nodes).await.unwrap();
         }
-        graph(&Operations::new(registry), None, form).await.unwrap()
+        Operations::new(registry)
+    }
+
+    async fn told(jobs: &[(&str, &str)], form: Form) -> String {
+        graph(&with(jobs).await, None, form).await.unwrap()
     }
 
     const JOBS: [(&str, &str); 4] = [
@@ -172,6 +200,19 @@ mod tests {
         let tree = told(&[("a", "b"), ("b", "a"), ("c", "gone")], Form::Tree).await;
         assert!(tree.contains("these jobs wait for each other for ever: a -> b -> a\n"), "{tree}");
         assert!(tree.contains("gone  (it does not exist yet)\n└─ c  when succeeded\n"), "{tree}");
+    }
+
+    #[tokio::test]
+    async fn a_time_shows_how_each_job_stands_for_its_fire() {
+        let operations = with(&JOBS).await;
+        // Three o'clock of a day that is to come.
+        let at = Schedule::parse("0 0 3 * * ?", None).unwrap().next_after(4_000_000_000_000).unwrap();
+        let tree = run(&operations, None, at, false).await.unwrap();
+        assert_eq!(tree.matches("NOT_BEGUN").count(), 5, "{tree}");
+        let tree = run(&operations, Some(&JobName::new("load").unwrap()), at + 1, false).await.unwrap();
+        assert!(tree.starts_with("extract  [0 0 3 * * ?]  2096") && tree.contains("NO_FIRE"), "{tree}");
+        let data = run(&operations, None, at, true).await.unwrap();
+        assert!(data.contains(&format!("\"at\": {at}")) && data.contains("\"itemsEnded\": 0"), "{data}");
     }
 
     #[tokio::test]

@@ -183,7 +183,10 @@ async fn on_registry(
         RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
         RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
         RegistryCommand::Why { job, item, .. } => why::why(operations, &job, item, json).await,
-        RegistryCommand::Graph { job, dot } => {
+        RegistryCommand::Graph { job, at: Some(at), .. } => {
+            graph::run(operations, job.as_ref(), at.timestamp_millis(), json).await
+        }
+        RegistryCommand::Graph { job, dot, at: None } => {
             let form = match (json, dot) {
                 (true, _) => graph::Form::Json,
                 (false, true) => graph::Form::Dot,

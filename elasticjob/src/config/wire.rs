@@ -152,6 +152,11 @@ pub fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String
     Ok(text)
 }
 
+/// Whether the text of a configuration can have jobs that the job runs after: a look that is cheaper than reading it.
+pub(crate) fn may_depend(yaml: &str) -> bool {
+    yaml.contains(DEPENDS_ON_PROP)
+}
+
 /// Reads the node `config` as [`read`] does, and drops the warnings.
 ///
 /// # Errors

@@ -66,7 +66,7 @@ pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::{NotCancelled, OperationError};
 pub use finding::{Argument, Finding, Remedy};
 pub(crate) use graph::closed_cycle;
-pub use graph::{GraphEdge, GraphFire, GraphJob, GraphState, JobGraph};
+pub use graph::{GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, JobGraph, RunOfJob};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
 pub use nodes::{Node, NodeLevel};

@@ -876,3 +876,40 @@ login-company-refused = The server of your company's accounts did not let you in
 login-company-no-role = You are known as { $name }, and none of your groups has a role in this console. Ask an administrator.
 access-logged-in-elsewhere = logged in with a company account
 access-elsewhere-refused = login with a company account refused
+
+# The graph of dependencies
+graph = Graph
+graph-none = No job runs after another one.
+graph-hint = A job runs after others where its configuration has depends-on instead of cron. An arrow without a word: when all items succeeded.
+graph-alone = The job runs after no other job, and no job runs after it.
+graph-fire = The fire of
+graph-no-fires = No fire yet
+graph-fires = Other fires
+graph-latest = The latest fire
+graph-caption = { $count ->
+    [one] { $count } job
+   *[other] { $count } jobs, each right of those that it runs after
+}
+graph-about = { $count ->
+    [one] { $count } job, which the table below has as well
+   *[other] { $count } jobs and which runs after which; the table below has the same
+}
+graph-table = The jobs and how they stand for this fire; times of { $zone }
+graph-too-many = These { $count } jobs are too many for a picture.
+graph-more = { $shown } of { $count } groups of jobs are shown. The page of a job has its group.
+graph-runs = Runs
+graph-after = { $job }, when it { $when }
+graph-when-failed = failed
+graph-when-ended = ended
+graph-due = Due
+graph-not-begun = Not begun
+graph-past = Over, not known how
+graph-no-fire = No fire then
+graph-not-there = does not exist yet
+graph-not-visible = you may not see it
+graph-cycle = These jobs wait for each other for ever: { $jobs }. Take one of them out of depends-on.
+graph-why = Job { $job } { $end }, and this job runs when it { $when }.
+graph-end-succeeded = succeeded
+graph-end-failed = failed
+graph-end-skipped = was skipped
+graph-end-unknown = ended, and how is not known any more

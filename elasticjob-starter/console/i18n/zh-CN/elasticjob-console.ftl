@@ -906,3 +906,38 @@ login-company-refused = 企业账号服务器未允许您登录，或其答复�
 login-company-no-role = 您的身份是 { $name }，但您所在的组在此控制台中没有任何角色。请联系管理员。
 access-logged-in-elsewhere = 使用企业账号登录
 access-elsewhere-refused = 企业账号登录被拒绝
+
+# 依赖图
+graph = 依赖图
+graph-none = 没有作业在其他作业之后运行。
+graph-hint = 配置中用 depends-on 代替 cron 的作业在其他作业之后运行。没有文字的箭头表示：所有分片项成功之后。
+graph-alone = 该作业不在其他作业之后运行，也没有作业在它之后运行。
+graph-fire = 触发时间：
+graph-no-fires = 尚未触发
+graph-fires = 其他触发
+graph-latest = 最近一次触发
+graph-caption = 共 { $count } 个作业，从左到右依次运行
+graph-about = { $count } 个作业及其先后关系；下表内容相同
+graph-table = 各作业在这次触发中的状态；时间的时区：{ $zone }
+graph-too-many = 这 { $count } 个作业太多，无法画图。
+graph-more = 共 { $count } 组作业，显示前 { $shown } 组。每个作业的页面有其所在的组。
+graph-runs = 运行方式
+graph-after = { $job }（{ $when }）
+graph-when-failed = 失败时
+graph-when-ended = 结束后
+graph-due = 待运行
+graph-not-begun = 未开始
+graph-past = 已结束，结果未知
+graph-no-fire = 此时无触发
+graph-not-there = 尚不存在
+graph-not-visible = 您无权查看
+graph-cycle = 这些作业互相等待，永远不会运行：{ $jobs }。请从 depends-on 中去掉其中一个。
+graph-why = 作业 { $job } { $end }，而本作业只在其{ $when ->
+    [failed] 失败时
+    [ended] 结束后
+   *[succeeded] 成功后
+}运行。
+graph-end-succeeded = 已成功
+graph-end-failed = 已失败
+graph-end-skipped = 已跳过
+graph-end-unknown = 已结束，但结果未知

@@ -8,6 +8,7 @@ pub(crate) mod body;
 mod code;
 mod configuration;
 mod fires;
+mod graph;
 mod history;
 mod idempotent;
 pub(crate) mod jobs;
@@ -102,6 +103,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/nodes", admin, nodes::show)
         .get("/api/v1/registries/{registry}/jobs/{job}/dump", admin, nodes::dump)
         .get("/api/v1/registries/{registry}/timeline", viewer, timeline::show)
+        .get("/api/v1/registries/{registry}/graph", viewer, graph::show)
+        .get("/api/v1/registries/{registry}/jobs/{job}/graph", viewer, graph::of_job)
         .get("/api/v1/registries/{registry}/executions", viewer, history::executions)
         .get("/api/v1/registries/{registry}/states", viewer, history::states)
         .get("/api/v1/registries/{registry}/decisions", viewer, history::decisions)

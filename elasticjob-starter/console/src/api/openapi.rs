@@ -11,8 +11,8 @@ use utoipa::OpenApi;
 
 use self::problems::problems_of;
 use super::{
-    access, accounts, actions, alarms, configuration, fires, history, jobs, nodes, overview, past, registries, run_log,
-    schedules, servers, timeline,
+    access, accounts, actions, alarms, configuration, fires, graph, history, jobs, nodes, overview, past, registries,
+    run_log, schedules, servers, timeline,
 };
 use crate::access::Permission;
 use crate::app::App;
@@ -86,6 +86,8 @@ use crate::{live, live_log};
         fires::fires,
         fires::fire,
         timeline::show,
+        graph::show,
+        graph::of_job,
         alarms::list,
         alarms::acknowledge,
         nodes::show,

@@ -16,6 +16,7 @@ mod findings;
 pub(crate) mod fire;
 mod fires;
 mod form;
+pub(crate) mod graph;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod job;
@@ -90,11 +91,13 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/log/{run}", viewer, run_log::show)
         .get("/r/{registry}/jobs/{job}/log/{run}/events", viewer, live_log::events)
         .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)
+        .get("/r/{registry}/jobs/{job}/graph", viewer, graph::of_job)
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
         .post("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::change)
         .get("/r/{registry}/jobs/{job}/configuration/history", viewer, configuration_history::show)
         .get("/r/{registry}/timeline", viewer, timeline::show)
+        .get("/r/{registry}/graph", viewer, graph::show)
         .get("/r/{registry}/history/executions", viewer, history::executions)
         .get("/r/{registry}/history/states", viewer, history::states)
         .get("/r/{registry}/history/decisions", viewer, history::decisions)

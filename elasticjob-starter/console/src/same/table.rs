@@ -145,6 +145,8 @@ pub(super) const TABLE: &[Entry] = &[
         send("DELETE", "/api/v1/registries/{registry}/jobs/{job}", ADMIN, REASON), ["elasticjob config remove {job}"]),
     Entry { #[cfg(test)] of: Of { method: "GET", route: "/r/{registry}/jobs/{job}/dump", button: "" }, shown_on: &["/r/{registry}/jobs/{job}"], label: label!("dump"),
         calls: &[get("/api/v1/registries/{registry}/jobs/{job}/dump", ADMIN)], commands: &["elasticjob dump {job}"] },
+    page!("/r/{registry}/jobs/{job}/graph", [list("/api/v1/registries/{registry}/jobs/{job}/graph", VIEWER)], ["elasticjob graph {job}"]),
+    page!("/r/{registry}/graph", [list("/api/v1/registries/{registry}/graph", VIEWER)], ["elasticjob graph"]),
     page!("/r/{registry}/jobs/{job}/why",
         [get("/api/v1/registries/{registry}/jobs/{job}/findings", VIEWER), get("/api/v1/registries/{registry}/jobs/{job}/past?at=2026-11-21T03:00:00Z", VIEWER)],
         ["elasticjob why {job}", "elasticjob why {job} --at 2026-11-21T03:00:00Z"]),

@@ -7,6 +7,7 @@ pub(crate) mod configuration;
 pub(crate) mod connections;
 mod csv;
 pub(crate) mod fires;
+pub(crate) mod graph;
 pub(crate) mod history;
 pub(crate) mod history_file;
 pub(crate) mod job;

@@ -13,7 +13,7 @@ mod parent_end;
 mod record;
 
 pub(crate) use decide::{Decided, decide};
-pub(crate) use parent::Parents;
 pub use parent::{ParentItem, ParentView};
+pub(crate) use parent::{Parents, Stand};
 pub use parent_end::ParentEnd;
 pub use record::{DecidedFire, DependencyRecord, DueFire, Unmet};

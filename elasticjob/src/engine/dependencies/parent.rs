@@ -8,7 +8,7 @@ use super::parent_end::ParentEnd;
 use super::record::DependencyRecord;
 use crate::config::JobConfiguration;
 use crate::engine::ahead::tolerance;
-use crate::fire::{FireRecord, FireState};
+use crate::fire::{Begun, FireRecord, FireState};
 use crate::ident::{JobName, ShardingItem};
 
 /// How many fires of a job are remembered whose items did not all end as far as is known.
@@ -56,12 +56,19 @@ impl ParentView {
         let items = self.items.into_iter().map(|(number, item)| (number, of_item(item))).collect();
         Self { items, decided: self.decided.map(of_job), ..self }
     }
+
+    /// How many items a fire has: without those that an operator disabled.
+    pub(crate) fn parts(&self) -> usize {
+        let total = self.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+        let is_disabled = |item: &ShardingItem| self.items.get(item).is_some_and(|known| known.disabled);
+        (0..total).filter(|item| !is_disabled(item)).count()
+    }
 }
 
 impl ParentItem {
-    /// The state of its last run, if that is one for the scheduled fire at this time.
-    fn begun_for(&self, at: i64) -> Option<FireState> {
-        self.record.last.as_ref().filter(|begun| !begun.manual && begun.at == at).map(|begun| begun.state)
+    /// Its last run, if that is one for the scheduled fire at this time.
+    pub(crate) fn begun_for(&self, at: i64) -> Option<&Begun> {
+        self.record.last.as_ref().filter(|begun| !begun.manual && begun.at == at)
     }
 }
 
@@ -79,7 +86,7 @@ struct Parent {
 
 /// What is known of a fire of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stand {
+pub(crate) enum Stand {
     /// The job has no fire at this time.
     NoSuchFire,
     /// It is not over.
@@ -137,8 +144,13 @@ impl Parents {
         self.fires().range(at.saturating_add(1)..).next().copied()
     }
 
+    /// The times of the fires of one of these jobs, as far as they are known.
+    pub(crate) fn fires_of(&self, job: &JobName) -> BTreeSet<i64> {
+        self.0.get(job).into_iter().flat_map(Parent::fires).collect()
+    }
+
     /// What is known of the fire of a job at a time.
-    pub(super) fn stand(&self, job: &JobName, at: i64) -> Stand {
+    pub(crate) fn stand(&self, job: &JobName, at: i64) -> Stand {
         self.0.get(job).map_or(Stand::Pending, |parent| parent.stand(at))
     }
 }
@@ -196,6 +208,7 @@ impl Parent {
         let known = self.view.items.get(&item);
         let last = known
             .and_then(|known| known.begun_for(at))
+            .map(|begun| begun.state)
             .or(self.seen.get(&at).and_then(|items| items.get(&item).copied()));
         match last {
             Some(FireState::Running) if known.is_some_and(|known| known.marked) => ItemStand::Pending,

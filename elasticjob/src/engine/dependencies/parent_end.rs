@@ -22,6 +22,16 @@ pub enum ParentEnd {
 }
 
 impl ParentEnd {
+    /// Its name, as JSON has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Skipped => "skipped",
+            Self::Unknown => "unknown",
+        }
+    }
+
     /// Whether that is an end for which the next job runs.
     pub(super) fn meets(self, when: When) -> bool {
         match when {

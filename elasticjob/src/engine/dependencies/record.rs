@@ -92,6 +92,11 @@ impl DependencyRecord {
         (data.len() <= LONGEST).then(|| serde_json::from_slice(data).ok()).flatten()
     }
 
+    /// Whether it was decided so long ago that the node does not say any more what was decided on a fire at this time.
+    pub(crate) fn has_forgotten(&self, at: i64) -> bool {
+        self.decided.len() >= KEPT && self.decided.first().is_some_and(|oldest| at < oldest.at)
+    }
+
     /// The data of the node.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")

@@ -54,3 +54,44 @@ async fn a_change_that_closes_a_cycle_is_refused_and_named() {
     let changed = desk.operations.update_configuration(&stored, &other).await.unwrap();
     assert_eq!(changed.changes, ["depends-on: 'a' -> 'd'"]);
 }
+
+#[tokio::test]
+async fn a_run_has_the_jobs_of_a_group_for_one_fire_and_nothing_of_jobs_that_the_caller_does_not_see() {
+    let desk = Desk::new();
+    let config = |text: &str| format!("shardingTotalCount: 1\nmonitorExecution: true\n{text}");
+    let after = |job: &str| config(&format!("props:\n  elasticjob.depends-on: {job}\n"));
+    let record = |at: i64, state: &str| {
+        format!(r#"{{"through":{at},"last":{{"at":{at},"instance":"a@-@1","attempt":"1-1","state":"{state}"}}}}"#)
+    };
+    let skipped =
+        r#"{"through":9000,"decided":[{"at":9000,"skipped":{"job":"load","when":"succeeded","end":"failed"}}]}"#;
+    desk.write(&[
+        ("/extract/config", &config("cron: 0/5 * * * * ?\n")),
+        ("/extract/sharding/0/fire", &record(9_000, "SUCCEEDED")),
+        ("/load/config", &after("extract")),
+        ("/load/sharding/0/fire", &record(9_000, "FAILED")),
+        ("/load/dependencies", r#"{"through":9000,"decided":[{"at":4000},{"at":9000}]}"#),
+        ("/tidy/config", &after("load")),
+        ("/tidy/dependencies", skipped),
+        ("/other/config", &after("gone")),
+    ])
+    .await;
+    let runs = desk.operations.graph_runs(None, None, |_| true).await.unwrap();
+    let jobs = |run: &GraphRun| -> Vec<String> { run.jobs.iter().map(|one| one.job.job.to_string()).collect() };
+    assert_eq!(runs.iter().map(jobs).collect::<Vec<_>>(), [vec!["extract", "load", "tidy"], vec!["gone", "other"]]);
+    assert_eq!((runs[0].at, &runs[0].fires[..], runs[1].at), (Some(9_000), &[9_000, 4_000][..], None));
+    let states = |run: &GraphRun| -> Vec<Option<GraphState>> {
+        run.jobs.iter().map(|one| one.fire.as_ref().map(|fire| fire.state)).collect()
+    };
+    let ended = [GraphState::Succeeded, GraphState::Failed, GraphState::Skipped].map(Some);
+    assert_eq!(states(&runs[0]), ended);
+    assert!(runs[1].jobs.iter().all(|one| one.fire.is_none() && one.job.exists == (one.job.job.as_str() == "other")));
+
+    let earlier = desk.operations.graph_runs(Some(&name("tidy")), Some(4_000), |_| true).await.unwrap();
+    assert_eq!((earlier.len(), earlier[0].at), (1, Some(4_000)));
+    assert_eq!(states(&earlier[0]), [GraphState::NoFire, GraphState::Past, GraphState::NoFire].map(Some));
+
+    let seen = desk.operations.graph_runs(None, None, |job| job.as_str() == "tidy").await.unwrap();
+    assert_eq!(seen.iter().map(jobs).collect::<Vec<_>>(), [["load", "tidy"]]);
+    assert_eq!((seen[0].jobs[0].fire.is_none(), seen[0].jobs[0].job.depends_on.len()), (true, 0));
+}

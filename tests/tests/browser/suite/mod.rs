@@ -6,6 +6,7 @@ mod cloud;
 mod devtools;
 mod edits;
 mod findings;
+mod graph;
 mod installed;
 mod killed;
 mod log;
@@ -37,6 +38,7 @@ pub fn run() -> ExitCode {
     harness.with_service("chromium", missing(), "every_button_does_what_it_says", press::every_button);
     harness.with_service("chromium", missing(), "carried_jobs_are_registered_run_and_removed", cloud::every_button);
     harness.with_service("chromium", missing(), "a_fire_is_found_from_the_timeline", runs::are_found);
+    harness.with_service("chromium", missing(), "a_run_of_jobs_after_jobs_is_followed", graph::is_followed);
     harness.with_service("chromium", missing(), "a_killed_process_is_seen", killed::is_seen);
     harness.with_service("chromium", missing(), "the_log_of_a_run_is_shown_while_it_goes_on", log::is_shown);
     harness.with_service("chromium", missing(), "a_missed_fire_is_explained_afterwards", missed::is_explained);

@@ -34,7 +34,7 @@ pub async fn every_button() {
     one_server(&mut buttons, &server).await;
     alarms(&mut buttons).await;
     own_password(&stage.address, &mut buttons).await;
-    for page in ["/r/default/nodes", "/access", "/help", "/help/problems"] {
+    for page in ["/r/default/graph", "/r/default/nodes", "/access", "/help", "/help/problems"] {
         buttons.open(page).await;
     }
     only_what_the_role_allows(&stage.address, &pages, forms).await;
@@ -165,6 +165,7 @@ async fn configuration(buttons: &mut Buttons<'_>) {
 
 /// Forms that change nothing.
 async fn questions(buttons: &mut Buttons<'_>) {
+    buttons.open(&format!("{JOB}/graph")).await;
     let schedule = format!("{JOB}/schedule");
     buttons.open(&schedule).await;
     buttons.press(Button::get(&schedule), &[("cron", "0 30 5 * * ?")]).await;

@@ -34,6 +34,21 @@ async fn failing(_: ShardingContext) -> JobResult {
     Err(JobError::message(ERROR))
 }
 
+/// A chain: `feed_report` runs after two others, and `feed_ledger` is skipped each time.
+#[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 2)]
+async fn feed(_: ShardingContext) {}
+
+#[elastic_job(cron = "0/5 * * * * ?", sharding_total_count = 1)]
+async fn feed_check(_: ShardingContext) -> JobResult {
+    Err(JobError::message("two lines of the feed are the same"))
+}
+
+#[elastic_job(depends_on = ["feed", "feed_check when failed"], sharding_total_count = 3)]
+async fn feed_report(_: ShardingContext) {}
+
+#[elastic_job(depends_on = ["feed_check"], sharding_total_count = 1)]
+async fn feed_ledger(_: ShardingContext) {}
+
 /// How many lines a run of [`archive`] logs, one after the other.
 pub const LINES: u32 = 5;
 

@@ -79,6 +79,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         ("GET", Some("executions" | "states" | "decisions" | "audit" | "past" | "fires" | "{fire}" | "timeline")) => {
             codes.extend([(404, Code::NotTraced), (502, Code::TracesUnreadable)]);
         }
+        ("GET", Some("graph")) => codes.push((502, Code::TracesUnreadable)),
         ("POST", Some("checks")) if has("data-sources") => codes.push((404, Code::NotTraced)),
         ("PUT", Some("acknowledgement")) => codes.extend([(404, Code::NoSuchAlarm), (503, Code::DataUnusable)]),
         ("GET", Some("events")) => codes.push((503, Code::TooManyStreams)),

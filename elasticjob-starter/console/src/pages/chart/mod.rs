@@ -5,6 +5,7 @@ pub(crate) mod calendar;
 pub(crate) mod columns;
 pub(crate) mod gantt;
 pub(crate) mod lane;
+pub(crate) mod layers;
 pub(crate) mod scale;
 pub(crate) mod scatter;
 pub(crate) mod sign;

@@ -22,7 +22,7 @@ pub(crate) use days::{Day, MOST as MOST_OF_DAY, days};
 pub(crate) use gaps::{GRACE, Gap, gaps};
 pub(crate) use group::{Fire, FireOutcome, Live, Run, RunState, fires};
 pub(crate) use id::{FireId, Place};
-pub(crate) use one::{OneFire, one};
+pub(crate) use one::{OneFire, one, recorded};
 
 use super::history::{HistoryQuery, Range};
 use crate::api::Problem;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
+use elasticjob::ident::JobName;
 use elasticjob::operations::JobSnapshot;
-use elasticjob::trace::{DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord};
+use elasticjob::trace::{AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord};
 
 use super::group::{Fire, Live, fires};
 use super::id::FireId;
@@ -39,9 +40,8 @@ pub(crate) struct OneFire {
 /// The fire of a job.
 pub(crate) async fn one(here: &Here, snapshot: &JobSnapshot, id: FireId, clock: &Clock) -> Result<OneFire, Problem> {
     let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
-    let mut filter = ExecutionFilter::of_job(snapshot.job.clone());
     let at = instant(id.time());
-    (filter.from, filter.until) = (Some(at - TimeDelta::milliseconds(read::SKEW)), at.checked_add_signed(LATEST));
+    let mut filter = around(&snapshot.job, at);
     let mut is_cut = false;
     let records = match id {
         FireId::Scheduled(_) => {
@@ -87,6 +87,21 @@ pub(crate) async fn one(here: &Here, snapshot: &JobSnapshot, id: FireId, clock: 
     let is_known = snapshot.configured_since().is_some_and(|since| since <= id.time());
     let is_planned = |at: i64| schedule.is_some_and(|schedule| schedule.next_after(at - 1) == Some(at));
     Ok(OneFire { fire, decisions: found, is_planned: id.scheduled().filter(|_| is_known).map(is_planned) })
+}
+
+/// What the traces have of the fire of a job at a scheduled time; `None` where they have none of it.
+pub(crate) async fn recorded(reader: &AnyTraceReader, job: &JobName, at: i64) -> Result<Option<Fire>, Problem> {
+    let mut filter = around(job, instant(at));
+    filter.scheduled_at = Some(instant(at));
+    let found = read::records(reader, &filter, |_, _| false).await?;
+    Ok(fires(found.all, &Live::default()).into_iter().find(|fire| fire.id == FireId::Scheduled(at)))
+}
+
+/// The runs of a job that can be of a fire at this time.
+fn around(job: &JobName, at: DateTime<Utc>) -> ExecutionFilter {
+    let mut filter = ExecutionFilter::of_job(job.clone());
+    (filter.from, filter.until) = (Some(at - TimeDelta::milliseconds(read::SKEW)), at.checked_add_signed(LATEST));
+    filter
 }
 
 fn unscheduled(found: read::Records) -> Vec<ExecutionRecord> {

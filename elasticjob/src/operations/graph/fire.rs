@@ -1,0 +1,224 @@
+//! How a job stands for one fire.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::engine::{ParentEnd, ParentView, Parents, Stand, Unmet};
+use crate::fire::Begun;
+use crate::ident::JobName;
+
+/// A scheduled fire of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct GraphFire {
+    /// Its scheduled time in milliseconds since 1970. Jobs of a chain have the same one.
+    pub at: i64,
+    /// Where it stands.
+    pub state: GraphState,
+    /// Why it is skipped; empty otherwise.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// The job before it that did not end as it has to, where it is skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Unmet>,
+    /// When its first item began, in milliseconds since 1970, as far as the registry center still knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began: Option<i64>,
+    /// When its last item ended; `None` before that, and where the registry center does not know it any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<i64>,
+    /// How many items the job has, without those that an operator disabled.
+    pub items: usize,
+    /// How many of its items have ended for this fire.
+    pub items_ended: usize,
+}
+
+/// Where a fire stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum GraphState {
+    /// Its time is yet to come, or the jobs before it have not ended.
+    NotBegun,
+    /// The jobs before it have ended, and no item has begun yet.
+    Due,
+    /// Items of it run, or are yet to begin after others.
+    Running,
+    /// All items succeeded.
+    Succeeded,
+    /// An item of it did not succeed, or was not run.
+    Failed,
+    /// It is not run, because of the jobs before it.
+    Skipped,
+    /// It ended, and the items ran for a later fire since: the registry center does not know any more how it ended.
+    Past,
+    /// The job has no fire at this time.
+    NoFire,
+}
+
+impl GraphState {
+    /// Its name, as JSON has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotBegun => "NOT_BEGUN",
+            Self::Due => "DUE",
+            Self::Running => "RUNNING",
+            Self::Succeeded => "SUCCEEDED",
+            Self::Failed => "FAILED",
+            Self::Skipped => "SKIPPED",
+            Self::Past => "PAST",
+            Self::NoFire => "NO_FIRE",
+        }
+    }
+}
+
+/// How jobs stand, by the same rules by which the leader of a job decides on what it runs after.
+#[derive(Debug, Default)]
+pub(super) struct Stands {
+    parents: Parents,
+    views: BTreeMap<JobName, ParentView>,
+}
+
+impl Stands {
+    pub(super) fn learn(&mut self, job: JobName, view: ParentView) {
+        self.parents.learn(job.clone(), view.clone());
+        self.views.insert(job, view);
+    }
+
+    /// The scheduled times of the fires of a job that the registry center knows, in ascending order.
+    pub(super) fn fires(&self, job: &JobName) -> Vec<i64> {
+        self.parents.fires_of(job).into_iter().collect()
+    }
+
+    /// The latest fire of a job.
+    pub(super) fn latest(&self, job: &JobName) -> Option<GraphFire> {
+        self.fire(job, self.fires(job).pop()?)
+    }
+
+    /// The fire of a job at a time; `None` where the job has no configuration that can be read.
+    pub(super) fn fire(&self, job: &JobName, at: i64) -> Option<GraphFire> {
+        let view = self.views.get(job)?;
+        view.configuration.as_ref()?;
+        let decided = view.decided.as_ref().and_then(|record| record.decided.iter().find(|fire| fire.at == at));
+        let begun: Vec<&Begun> = view.items.values().filter_map(|item| item.begun_for(at)).collect();
+        let state = match self.parents.stand(job, at) {
+            Stand::NoSuchFire if view.decided.as_ref().is_some_and(|record| record.has_forgotten(at)) => {
+                GraphState::Past
+            }
+            Stand::NoSuchFire => GraphState::NoFire,
+            Stand::Pending if !begun.is_empty() => GraphState::Running,
+            Stand::Pending if decided.is_some() => GraphState::Due,
+            Stand::Pending => GraphState::NotBegun,
+            Stand::Over(ParentEnd::Succeeded) => GraphState::Succeeded,
+            Stand::Over(ParentEnd::Failed) => GraphState::Failed,
+            Stand::Over(ParentEnd::Skipped) => GraphState::Skipped,
+            Stand::Over(ParentEnd::Unknown) => GraphState::Past,
+        };
+        let skipped = decided.and_then(|fire| fire.skipped.clone());
+        let is_over = matches!(state, GraphState::Succeeded | GraphState::Failed);
+        let ended = begun.iter().filter_map(|begun| begun.ended);
+        Some(GraphFire {
+            at,
+            state,
+            why: skipped.as_ref().map_or_else(String::new, |unmet| unmet.reason().to_string()),
+            skipped,
+            began: begun.iter().filter_map(|begun| begun.began).min(),
+            ended: ended.max().filter(|_| is_over),
+            items: view.parts(),
+            items_ended: begun.iter().filter(|begun| !begun.state.is_unfinished()).count(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::JobConfiguration;
+    use crate::engine::{DependencyRecord, ParentItem};
+    use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd};
+    use crate::ident::InstanceId;
+    use crate::registry::SessionId;
+
+    const AT: i64 = 1_700_000_005_000;
+    const NEXT: i64 = AT + 5_000;
+
+    fn name(job: &str) -> JobName {
+        JobName::new(job).unwrap()
+    }
+
+    fn begun(record: &FireRecord, at: i64) -> FireRecord {
+        let (instance, attempt) = (InstanceId::of_process("10.0.0.1", 7), Attempt::new(SessionId(1), 7, 1));
+        record.begin(at + 2, Fire::Scheduled(at), ExecutionSource::NormalTrigger, instance, attempt)
+    }
+
+    fn ended(record: &FireRecord, at: i64, state: FireState) -> FireRecord {
+        begun(record, at).end(at + 9, &ItemEnd { state, took: 7, error: None })
+    }
+
+    fn standing(job: &str, configuration: JobConfiguration, records: &[FireRecord], decided: Option<&str>) -> Stands {
+        let item =
+            |record: &FireRecord| ParentItem { record: record.clone(), written: 0, disabled: false, marked: true };
+        let view = ParentView {
+            configuration: Some(configuration.into()),
+            items: (0..).zip(records.iter().map(item)).collect(),
+            decided: decided.and_then(|text| DependencyRecord::parse(text.as_bytes())),
+            decided_at: 0,
+        };
+        let mut stands = Stands::default();
+        stands.learn(name(job), view);
+        stands
+    }
+
+    fn every_five() -> JobConfiguration {
+        JobConfiguration::builder("a", 2).cron("0/5 * * * * ?").build().unwrap()
+    }
+
+    #[test]
+    fn a_fire_of_a_schedule_is_followed_from_its_begin_to_its_end_and_forgotten_after_the_next() {
+        let none = FireRecord::empty();
+        let done = ended(&none, AT, FireState::Succeeded);
+        let failed = ended(&none, AT, FireState::Failed);
+        for (records, state, items_ended) in [
+            ([none.clone(), none.clone()], GraphState::NotBegun, 0),
+            ([begun(&none, AT), none.clone()], GraphState::Running, 0),
+            ([done.clone(), none.clone()], GraphState::Running, 1),
+            ([done.clone(), done.clone()], GraphState::Succeeded, 2),
+            ([done.clone(), failed], GraphState::Failed, 2),
+            ([done.clone(), ended(&done, NEXT, FireState::Succeeded)], GraphState::Past, 1),
+        ] {
+            let fire = standing("a", every_five(), &records, None).fire(&name("a"), AT).unwrap();
+            assert_eq!((fire.state, fire.items, fire.items_ended), (state, 2, items_ended), "{records:?}");
+        }
+        let stands = standing("a", every_five(), &[done.clone(), done], None);
+        let fire = stands.latest(&name("a")).unwrap();
+        assert_eq!((fire.at, fire.began, fire.ended), (AT, Some(AT + 2), Some(AT + 9)));
+        assert_eq!(stands.fire(&name("a"), AT + 1).map(|fire| fire.state), Some(GraphState::NoFire));
+    }
+
+    #[test]
+    fn a_fire_after_others_is_due_or_skipped_and_waits_until_it_is_decided() {
+        let after = || JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
+        let decided = format!(
+            r#"{{"through":{NEXT},"decided":[{{"at":{AT},"skipped":{{"job":"a","when":"succeeded","end":"failed"}}}},{{"at":{NEXT}}}]}}"#
+        );
+        let stands = standing("b", after(), &[FireRecord::empty()], Some(&decided));
+        assert_eq!(stands.fires(&name("b")), [AT, NEXT]);
+        let state = |at| stands.fire(&name("b"), at).map(|fire| fire.state);
+        assert_eq!(state(AT), Some(GraphState::Skipped));
+        assert!(stands.fire(&name("b"), AT).is_some_and(|fire| fire.why.starts_with("job 'a' failed")));
+        assert_eq!(state(NEXT), Some(GraphState::Due));
+        assert_eq!(state(NEXT + 1), Some(GraphState::NotBegun), "nothing is decided on it");
+        assert_eq!(state(AT - 1), Some(GraphState::NoFire));
+    }
+
+    #[test]
+    fn a_fire_that_was_decided_too_long_ago_is_past() {
+        let after = JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
+        let decided: Vec<String> = (1..=16).map(|at| format!(r#"{{"at":{at}}}"#)).collect();
+        let decided = format!(r#"{{"through":16,"decided":[{}]}}"#, decided.join(","));
+        let stands = standing("b", after, &[FireRecord::empty()], Some(&decided));
+        assert_eq!(stands.fire(&name("b"), 0).map(|fire| fire.state), Some(GraphState::Past));
+    }
+}
