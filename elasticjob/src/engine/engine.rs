@@ -14,6 +14,7 @@ use super::state::clock::ClockCheck;
 use super::state::configuration::Configuration;
 use super::state::dependencies::Dependencies;
 use super::state::fires::Fires;
+use super::state::group::Group;
 use super::state::leadership::Leadership;
 use super::state::link::{Link, Write};
 use super::state::listener_round::ListenerRounds;
@@ -52,6 +53,8 @@ pub struct JobEngine {
     /// When this engine was asked last: it has looked at the timers up to then.
     pub(super) seen: Option<Now>,
     pub(super) planted: Planted,
+    /// Whether the rules of the group have to be asked.
+    pub(super) group: Group,
     attempts: u64,
     actions: VecDeque<Action>,
 }
@@ -78,6 +81,7 @@ impl JobEngine {
             clock: ClockCheck::default(),
             seen: None,
             planted: Planted::default(),
+            group: Group::default(),
             attempts: 0,
             actions: VecDeque::new(),
         }

@@ -26,6 +26,7 @@ mod pending_triggers;
 mod planted;
 mod retry;
 mod rules;
+mod settled;
 mod sharding_data;
 mod state;
 mod status;

@@ -51,33 +51,44 @@ impl JobEngine {
 
     /// What the job does and waits for.
     pub fn status(&self) -> JobStatus {
-        let taken_over = self.runs.iter().filter(|run| run.key.is_takeover());
+        let mut status = JobStatus::of_no_instance();
+        self.renew_status(&mut status);
+        status
+    }
+
+    /// Brings a status up to date, and returns whether it changed. Timers do not count: they move with every proof of the
+    /// session, and nobody has to wake for that. It is asked for at each begin and end, so it takes no memory for what
+    /// stays as it is.
+    pub fn renew_status(&self, known: &mut JobStatus) -> bool {
         let exists = |path| self.mirror.exists(&path);
-        JobStatus {
-            instance: self.identity.instance.clone(),
-            activity: self.activity(),
-            session: self.session.connected(),
-            trouble: self.link.trouble.clone(),
-            leader: self.leadership.term.is_some(),
-            has_leader: exists(JobPath::LeaderInstance),
-            resharding: exists(JobPath::Necessary) || exists(JobPath::Processing),
-            items: self.fires.own_items_seen.clone(),
-            running: self.runs.executing().collect(),
-            taken_over: taken_over.flat_map(Run::executing).collect(),
-            missed_fire: self
-                .fires
-                .missed
-                .map(Missed::at)
-                .or(self.fires.missed_items.values().copied().max())
-                .or(self.marked_misfire()),
-            last_fire: self.fires.calendar.last(),
-            next_fire: self.fires.calendar.next(),
-            timers: self.next_timers(),
-            fires: self.fires.over,
-            last_skip: self.fires.last_skip.clone(),
-            refused_configuration: self.configuration.refused.clone(),
-            refused_values: self.configuration.refused_values.clone(),
-        }
+        let missed_fire = self
+            .fires
+            .missed
+            .map(Missed::at)
+            .or(self.fires.missed_items.values().copied().max())
+            .or(self.marked_misfire());
+        self.next_timers(&mut known.timers);
+        let taken_over = || self.runs.iter().filter(|run| run.key.is_takeover()).flat_map(Run::executing);
+        let changed = [
+            put(&mut known.instance, &self.identity.instance),
+            put(&mut known.activity, &self.activity()),
+            put(&mut known.session, &self.session.connected()),
+            put(&mut known.trouble, &self.link.trouble),
+            put(&mut known.leader, &self.leadership.term.is_some()),
+            put(&mut known.has_leader, &exists(JobPath::LeaderInstance)),
+            put(&mut known.resharding, &(exists(JobPath::Necessary) || exists(JobPath::Processing))),
+            put(&mut known.items, &self.fires.own_items_seen),
+            put_all(&mut known.running, || self.runs.executing()),
+            put_all(&mut known.taken_over, taken_over),
+            put(&mut known.missed_fire, &missed_fire),
+            put(&mut known.last_fire, &self.fires.calendar.last()),
+            put(&mut known.next_fire, &self.fires.calendar.next()),
+            put(&mut known.fires, &self.fires.over),
+            put(&mut known.last_skip, &self.fires.last_skip),
+            put(&mut known.refused_configuration, &self.configuration.refused),
+            put(&mut known.refused_values, &self.configuration.refused_values),
+        ];
+        changed.contains(&true)
     }
 
     /// The missed fire of own items that the registry center knows of.
@@ -115,4 +126,24 @@ impl JobEngine {
             Activity::Beginning(open.key.fire)
         }
     }
+}
+
+/// Puts a value in the place of another one; returns whether it differs.
+fn put<T: PartialEq + Clone>(known: &mut T, value: &T) -> bool {
+    let differs = known != value;
+    if differs {
+        known.clone_from(value);
+    }
+    differs
+}
+
+/// Does the same with values in order.
+fn put_all<T: PartialEq, I: Iterator<Item = T>>(known: &mut Vec<T>, values: impl Fn() -> I) -> bool {
+    let mut known_values = known.iter();
+    let differs = !values().all(|value| known_values.next() == Some(&value)) || known_values.next().is_some();
+    if differs {
+        known.clear();
+        known.extend(values());
+    }
+    differs
 }

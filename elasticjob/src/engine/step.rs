@@ -5,7 +5,8 @@ use super::engine::JobEngine;
 use super::event::Event;
 use super::notice::Notice;
 use super::planted::{Bug, DEAF};
-use super::rules::{Meanwhile, RULES, Step};
+use super::rules::{LooksAt, Meanwhile, RULES, Step};
+use super::state::group::Group;
 use super::state::leadership::Reminder;
 use super::state::link::Write;
 use super::state::membership::Phase;
@@ -81,11 +82,14 @@ impl JobEngine {
         let is_long = |data: &Data| data.len() > QUICKLY_READ && self.configuration.data.as_ref() != Some(data);
         match event {
             Event::Read { path: JobPath::Config, node: Ok(Some(node)), .. } if is_long(&node.data) => true,
+            // What the registry has is in force.
+            _ if self.group == Group::Settled => false,
             _ => matches!(self.mirror.lookup(&JobPath::Config), Lookup::Known(known) if is_long(&known.data)),
         }
     }
 
     fn take(&mut self, now: Now, event: Event) {
+        self.group.hear(&event);
         match event {
             Event::Tick => {}
             Event::Session(SessionState::Closed) if self.phase == Phase::Joining => {
@@ -208,10 +212,26 @@ impl JobEngine {
         if waiting || self.link.write.is_some() || !self.mirror.is_synced() {
             return;
         }
+        let is_settled = self.is_group_settled();
+        self.group = Group::InDoubt;
         let mut rules = RULES.iter();
         let mut rounds = 0;
-        while let Some(rule) = rules.next() {
-            match (rule.ask)(self, now) {
+        // Whether all rules of the group that were asked in this round passed.
+        let mut passed = true;
+        loop {
+            let Some(rule) = rules.next() else {
+                if passed {
+                    self.group = Group::Settled;
+                }
+                break;
+            };
+            if is_settled && rule.looks_at == LooksAt::Group {
+                debug_assert!(matches!((rule.ask)(self, now), Ok(Step::Pass)), "a rule that was passed over has work");
+                continue;
+            }
+            let step = (rule.ask)(self, now);
+            passed &= rule.looks_at == LooksAt::Everything || matches!(step, Ok(Step::Pass));
+            match step {
                 Ok(Step::Pass) => {}
                 Ok(Step::Again) if rounds == MOST_ROUNDS => {
                     self.tell(Notice::RulesCircle);
@@ -220,6 +240,7 @@ impl JobEngine {
                 Ok(Step::Again) => {
                     rounds += 1;
                     rules = RULES.iter();
+                    passed = true;
                 }
                 Ok(Step::Write(Proposal { transaction, purpose })) => {
                     let transaction = transaction.in_session(session);

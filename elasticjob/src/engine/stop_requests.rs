@@ -51,9 +51,7 @@ impl JobEngine {
         if matches!(self.phase, Phase::Leaving { .. }) {
             return Some(StopReason::Leaving);
         }
-        // A peer that cleans up may take the node away for a moment.
-        let server = JobPath::Server(self.identity.instance.server_ip().into());
-        if self.mirror.exists(&server) && self.is_server_enabled() == Ok(false) {
+        if self.is_server_disabled() {
             return Some(StopReason::ServerDisabled);
         }
         let is_heard = self.mirror.is_synced();

@@ -1,6 +1,5 @@
 //! When an engine has to be asked again.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::engine::JobEngine;
@@ -118,21 +117,24 @@ impl JobEngine {
         next
     }
 
-    /// All timers that run, the earliest first.
-    pub(super) fn next_timers(&self) -> Vec<NextTimer> {
-        let Some(seen) = self.seen else { return Vec::new() };
+    /// All timers that run, the earliest first, in the place of those before.
+    pub(super) fn next_timers(&self, next: &mut Vec<NextTimer>) {
+        next.clear();
+        let Some(seen) = self.seen else { return };
         // Timers of the clock that never steps are due after the time that is left by it now.
         let left = |at: Duration| i64::try_from(at.saturating_sub(seen.mono).as_millis()).unwrap_or(i64::MAX);
         let timer = |(timer, when): (Timer, When)| match when {
             When::Wall(at) => NextTimer::new(at, timer.what()),
             When::Mono(at) => NextTimer::new(seen.wall.saturating_add(left(at)), timer.what()),
         };
-        let mut next: Vec<NextTimer> = self.timers().map(timer).collect();
+        for timer in self.timers().map(timer) {
+            // Both clocks watch the deadline of the session: the earlier one counts.
+            match next.iter_mut().find(|known| known.what == timer.what) {
+                Some(known) => known.at = known.at.min(timer.at),
+                None => next.push(timer),
+            }
+        }
         next.sort_by_key(|timer| timer.at);
-        // Both clocks watch the deadline of the session.
-        let mut told = BTreeSet::new();
-        next.retain(|timer| told.insert(timer.what));
-        next
     }
 
     /// All timers that run. The engine has looked at all that was due when it was asked last: for that it waits for an

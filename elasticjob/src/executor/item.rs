@@ -1,22 +1,24 @@
 //! The run of one item on the runtime of the program.
 
-use tokio::runtime::Handle;
+use futures_util::FutureExt;
+use futures_util::future::abortable;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::end::{EndGuard, ExecutionEnd, ItemOutcome};
+use super::launcher::Task;
 use super::pool::Slots;
 use super::running::Running;
 use crate::api::{ItemHandler, ItemWork, ShardingContext};
 use crate::panics::{catch, catch_blocking};
 
-/// Runs an item on `runtime` as soon as one of the `slots` is free. Work that blocks runs on a thread that `runtime`
-/// has for blocking work.
+/// Runs an item as soon as one of the `slots` is free. `launch` gets the task and starts it on the runtime of the program,
+/// soon. Work that blocks runs on a thread that this runtime has for blocking work.
 ///
 /// `on_end` is called exactly once, when the run is certainly gone: after it returned, panicked or was dropped. That
-/// includes a shutdown of `runtime` before the run began or while it ran. `on_end` is called on a thread of `runtime`,
-/// or on the thread that shuts `runtime` down; it must not block and not panic.
+/// includes a shutdown of the runtime before the run began or while it ran. `on_end` is called on a thread of the runtime,
+/// or on the thread that shuts it down; it must not block and not panic.
 pub fn spawn_item(
-    runtime: &Handle,
+    launch: impl FnOnce(Task),
     slots: &Slots,
     handler: &ItemHandler,
     context: ShardingContext,
@@ -27,7 +29,7 @@ pub fn spawn_item(
     let (of_all, of_blocking) = slots.queues(context.source());
     let mut guard = EndGuard::new(on_end);
     let handler = handler.clone();
-    let task = runtime.spawn(async move {
+    let (task, abort) = abortable(async move {
         let Some(slot) = of_all.slot(&token).await else { return };
         guard.begin();
         // This catches panics of the call that makes the work, of the text of the error, and of dropping all of it.
@@ -56,7 +58,9 @@ pub fn spawn_item(
             }
         }
     });
-    Running::new(Some(stop), cancellation, task.abort_handle())
+    // An aborted task has nothing to tell: its guard has told the end.
+    launch(Box::pin(task.map(drop)));
+    Running::new(Some(stop), cancellation, abort)
 }
 
 fn outcome(ended: Result<Result<(), String>, String>) -> ItemOutcome {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::abortable;
 use tokio::runtime::Handle;
 
 use super::end::{EndGuard, ItemOutcome};
@@ -24,7 +25,7 @@ pub fn spawn_listeners(
 ) -> Running {
     let cancellation = context.cancellation_token().clone();
     let mut guard = EndGuard::new(|_| on_end());
-    let task = runtime.spawn(async move {
+    let (task, abort) = abortable(async move {
         guard.begin();
         for listener in &listeners {
             // This future catches panics of the call that makes the future, of the text of the error, and of dropping
@@ -37,7 +38,8 @@ pub fn spawn_listeners(
         }
         guard.end_with(ItemOutcome::Succeeded);
     });
-    Running::new(None, cancellation, task.abort_handle())
+    runtime.spawn(task);
+    Running::new(None, cancellation, abort)
 }
 
 #[cfg(test)]

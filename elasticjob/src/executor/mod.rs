@@ -2,6 +2,7 @@
 
 mod end;
 mod item;
+mod launcher;
 mod listeners;
 mod pool;
 mod running;
@@ -9,6 +10,7 @@ mod turns;
 
 pub use end::{ExecutionEnd, ItemOutcome};
 pub use item::spawn_item;
+pub use launcher::Launcher;
 pub use listeners::spawn_listeners;
 #[cfg(test)]
 pub(crate) use pool::{CPU, SINGLE_THREAD};

@@ -1,6 +1,6 @@
 //! A run that was spawned, and the means to end it.
 
-use tokio::task::AbortHandle;
+use futures_util::future::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 /// The run of an item, or of listeners. Dropping this neither cancels nor aborts it.

@@ -319,6 +319,21 @@ impl Mirror {
         }
     }
 
+    /// The same for the node of a server, by its address.
+    ///
+    /// # Errors
+    /// As for [`Self::need`].
+    pub fn need_server(&self, ip: &str) -> Result<Option<&Known>, Unread> {
+        match self.nodes.server(ip) {
+            None => Ok(None),
+            Some(Some(known)) => Ok(Some(known)),
+            Some(None) => {
+                self.wanted.borrow_mut().insert(JobPath::Server(ip.into()));
+                Err(Unread)
+            }
+        }
+    }
+
     /// When a node was created, by the clock of the registry center; `None` where there is none. For a node that this
     /// instance created only a read shows it, which this asks for.
     ///

@@ -304,14 +304,7 @@ impl Driver {
     }
 
     fn publish_status(&self) {
-        let status = self.engine.status();
-        self.status.send_if_modified(|known| {
-            // Timers move with every proof of the session: nobody has to wake for that.
-            known.timers.clone_from(&status.timers);
-            let changed = *known != status;
-            *known = status;
-            changed
-        });
+        self.status.send_if_modified(|known| self.engine.renew_status(known));
     }
 
     fn perform(&mut self, action: Action) {
@@ -425,7 +418,8 @@ impl Driver {
                 let _ = mailbox.post(Letter::ItemEnded(item, end));
             };
             let handler = handler.as_ref().unwrap_or(&self.handler);
-            let running = spawn_item(self.environment.user(), &slots, handler, context, on_end);
+            let launch = |task| self.environment.launcher().launch(task);
+            let running = spawn_item(launch, &slots, handler, context, on_end);
             self.running.insert(item, LiveItem::new(running, run.clone(), cut));
         }
     }

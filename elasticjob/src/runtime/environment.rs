@@ -17,6 +17,7 @@ use super::timers::Timers;
 use crate::api::JobObserver;
 use crate::clock::Now;
 use crate::engine::AGES;
+use crate::executor::Launcher;
 use crate::ident::InstanceId;
 use crate::registry::memory::MemoryRegistry;
 #[cfg(feature = "zookeeper")]
@@ -48,6 +49,7 @@ pub struct JobEnvironment {
 struct Shared {
     system: SystemRuntime,
     user: Handle,
+    launcher: Launcher,
     timers: Timers,
     clock: Arc<dyn Clock>,
     /// The origin of the time that engines count.
@@ -145,6 +147,7 @@ impl JobEnvironmentBuilder {
         let system = SystemRuntime::start()?;
         let shared = Shared {
             timers: Timers::start(system.handle(), clock.clone()),
+            launcher: Launcher::start(system.handle(), user.clone()),
             system,
             failures: Failures::new(catalog.error_handlers().clone(), user.clone()),
             user,
@@ -228,6 +231,11 @@ impl JobEnvironment {
     /// The runtime of the program.
     pub(super) fn user(&self) -> &Handle {
         &self.shared.user
+    }
+
+    /// What starts items on the runtime of the program.
+    pub(super) fn launcher(&self) -> &Launcher {
+        &self.shared.launcher
     }
 
     pub(super) fn timers(&self) -> &Timers {

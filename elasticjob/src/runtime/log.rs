@@ -2,6 +2,7 @@
 
 mod brief;
 
+use tracing::Level;
 use tracing::level_filters::LevelFilter;
 
 use self::brief::{Items, in_brief};
@@ -19,21 +20,26 @@ const MOST_MOVES: usize = 100;
 
 /// Logs a notice of an engine, without waiting for the log. Fires are shown in the zone of the job.
 pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {
-    // Each fire makes these lines: where nobody reads them they should not even wake the thread that writes.
-    let is_unread = is_of_each_fire(notice) && LevelFilter::current() < LevelFilter::INFO;
-    if !is_unread && !is_off() {
+    // A process may have thousands of jobs: lines that nobody reads should not even wake the thread that writes.
+    if LevelFilter::current() >= level_of(notice) && !is_off() {
         let (job, instance, notice) = (job.clone(), instance.clone(), notice.clone());
         apart(move || write(&job, &instance, zone, &notice));
     }
 }
 
-/// Whether a fire that runs well makes this line, which is of the level `INFO` then.
-fn is_of_each_fire(notice: &Notice) -> bool {
-    match notice {
-        Notice::Begun { .. } => true,
+/// The level of the line, where each fire and each start makes one; `ERROR` for all others, which are looked at closer when
+/// they are written.
+fn level_of(notice: &Notice) -> Level {
+    let is_well = match notice {
+        Notice::Registered { .. }
+        | Notice::Elected
+        | Notice::ReshardRequested { .. }
+        | Notice::Resharded { .. }
+        | Notice::Begun { .. } => true,
         Notice::Finished { items, .. } => items.iter().all(|(_, state)| *state == FireState::Succeeded),
         _ => false,
-    }
+    };
+    if is_well { Level::INFO } else { Level::ERROR }
 }
 
 fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {

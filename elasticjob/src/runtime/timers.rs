@@ -1,10 +1,11 @@
 //! The timers of all jobs: one heap of deadlines and one task that sleeps until the first.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use slab::Slab;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::sleep;
@@ -154,7 +155,8 @@ async fn run(shared: Weak<Shared>, changed: Arc<Notify>) {
     }
 }
 
-type TimerId = u64;
+/// The place of a timer. A later timer may get the place of one that was dropped; the entries of that one are stale.
+type TimerId = usize;
 type ArmingId = u64;
 
 /// An entry of a heap: the time, the timer, and which setting of that timer it is. An entry is stale when the timer was
@@ -170,23 +172,20 @@ struct Registered {
 
 #[derive(Debug, Default)]
 struct State {
-    timers: HashMap<TimerId, Registered>,
+    timers: Slab<Registered>,
     wall: BinaryHeap<Entry<i64>>,
     mono: BinaryHeap<Entry<Duration>>,
-    last_timer: TimerId,
     last_arming: ArmingId,
 }
 
 impl State {
     fn register(&mut self, wake: Arc<Notify>) -> TimerId {
-        self.last_timer += 1;
-        self.timers.insert(self.last_timer, Registered { wake, armed: None });
-        self.last_timer
+        self.timers.insert(Registered { wake, armed: None })
     }
 
     /// Returns whether the deadline may come before the moment for which the task sleeps now.
     fn arm(&mut self, id: TimerId, deadline: Deadline) -> bool {
-        let Some(timer) = self.timers.get_mut(&id) else { return false };
+        let Some(timer) = self.timers.get_mut(id) else { return false };
         if timer.armed.is_some_and(|(_, set)| set == deadline) {
             return false;
         }
@@ -201,13 +200,13 @@ impl State {
     }
 
     fn disarm(&mut self, id: TimerId) {
-        if let Some(timer) = self.timers.get_mut(&id) {
+        if let Some(timer) = self.timers.get_mut(id) {
             timer.armed = None;
         }
     }
 
     fn forget(&mut self, id: TimerId) {
-        self.timers.remove(&id);
+        self.timers.try_remove(id);
     }
 
     /// Collects the drivers to wake, and returns how long to sleep then.
@@ -227,12 +226,12 @@ fn push<T: Ord + Copy>(heap: &mut BinaryHeap<Entry<T>>, at: T, id: TimerId, armi
     comes_first
 }
 
-fn is_live(timers: &HashMap<TimerId, Registered>, id: TimerId, arming: ArmingId) -> bool {
-    timers.get(&id).and_then(|timer| timer.armed).is_some_and(|(current, _)| current == arming)
+fn is_live(timers: &Slab<Registered>, id: TimerId, arming: ArmingId) -> bool {
+    timers.get(id).and_then(|timer| timer.armed).is_some_and(|(current, _)| current == arming)
 }
 
 /// Keeps the size of a heap in proportion to the number of timers, at a cost that is constant on average.
-fn drop_stale<T: Ord>(heap: &mut BinaryHeap<Entry<T>>, timers: &HashMap<TimerId, Registered>) {
+fn drop_stale<T: Ord>(heap: &mut BinaryHeap<Entry<T>>, timers: &Slab<Registered>) {
     if heap.len() > 2 * timers.len() + STALE_ALLOWANCE {
         heap.retain(|Reverse((_, id, arming))| is_live(timers, *id, *arming));
     }
@@ -241,12 +240,12 @@ fn drop_stale<T: Ord>(heap: &mut BinaryHeap<Entry<T>>, timers: &HashMap<TimerId,
 /// Takes out what is due or stale; returns the first deadline that is left.
 fn pop_due<T: Ord + Copy>(
     heap: &mut BinaryHeap<Entry<T>>,
-    timers: &mut HashMap<TimerId, Registered>,
+    timers: &mut Slab<Registered>,
     is_due: impl Fn(T) -> bool,
     due: &mut Vec<Arc<Notify>>,
 ) -> Option<T> {
     while let Some(&Reverse((at, id, arming))) = heap.peek() {
-        let armed = timers.get_mut(&id).filter(|timer| timer.armed.is_some_and(|(current, _)| current == arming));
+        let armed = timers.get_mut(id).filter(|timer| timer.armed.is_some_and(|(current, _)| current == arming));
         match armed {
             Some(_) if !is_due(at) => return Some(at),
             Some(timer) => {

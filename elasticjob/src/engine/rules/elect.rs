@@ -110,6 +110,13 @@ impl JobEngine {
         self.is_enabled(self.identity.instance.server_ip())
     }
 
+    /// Whether the own server is known to be disabled. Also false where its node is gone: a peer that cleans up may take
+    /// it away for a moment.
+    pub(in crate::engine) fn is_server_disabled(&self) -> bool {
+        let server = self.mirror.need_server(self.identity.instance.server_ip());
+        server.is_ok_and(|server| server.is_some_and(|known| !is_enabled(known)))
+    }
+
     /// When the own server was disabled, by the clock of the registry center; `None` where it is not known.
     pub(super) fn server_disabled_at(&self) -> Option<i64> {
         match self.mirror.lookup(&JobPath::Server(self.identity.instance.server_ip().into())) {
@@ -120,7 +127,7 @@ impl JobEngine {
 
     /// Whether a server may run items.
     pub(super) fn is_enabled(&self, ip: &str) -> Result<bool, Unread> {
-        let server = self.mirror.need(&JobPath::Server(ip.into()))?;
+        let server = self.mirror.need_server(ip)?;
         Ok(server.is_some_and(is_enabled))
     }
 }

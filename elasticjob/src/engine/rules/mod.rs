@@ -58,6 +58,17 @@ pub(super) enum Meanwhile {
     Wait,
 }
 
+/// What a rule looks at. Most of the events of a job whose execution is not monitored are fires and ends of items, which
+/// change nothing that a rule of the group looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LooksAt {
+    /// The nodes of the job, the session, and the configuration in force. A rule that passed passes again until one of
+    /// these changes; see `engine/settled.rs`.
+    Group,
+    /// Also the fires and runs of this instance, and the time.
+    Everything,
+}
+
 /// The function of a rule.
 type Ask = fn(&mut JobEngine, Now) -> Result<Step, Unread>;
 
@@ -65,27 +76,33 @@ type Ask = fn(&mut JobEngine, Now) -> Result<Step, Unread>;
 pub(super) struct Rule {
     pub(super) ask: Ask,
     pub(super) meanwhile: Meanwhile,
+    pub(super) looks_at: LooksAt,
     /// Why it stands before the next ones, or after those before it.
     #[cfg_attr(not(test), expect(dead_code, reason = "it is for readers, and for the page of the rules"))]
     pub(super) why_here: &'static str,
 }
 
 const fn rule(ask: Ask, meanwhile: Meanwhile, why_here: &'static str) -> Rule {
-    Rule { ask, meanwhile, why_here }
+    Rule { ask, meanwhile, looks_at: LooksAt::Everything, why_here }
+}
+
+/// A rule that looks at the group alone.
+const fn of_group(ask: Ask, meanwhile: Meanwhile, why_here: &'static str) -> Rule {
+    Rule { ask, meanwhile, looks_at: LooksAt::Group, why_here }
 }
 
 /// All rules, in the order in which they are asked.
 pub(super) const RULES: [Rule; 26] = [
     rule(foreign::clear, GoOn, "The transactions of all other rules are refused while these nodes are in the way."),
-    rule(
+    of_group(
         leave::removed,
         GoOn,
         "An instance that an operator deleted does nothing more but leave, and must not register again.",
     ),
     rule(leave::leave, Wait, "An instance that leaves takes part in nothing that follows once its runs are over."),
     rule(register::register, Wait, "All later rules write only in a session in which the instance is registered."),
-    rule(servers::restore, GoOn, "The later rules take an instance without the node of its server for disabled."),
-    rule(configure::follow, GoOn, "All later rules go by the configuration in force."),
+    of_group(servers::restore, GoOn, "The later rules take an instance without the node of its server for disabled."),
+    of_group(configure::follow, GoOn, "All later rules go by the configuration in force."),
     rule(
         resolve::resolve,
         GoOn,
@@ -112,12 +129,12 @@ pub(super) const RULES: [Rule; 26] = [
         Wait,
         "A lost run goes first: before the leader moves its item, and before a later fire of it begins.",
     ),
-    rule(
+    of_group(
         elect::abdicate,
         GoOn,
         "A leader that gives up must not act as one below, nor stand for election in the same step.",
     ),
-    rule(elect::elect, GoOn, "Before the rules of the leader, which need one."),
+    of_group(elect::elect, GoOn, "Before the rules of the leader, which need one."),
     rule(
         reconcile::reconcile,
         GoOn,
@@ -128,8 +145,8 @@ pub(super) const RULES: [Rule; 26] = [
         Wait,
         "Before `reshard`, which moves the items: afterwards it is not known for which items a trigger was meant.",
     ),
-    rule(reshard::reshard, GoOn, "Before `begin`, so that fires find owners that are there."),
-    rule(
+    of_group(reshard::reshard, GoOn, "Before `begin`, so that fires find owners that are there."),
+    of_group(
         note_schedule::note,
         GoOn,
         "After `reshard`, which makes the node and writes the note with the first assignment.",
@@ -155,7 +172,7 @@ pub(super) const RULES: [Rule; 26] = [
         GoOn,
         "It asks other instances and depends on nothing above; a manual trigger may wait for all of it.",
     ),
-    rule(sweep::sweep, GoOn, "Before `begin`, which respects the marks of lost runs until they are swept up."),
+    of_group(sweep::sweep, GoOn, "Before `begin`, which respects the marks of lost runs until they are swept up."),
     rule(misfire::clear, GoOn, "Before `begin`, which would look at marks that no instance acts on."),
     rule(begin::begin, GoOn, "Last: all that decides whether an item may begin was done or is being read."),
 ];

@@ -7,6 +7,7 @@ pub(super) mod dependencies;
 pub(super) mod fires;
 pub(super) mod foreign_nodes;
 pub(super) mod given_up;
+pub(super) mod group;
 pub(super) mod leadership;
 pub(super) mod left_run;
 pub(super) mod link;

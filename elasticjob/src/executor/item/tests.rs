@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
 use super::*;
@@ -26,6 +26,12 @@ fn slots(pool: &str) -> Slots {
 /// The runtime of the program, with one thread.
 fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
+}
+
+/// Starts the task at once.
+fn on(runtime: &Handle) -> impl FnOnce(Task) {
+    let runtime = runtime.clone();
+    move |task| drop(runtime.spawn(task))
 }
 
 /// A value that a run owns. It sends an event when it is dropped.
@@ -66,7 +72,7 @@ impl Run {
             let sender = sender.lock().unwrap().clone();
             handler(context, Owned(sender.clone()), sender)
         });
-        let item = spawn_item(runtime.handle(), &slots("CPU"), &handler, context(), move |end| {
+        let item = spawn_item(on(runtime.handle()), &slots("CPU"), &handler, context(), move |end| {
             ended.send(Event::Ended(end.outcome)).unwrap();
         });
         Self { item, events }
@@ -186,7 +192,7 @@ fn a_run_that_was_aborted_before_it_began_never_begins() {
         began.lock().unwrap().send(Event::Began).unwrap();
         std::future::ready(())
     });
-    let item = spawn_item(runtime.handle(), &slots("CPU"), &handler, context(), move |end| {
+    let item = spawn_item(on(runtime.handle()), &slots("CPU"), &handler, context(), move |end| {
         assert_eq!(end.duration, Duration::ZERO);
         sender.send(Event::Ended(end.outcome)).unwrap();
     });
@@ -259,7 +265,7 @@ fn a_runtime_that_was_shut_down_before_drops_the_run_at_once() {
     drop(runtime);
     let (sender, events) = channel();
     let handler = item_handler(|_| async { JobResult::Ok(()) });
-    spawn_item(&handle, &slots("CPU"), &handler, context(), move |end| sender.send(end).unwrap());
+    spawn_item(on(&handle), &slots("CPU"), &handler, context(), move |end| sender.send(end).unwrap());
     let ends: Vec<ExecutionEnd> = events.iter().collect();
     assert_eq!(ends, [ExecutionEnd { outcome: ItemOutcome::Dropped, duration: Duration::ZERO }]);
 }
@@ -268,7 +274,7 @@ fn a_runtime_that_was_shut_down_before_drops_the_run_at_once() {
 async fn the_duration_is_the_time_of_the_run() {
     let (sender, ended) = tokio::sync::oneshot::channel();
     let handler = item_handler(|_| async { tokio::time::sleep(Duration::from_secs(3)).await });
-    spawn_item(&Handle::current(), &slots("CPU"), &handler, context(), |end| sender.send(end.duration).unwrap());
+    spawn_item(on(&Handle::current()), &slots("CPU"), &handler, context(), |end| sender.send(end.duration).unwrap());
     let duration = ended.await.unwrap();
     assert!(duration >= Duration::from_secs(3) && duration < Duration::from_secs(4), "{duration:?}");
 }
@@ -287,7 +293,7 @@ async fn items_wait_for_a_slot_of_their_pool_and_one_that_is_cancelled_meanwhile
                 release.cancelled().await;
             }
         });
-        spawn_item(&Handle::current(), &slots, &handler, context(), move |end| {
+        spawn_item(on(&Handle::current()), &slots, &handler, context(), move |end| {
             ended.send((name, Some(end.outcome))).unwrap();
         })
     };
@@ -315,7 +321,7 @@ async fn an_item_that_was_taken_over_goes_before_those_that_wait_in_its_pool() {
             let release = release.clone();
             async move { release.cancelled().await }
         });
-        spawn_item(&Handle::current(), &slots, &handler, context, |_| {})
+        spawn_item(on(&Handle::current()), &slots, &handler, context, |_| {})
     };
     spawn("first", context());
     assert_eq!(told.recv().await, Some("first"));
@@ -338,7 +344,7 @@ async fn items_that_are_cancelled_together_do_not_begin_with_the_slots_of_each_o
             began.send((name, None)).unwrap();
             async move { context.cancellation_token().cancelled().await }
         });
-        spawn_item(&Handle::current(), &slots, &handler, context(), move |end| {
+        spawn_item(on(&Handle::current()), &slots, &handler, context(), move |end| {
             ended.send((name, Some(end.outcome))).unwrap();
         })
     };
@@ -357,7 +363,7 @@ async fn items_that_are_cancelled_together_do_not_begin_with_the_slots_of_each_o
 async fn an_item_that_is_cancelled_before_it_was_looked_at_is_not_started() {
     let (sender, ended) = tokio::sync::oneshot::channel();
     let handler = item_handler(|_| async { JobResult::Ok(()) });
-    let item = spawn_item(&Handle::current(), &slots("CPU"), &handler, context(), |end| {
+    let item = spawn_item(on(&Handle::current()), &slots("CPU"), &handler, context(), |end| {
         sender.send(end.outcome).unwrap();
     });
     item.cancel();

@@ -40,7 +40,10 @@ impl Queue {
         if queued.closed {
             return Poll::Ready(None);
         }
-        queued.waker = Some(cx.waker().clone());
+        // A driver looks here at every turn, and it is the same one each time.
+        if !queued.waker.as_ref().is_some_and(|known| known.will_wake(cx.waker())) {
+            queued.waker = Some(cx.waker().clone());
+        }
         Poll::Pending
     }
 

@@ -4,6 +4,8 @@
 //! which take a third of the memory of B-trees with a few entries. Only items can be many in one job, and the nodes
 //! that change with every fire are below an item: each item has a vector of its own, so that a change stays cheap.
 
+use std::cmp::Ordering;
+
 use litemap::LiteMap;
 
 use super::Known;
@@ -30,6 +32,15 @@ impl Nodes {
             JobPath::Item(item, node) => self.items.get(item)?.get(node),
             _ => self.others.get(path),
         }
+    }
+
+    /// The node of a server. Engines ask for it at every fire: this makes no path for it.
+    pub(super) fn server(&self, ip: &str) -> Option<&Slot> {
+        let place = self.others.as_slice().binary_search_by(|(path, _)| match path {
+            JobPath::Server(known) => known.as_ref().cmp(ip),
+            other => other.cmp(&JobPath::Servers).then(Ordering::Less),
+        });
+        place.ok().map(|place| &self.others.as_slice()[place].1)
     }
 
     pub(super) fn contains(&self, path: &JobPath) -> bool {
@@ -98,5 +109,28 @@ impl Nodes {
         let of_items =
             self.items.iter().flat_map(|(item, nodes)| nodes.keys().map(|node| JobPath::Item(*item, node.clone())));
         of_items.chain(self.others.keys().cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_found_by_its_address_among_all_nodes() {
+        let mut nodes = Nodes::new();
+        for path in [JobPath::Root, JobPath::Servers, JobPath::Instances, JobPath::Sharding, JobPath::Rounds] {
+            nodes.add(path);
+        }
+        assert!(nodes.server("10.0.0.1").is_none());
+        for ip in ["10.0.0.1", "10.0.0.2", "9.0.0.1"] {
+            nodes.add(JobPath::Server(ip.into()));
+        }
+        for (ip, is_there) in
+            [("10.0.0.1", true), ("9.0.0.1", true), ("10.0.0.2", true), ("10.0.0.3", false), ("", false)]
+        {
+            assert_eq!(nodes.server(ip).is_some(), is_there, "{ip}");
+            assert_eq!(nodes.contains(&JobPath::Server(ip.into())), is_there, "{ip}");
+        }
     }
 }

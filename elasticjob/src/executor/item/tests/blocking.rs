@@ -28,7 +28,7 @@ impl Blocked {
             let _owned = Owned(events);
             released.lock().unwrap().recv_timeout(LONG).unwrap()
         });
-        let item = spawn_item(runtime.handle(), slots, &handler, context, move |end| {
+        let item = spawn_item(on(runtime.handle()), slots, &handler, context, move |end| {
             sender.send(Event::Ended(end.outcome)).unwrap();
         });
         Self { item, events, release }
@@ -63,7 +63,7 @@ fn its_error_and_its_panic_are_told() {
 
     let (sender, ended) = channel();
     let handler = blocking_item_handler(|context| assert_ne!(context.sharding_item(), 0, "no such item"));
-    spawn_item(runtime.handle(), &slots("CPU"), &handler, context(), move |end| sender.send(end.outcome).unwrap());
+    spawn_item(on(runtime.handle()), &slots("CPU"), &handler, context(), move |end| sender.send(end.outcome).unwrap());
     let ItemOutcome::Panicked(message) = ended.recv_timeout(LONG).unwrap() else { panic!("it did not panic") };
     assert!(message.contains("no such item"), "{message}");
 }
@@ -128,7 +128,7 @@ fn the_time_it_waits_for_a_thread_is_no_time_of_its_run() {
     let (sender, ended) = channel();
     let handler = blocking_item_handler(|_| {});
     let since = std::time::Instant::now();
-    spawn_item(runtime.handle(), &slots("CPU"), &handler, context(), move |end| sender.send(end).unwrap());
+    spawn_item(on(runtime.handle()), &slots("CPU"), &handler, context(), move |end| sender.send(end).unwrap());
     let waited = Duration::from_millis(200);
     assert!(ended.recv_timeout(waited).is_err(), "there is no thread for it");
     release.send(()).unwrap();
