@@ -20,9 +20,11 @@ thread_local! {
 
 /// Runs `future`, which is code of the user, to its end or to its panic. Returns a description of the panic. After a
 /// panic the future is dropped at once, as it would panic again if it were polled again.
-pub(crate) async fn catch<T>(future: impl Future<Output = T>) -> Result<T, String> {
+///
+/// It is no async function: that would keep room for the future twice, in each of thousands of jobs.
+pub(crate) fn catch<T, F: Future<Output = T>>(future: F) -> impl Future<Output = Result<T, String>> + use<T, F> {
     note_places();
-    AssertUnwindSafe(future).catch_unwind().await.map_err(|panic| describe_panic(panic.as_ref()))
+    AssertUnwindSafe(future).catch_unwind().map(|ended| ended.map_err(|panic| describe_panic(panic.as_ref())))
 }
 
 /// The same for a function.

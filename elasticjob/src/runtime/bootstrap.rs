@@ -93,7 +93,8 @@ struct Bootstrap {
     handle: JobHandle,
     /// Properties that no code reads.
     unread: Vec<Invalid>,
-    job: Option<Job>,
+    /// Boxed, so that it takes no place here after the start, nor in the task that drives it.
+    job: Option<Box<Job>>,
 }
 
 impl fmt::Debug for Bootstrap {
@@ -250,7 +251,7 @@ impl Bootstrap {
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());
         let handle = JobHandle::new(name.clone(), mailbox.clone(), receiver);
-        let job = Job { environment: environment.clone(), registry, handler, engine, mailbox, status };
+        let job = Box::new(Job { environment: environment.clone(), registry, handler, engine, mailbox, status });
         Ok(Self { name, environment: environment.clone(), handle, unread, job: Some(job) })
     }
 

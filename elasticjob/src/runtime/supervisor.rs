@@ -21,7 +21,7 @@ use crate::panics::catch;
 /// the supervisor deletes what this session owns in the job, and then starts another driver in the same session. After
 /// several such ends in a row the job stays out of the group, and its status says so: the program should end then, and
 /// be started again.
-pub(super) async fn supervised(mut job: Job, last: Option<JobHandle>, mut started: Started, _reader: Reader) {
+pub(super) async fn supervised(mut job: Box<Job>, last: Option<JobHandle>, mut started: Started, _reader: Reader) {
     let name = job.engine.job_name().clone();
     if let Some(last) = last
         && !Box::pin(take_over(&mut job, &last, &mut started)).await
@@ -30,7 +30,7 @@ pub(super) async fn supervised(mut job: Job, last: Option<JobHandle>, mut starte
         return;
     }
     let mut restarts = Restarts::new(job.environment.restart_pause());
-    let mut driver = Driver::new(job, Some(started));
+    let mut driver = Driver::new(*job, Some(started));
     // On the heap, because a replacement is rare: without the box each of thousands of jobs would keep room for it.
     while let Err(panic) = catch(driver.run()).await {
         let Some(next) = Box::pin(replace(driver, &panic, restarts.next(Instant::now()))).await else { return };

@@ -19,6 +19,9 @@ const CLOCK_CHECK: Duration = Duration::from_secs(1);
 /// Stale entries that are kept even when few timers are set, so that few timers need no clean-up.
 const STALE_ALLOWANCE: usize = 64;
 
+/// How many drivers are collected before they are woken: thousands of jobs may be due at the same moment.
+const TOGETHER: usize = 128;
+
 /// When a timer fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deadline {
@@ -124,12 +127,17 @@ impl Shared {
     /// Fires what is due. Returns how long the task may sleep; `None` while no timer is set.
     fn fire_due(&self) -> Option<Duration> {
         let (wall_us, mono) = (self.clock.wall_us(), self.clock.mono());
-        let mut due = Vec::new();
-        let next = self.state().advance(wall_us, mono, &mut due);
-        for wake in due {
-            wake.notify_one();
+        let mut due = Vec::with_capacity(TOGETHER);
+        loop {
+            let next = self.state().advance(wall_us, mono, &mut due);
+            let is_all = due.len() < TOGETHER;
+            for wake in due.drain(..) {
+                wake.notify_one();
+            }
+            if is_all {
+                return next;
+            }
         }
-        next
     }
 }
 
@@ -209,7 +217,8 @@ impl State {
         self.timers.try_remove(id);
     }
 
-    /// Collects the drivers to wake, and returns how long to sleep then.
+    /// Collects drivers to wake, `TOGETHER` at most; where it is fewer, it was all of them.
+    /// Returns how long to sleep then.
     fn advance(&mut self, wall_us: i64, mono: Duration, due: &mut Vec<Arc<Notify>>) -> Option<Duration> {
         let wall_left_us = |at_ms: i64| at_ms.saturating_mul(1000).saturating_sub(wall_us);
         let wall = pop_due(&mut self.wall, &mut self.timers, |at| wall_left_us(at) <= 0, due);
@@ -244,7 +253,9 @@ fn pop_due<T: Ord + Copy>(
     is_due: impl Fn(T) -> bool,
     due: &mut Vec<Arc<Notify>>,
 ) -> Option<T> {
-    while let Some(&Reverse((at, id, arming))) = heap.peek() {
+    while due.len() < TOGETHER
+        && let Some(&Reverse((at, id, arming))) = heap.peek()
+    {
         let armed = timers.get_mut(id).filter(|timer| timer.armed.is_some_and(|(current, _)| current == arming));
         match armed {
             Some(_) if !is_due(at) => return Some(at),
