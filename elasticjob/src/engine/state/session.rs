@@ -25,8 +25,8 @@ pub struct Session {
     /// Between which looks since the proof the wall clock leapt ahead of the other clock. A machine that was suspended stays
     /// known as such when its wall clock is set back afterwards, however often.
     leaps: Vec<(Now, Now)>,
-    /// A proof was asked for and not answered yet.
-    proving: bool,
+    /// When a proof was asked for that is not answered yet.
+    proving: Option<Duration>,
     pub(in crate::engine) planted: Planted,
 }
 
@@ -55,7 +55,7 @@ impl Session {
             proof: None,
             compared: None,
             leaps: Vec::new(),
-            proving: false,
+            proving: None,
             planted: Planted::default(),
         }
     }
@@ -89,7 +89,7 @@ impl Session {
                 self.last = Some((id, first.map_or(timeout, |(_, first)| first)));
                 if again {
                     // A request from before the connection was lost may never be answered.
-                    self.proving = false;
+                    self.proving = None;
                     SessionChange::Back { new }
                 } else {
                     SessionChange::None
@@ -104,7 +104,8 @@ impl Session {
     /// Takes a proof. A proof of another session says nothing about this one.
     pub fn on_proof(&mut self, session: SessionId, at: Now) {
         if self.last() == Some(session) || self.planted.has(Bug::ForeignProof) {
-            self.proving = false;
+            // An older one, asked for by another job of the process, leaves the own request under way.
+            self.proving.take_if(|asked| *asked <= at.mono);
             if self.proof.is_some_and(|proof| proof.mono > at.mono) {
                 return;
             }
@@ -122,7 +123,7 @@ impl Session {
 
     /// A proof that was asked for did not come.
     pub fn on_no_proof(&mut self) {
-        self.proving = false;
+        self.proving = None;
     }
 
     /// The live session, as far as this side knows.
@@ -221,12 +222,16 @@ impl Session {
     pub fn renew_at(&self) -> Option<Duration> {
         self.connected()?;
         let quarter = self.timeout() / 4;
-        if self.proving { None } else { Some(self.proof.map_or(Duration::ZERO, |proof| proof.mono + quarter)) }
+        if self.proving.is_some() {
+            None
+        } else {
+            Some(self.proof.map_or(Duration::ZERO, |proof| proof.mono + quarter))
+        }
     }
 
-    /// Notes that a proof was asked for.
-    pub fn start_proving(&mut self) {
-        self.proving = true;
+    /// Notes that a proof is asked for, after this time.
+    pub fn start_proving(&mut self, at: Duration) {
+        self.proving = Some(at);
     }
 }
 
@@ -365,8 +370,14 @@ mod tests {
         session.on_state(connected(1));
         session.on_proof(SessionId(1), at(100));
         assert_eq!(session.renew_at(), Some(Duration::from_millis(102_500)));
-        session.start_proving();
+        session.start_proving(S(103));
         assert_eq!(session.renew_at(), None);
+        // Another job of the process asked for it before.
+        session.on_proof(SessionId(1), at(102));
+        assert_eq!(session.renew_at(), None);
+        session.on_proof(SessionId(1), at(103));
+        assert_eq!(session.renew_at(), Some(Duration::from_millis(105_500)));
+        session.start_proving(S(106));
         session.on_no_proof();
         assert!(session.renew_at().is_some());
     }

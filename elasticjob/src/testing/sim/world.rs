@@ -211,6 +211,9 @@ pub struct World {
     hash: Option<DefaultHasher>,
 }
 
+/// So many things happen within a second of no history: engines that do not come to rest ask again and again.
+const BUSY: u32 = 100_000;
+
 impl World {
     /// The group of a seed.
     pub fn new(seed: u64, bug: Option<Bug>, keep: Keep) -> Self {
@@ -392,12 +395,18 @@ impl World {
     }
 
     pub(super) fn run_until(&mut self, end: Millis) -> Result<(), String> {
+        let (mut second, mut happenings) = (self.now / 1_000, 0);
         while let Some(Reverse((at, _, _))) = self.agenda.peek() {
             if *at > end {
                 break;
             }
             let Some(Reverse((at, _, happening))) = self.agenda.pop() else { break };
             self.now = at;
+            happenings = if at / 1_000 == second { happenings + 1 } else { 0 };
+            second = at / 1_000;
+            if happenings > BUSY {
+                return Err(format!("the engines do not come to rest: {BUSY} things happened within a second"));
+            }
             self.happen(happening)?;
         }
         self.now = end;
