@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::api::{JobError, blocking_item_handler, item_handler};
@@ -6,6 +7,7 @@ use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ShutdownMode};
 use elasticjob::trace::{JobEvent, TracingConfiguration, TracingStorage, WriteError};
 use opentelemetry::Value;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::*;
@@ -28,8 +30,13 @@ impl TracingStorage for Ends {
     }
 }
 
-/// Runs a job of one item once.
-async fn run(name: &str, handler: ItemHandler, mode: ShutdownMode) {
+/// Runs a job of one item once, and shuts it down when the run is over.
+async fn run(name: &str, handler: ItemHandler) {
+    run_until(name, handler, None).await;
+}
+
+/// Runs a job of one item once. Cuts it off when its code says that it runs, if it does.
+async fn run_until(name: &str, handler: ItemHandler, runs: Option<&Notify>) {
     let (ends, mut ended) = unbounded_channel();
     let tracing = TracingConfiguration::new(Ends(ends));
     let environment = JobEnvironment::builder().build().unwrap().with_tracing(tracing);
@@ -37,15 +44,15 @@ async fn run(name: &str, handler: ItemHandler, mode: ShutdownMode) {
     let handler = with_spans(handler, "SIMPLE");
     let mut job = OneOffJobBootstrap::new(&environment, environment.embedded_registry(), job, handler).unwrap();
     job.start().await.unwrap();
-    let mut status = job.handle().status();
     job.handle().execute().await.unwrap();
     let limit = Duration::from_secs(20);
-    if mode == ShutdownMode::Now {
-        tokio::time::timeout(limit, status.wait_for(|status| !status.running.is_empty())).await.unwrap().unwrap();
+    if let Some(runs) = runs {
+        tokio::time::timeout(limit, runs.notified()).await.unwrap();
+        job.shutdown(ShutdownMode::Now).await;
     } else {
         tokio::time::timeout(limit, ended.recv()).await.unwrap().unwrap();
+        job.shutdown(ShutdownMode::Graceful).await;
     }
-    job.shutdown(mode).await;
     environment.tracing().unwrap().close(limit).await;
 }
 
@@ -61,13 +68,21 @@ async fn each_run_of_an_item_is_a_span_with_the_attributes_of_java_and_how_it_en
     global::set_tracer_provider(provider.clone());
 
     let child = || drop(global::tracer("job").start("step"));
-    run("well", item_handler(move |_: ShardingContext| async move { child() }), ShutdownMode::Graceful).await;
-    run("blocks", blocking_item_handler(move |_: ShardingContext| child()), ShutdownMode::Graceful).await;
+    run("well", item_handler(move |_: ShardingContext| async move { child() })).await;
+    run("blocks", blocking_item_handler(move |_: ShardingContext| child())).await;
     let fails = item_handler(|_: ShardingContext| async { Err::<(), _>(JobError::message("no disk")) });
-    run("fails", fails, ShutdownMode::Graceful).await;
+    run("fails", fails).await;
     let panics = item_handler(|run: ShardingContext| async move { assert_ne!(run.sharding_item(), 0, "out of range") });
-    run("panics", panics, ShutdownMode::Graceful).await;
-    run("endless", item_handler(|_: ShardingContext| std::future::pending::<()>()), ShutdownMode::Now).await;
+    run("panics", panics).await;
+    let runs = Arc::new(Notify::new());
+    let endless = {
+        let runs = runs.clone();
+        item_handler(move |_: ShardingContext| {
+            runs.notify_one();
+            std::future::pending::<()>()
+        })
+    };
+    run_until("endless", endless, Some(&runs)).await;
     provider.force_flush().unwrap();
 
     let spans = exporter.get_finished_spans().unwrap();
