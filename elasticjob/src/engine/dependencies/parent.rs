@@ -139,6 +139,11 @@ impl Parents {
         self.0.values().flat_map(Parent::fires).collect()
     }
 
+    /// Whether an item ran this fire long before its time, by a clock that was ahead, and has run others since.
+    pub(crate) fn ran_ahead(&self, at: i64) -> bool {
+        self.0.values().flat_map(|parent| parent.view.items.values()).any(|item| item.record.ahead == Some(at))
+    }
+
     /// The first fire after a time that was begun before its own.
     pub(crate) fn first_after(&self, at: i64) -> Option<i64> {
         self.fires().range(at.saturating_add(1)..).next().copied()

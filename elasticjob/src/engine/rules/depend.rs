@@ -60,7 +60,7 @@ fn decide_next(
     if engine.planted.has(Bug::HastyChild) {
         parents.to_mut().take_for_ended();
     }
-    let is_far_ahead = |at| engine.has_not_come(now, at);
+    let is_far_ahead = |at| engine.has_not_come(now, at) || at > now.wall && engine.dependencies.parents.ran_ahead(at);
     let mut decided = decide(configuration.depends_on(), &parents, &before, is_far_ahead);
     if engine.planted.has(Bug::BlindChild) {
         decided.iter_mut().for_each(|decided| decided.unmet = None);

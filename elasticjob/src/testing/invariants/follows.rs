@@ -31,6 +31,8 @@ pub(crate) struct Follows {
     ends: BTreeMap<i64, BTreeMap<ShardingItem, FireState>>,
     /// When all items had ended.
     complete: BTreeMap<i64, Millis>,
+    /// The fire that was due last. Items that the job before gets after the decision may still begin that fire.
+    due: Option<i64>,
     /// Items that were disabled at some time: they may begin a fire after it was decided without them.
     disabled: BTreeSet<ShardingItem>,
     /// Fires that an instance said that it does not run, as its items still ran for an earlier one.
@@ -46,6 +48,7 @@ impl Follows {
             when,
             ends: BTreeMap::new(),
             complete: BTreeMap::new(),
+            due: None,
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
             calm_since: None,
@@ -102,13 +105,13 @@ impl Follows {
     }
 
     /// A fire becomes due with this transaction.
-    fn check_decision(&self, total: u32, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+    fn check_decision(&mut self, total: u32, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
         let node = JobPath::Dependencies.absolute(&self.child);
         let written = transaction.ops().iter().find_map(|op| match op {
             Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data)?.due,
             _ => None,
         });
-        let Some(due) = written else { return Ok(()) };
+        let Some(due) = written.filter(|due| self.due.replace(due.at) != Some(due.at)) else { return Ok(()) };
         let Some(items) = self.ends.get(&due.at) else {
             return Err(format!("the fire {} is due, which no item of job '{}' has begun", due.at, self.parent));
         };
