@@ -224,6 +224,10 @@ impl Accounted {
                     self.demand(scene, &due)?;
                 }
             }
+            // The answer to its begin may have been lost with the instance: it has begun by its record, and that is over.
+            Observation::Notice { notice: Notice::LostAfterCancel { fire: Fire::Scheduled(at), item, .. }, .. } => {
+                self.begun.entry(*at).or_default().insert(*item);
+            }
             Observation::Notice { host, notice: Notice::Skipped { fire: Fire::Scheduled(at), items, reason } } => {
                 if items.is_empty() && is_accepted(reason) {
                     self.left_as_a_whole.entry(*at).or_default().extend(owned_on(scene, *host));

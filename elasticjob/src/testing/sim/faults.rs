@@ -169,14 +169,9 @@ impl World {
                 self.drop_engine(host)?;
             }
             33 if running => {
-                self.count("suspended");
                 let duration = self.rng.between(200, 3 * self.session_timeout);
-                self.suspend(host, duration);
-                if self.rng.one_in(2) {
-                    self.count("set_back_when_it_went_on");
-                    let at = self.now + duration + self.rng.between(1, 200);
-                    self.at(at, Happening::SetClock { host, offset: -(duration as i64) });
-                }
+                let set_back = self.rng.one_in(2).then(|| self.rng.between(1, 200));
+                self.suspend_and_set_back(host, duration, set_back);
             }
             34..=36 => {
                 self.count("clocks_of_another_speed");

@@ -26,6 +26,7 @@ mod operators;
 mod processes;
 mod shape;
 mod shared;
+mod suspended;
 mod world;
 
 pub use clocks::{FAR_OFF, MonoClock};

@@ -119,6 +119,12 @@ pub(super) enum Happening {
         host: usize,
         offset: i64,
     },
+    /// A machine is suspended, and its clock is set back after it goes on.
+    Suspend {
+        host: usize,
+        duration: Millis,
+        set_back: Option<Millis>,
+    },
     /// A supervisor ends a process whose engine does not come back.
     ProcessEnds {
         host: usize,
@@ -304,6 +310,7 @@ impl World {
         world.plan_limits(seed);
         world.plan_edit(seed);
         world.plan_loss(seed);
+        world.plan_suspensions(seed);
         world
     }
 
@@ -482,6 +489,7 @@ impl World {
             Happening::Restart { host } => return self.start(host),
             Happening::SetClock { host, offset } if self.now < self.faults_until => self.set_clock(host, offset),
             Happening::SetClock { .. } => {}
+            Happening::Suspend { host, duration, set_back } => self.suspend_and_set_back(host, duration, set_back),
             Happening::LagEnds => self.end_lag(),
             Happening::LimitsChange => self.change_limits(),
             Happening::RegistryFalls { outage } => self.registry_falls(outage),
