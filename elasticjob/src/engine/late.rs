@@ -169,9 +169,10 @@ impl JobEngine {
     /// may have lost its data, and what began before has no record any more.
     ///
     /// A new job and a process that starts while the data get lost look the same. By a clock that is behind, a fire may come
-    /// here after the job was registered, and was due before it.
+    /// here after the job was registered, and was due before it. At the same millisecond is not before: a new job may be
+    /// triggered at once.
     fn registered_since(&self, at: i64) -> Result<Option<i64>, Unread> {
-        Ok(self.mirror.made_at(&JobPath::Config)?.filter(|since| *since >= at))
+        Ok(self.mirror.made_at(&JobPath::Config)?.filter(|since| *since > at))
     }
 
     /// The evidence about an item that, by the records, was not begun for the fire at this time.

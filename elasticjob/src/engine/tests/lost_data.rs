@@ -112,18 +112,37 @@ fn a_clock_that_is_behind_begins_no_fire_from_before_the_job_was_registered_and_
 #[test]
 fn what_a_trigger_asked_for_before_the_loss_is_not_run_again() {
     let mut group = Group::settled(1, &every_five(1));
-    let mut trigger = Transaction::new();
-    trigger.create("/job/trigger", "", CreateMode::Persistent);
-    trigger.create(group.own_trigger(0), "", CreateMode::Persistent);
-    group.operate(&trigger, false);
-    let manual =
-        |group: &Group| group.starts(0).iter().filter(|(fire, ..)| matches!(fire, Fire::Manual { .. })).count();
+    trigger(&mut group);
     assert_eq!(manual(&group), 1);
     lose_and_come_back(&mut group);
     group.run_until(4_500);
     group.end_items(0, &[0]);
     group.run_until(9_500);
     assert_eq!((manual(&group), begun(&group, 5_000)), (1, vec![0]));
+}
+
+#[test]
+fn a_trigger_in_the_millisecond_in_which_the_job_is_registered_is_run() {
+    let mut group = Group::new();
+    group.join("10.0.0.1", &every_five(1));
+    trigger(&mut group);
+    group.run_until(2_000);
+    let made = |node: String| group.tree.get(&node).unwrap().unwrap().stat.ctime;
+    assert_eq!(made(JobPath::Config.absolute(&job())), made("/job/trigger".to_owned()));
+    assert_eq!(manual(&group), 1);
+}
+
+/// An operator triggers the job on the first host.
+fn trigger(group: &mut Group) {
+    let mut trigger = Transaction::new();
+    trigger.create("/job/trigger", "", CreateMode::Persistent);
+    trigger.create(group.own_trigger(0), "", CreateMode::Persistent);
+    group.operate(&trigger, false);
+}
+
+/// How often the first host began what an operator triggered.
+fn manual(group: &Group) -> usize {
+    group.starts(0).iter().filter(|(fire, ..)| matches!(fire, Fire::Manual { .. })).count()
 }
 
 #[test]
