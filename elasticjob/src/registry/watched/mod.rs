@@ -36,6 +36,8 @@ pub struct WatchedRegistry {
 
 struct Shared {
     center: Arc<dyn RegistryCenter>,
+    /// The node that is watched, with all below it.
+    root: String,
     state: Mutex<State>,
     /// The number of the last event.
     events: watch::Sender<u64>,
@@ -61,6 +63,11 @@ const IDLE: Duration = Duration::from_secs(300);
 impl WatchedRegistry {
     /// Reads from this registry center.
     pub fn new(center: Arc<dyn RegistryCenter>) -> Self {
+        Self::below(center, "/")
+    }
+
+    /// The same for one node and what is below it. Other nodes are read again with each question.
+    pub fn below(center: Arc<dyn RegistryCenter>, root: impl Into<String>) -> Self {
         let state = State {
             known: Known::new(),
             stream: None,
@@ -70,7 +77,8 @@ impl WatchedRegistry {
             looked: Instant::now(),
             is_resting: false,
         };
-        Self { shared: Arc::new(Shared { center, state: Mutex::new(state), events: watch::Sender::new(0) }) }
+        let (root, events) = (root.into(), watch::Sender::new(0));
+        Self { shared: Arc::new(Shared { center, root, state: Mutex::new(state), events }) }
     }
 
     /// The registry center that is read from.
@@ -82,8 +90,10 @@ impl WatchedRegistry {
     /// several events at once. Ask nothing while a value of it is borrowed: a question takes the events that are there,
     /// and waits for the borrower.
     pub fn changes(&self) -> watch::Receiver<u64> {
+        // The first event can come as soon as the watch is there.
+        let changes = self.shared.events.subscribe();
         self.follow();
-        self.shared.events.subscribe()
+        changes
     }
 
     /// For each node below the root the number of the last event that concerns it or what is below it. What was made of
@@ -106,14 +116,14 @@ impl WatchedRegistry {
         let mut state = self.shared.lock();
         state.looked = Instant::now();
         if std::mem::take(&mut state.is_resting) {
-            state.stream = Some(self.shared.center.watch("/"));
+            state.stream = Some(self.shared.center.watch(&self.shared.root));
             // The task polls it from now on.
             state.waker.wake_by_ref();
         }
         if state.task.is_some() {
             return;
         }
-        state.stream = Some(self.shared.center.watch("/"));
+        state.stream = Some(self.shared.center.watch(&self.shared.root));
         let (shared, session) = (Arc::downgrade(&self.shared), self.shared.center.session());
         state.task = Some(tokio::spawn(follow(shared, session)).abort_handle());
     }
@@ -126,6 +136,9 @@ impl WatchedRegistry {
         ask: impl FnOnce(&dyn RegistryCenter) -> Answer<T>,
         keep: impl FnOnce(&mut Known, u64, &str, &T) + Send + 'static,
     ) -> Answer<T> {
+        if !self.shared.is_watched(path) {
+            return ask(&*self.shared.center);
+        }
         self.follow();
         let mut state = self.shared.settled();
         if let Some(known) = known(&state.known) {
@@ -158,6 +171,11 @@ impl Drop for Question {
 }
 
 impl Shared {
+    fn is_watched(&self, path: &str) -> bool {
+        let rest = path.strip_prefix(self.root.as_str());
+        self.root == "/" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
