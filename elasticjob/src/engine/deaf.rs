@@ -1,4 +1,4 @@
-//! What planted bugs look at in the whole engine. Apart from the bugs, which its parts know.
+//! Code of planted bugs that looks at the whole engine; apart from `planted`, which the parts of the engine use.
 
 use super::engine::JobEngine;
 use super::event::Event;

@@ -1,4 +1,4 @@
-//! What a process said that it does not run, and why.
+//! The fires that a process did not run, and why.
 
 use elasticjob::fire::{Fire, SkipReason};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How long it took until a lost run was taken over.
+//! The time until a lost run was taken over.
 
 use elasticjob::fire::ExecutionSource;
 

@@ -1,4 +1,4 @@
-//! What the rows say.
+//! Cases of the values in rows.
 
 use chrono::TimeDelta;
 use elasticjob::ident::TaskId;

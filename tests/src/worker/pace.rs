@@ -1,4 +1,4 @@
-//! When the runs of a group begin to take as long as planned.
+//! The time from which runs of a group take as long as planned.
 
 use std::path::PathBuf;
 use std::{fs, io};

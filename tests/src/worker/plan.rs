@@ -1,4 +1,4 @@
-//! What a worker is told to do.
+//! The plan of a worker.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a Job and its pods say of the items: a pure reading of objects of the cluster.
+//! Reads the states of items from a Job and its pods. Pure.
 //!
 //! The pods tell when items begin and end, as the Job is up to date a second later. What the Job says of an index is final, and
 //! stays when its pod is gone.

@@ -1,4 +1,4 @@
-//! What the host has for the processes of a carrier: CPUs and memory. A process waits until there is room for it.
+//! The CPUs and memory of the host for the processes of a carrier. A process waits until there is room for it.
 
 use std::fmt;
 use std::fs;

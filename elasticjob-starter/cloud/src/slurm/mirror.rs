@@ -1,4 +1,4 @@
-//! What Slurm has of carried jobs: asked for all of them at once, and for all who want to know.
+//! Asks Slurm about all carried jobs at once, for all callers together.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

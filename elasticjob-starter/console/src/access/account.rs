@@ -1,4 +1,4 @@
-//! Who a session is of.
+//! The account of a session.
 
 use std::fmt;
 use std::sync::Arc;

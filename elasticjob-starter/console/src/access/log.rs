@@ -1,5 +1,5 @@
-//! Who came in, and who was kept out: the last events of this console, in memory and in its log. A console with a data file
-//! keeps them there as well.
+//! Logs accepted and refused access: the last events of this console, in memory and in its log. A console with a data
+//! file keeps them there as well.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Whether a request comes from the host of the console itself, for what is open there without a login.
+//! Tells whether a request comes from the console's own host, for what is open there without a login.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! Who came in, and who was kept out.
+//! The page of accepted and refused access.
 
 use askama::Template;
 use axum::extract::Query;

@@ -1,4 +1,4 @@
-//! Which job runs after which, and how each stands for a fire: of all jobs that run after others, and of one job.
+//! The graph of dependencies, with each job's state for a fire: of all jobs that run after others, and of one job.
 
 use askama::Template;
 use axum::extract::{Path, Query};

@@ -1,4 +1,4 @@
-//! What was traced: runs of items, changes of state, and decisions with the actions of operators.
+//! Reads traces: runs of items, changes of state, and decisions with the actions of operators.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use elasticjob::fire::ExecutionSource;

@@ -1,4 +1,4 @@
-//! What the leader of a job knows of the jobs that it depends on, and how a fire of one of them ended.
+//! The leader's knowledge of the jobs that its job depends on, and of the ends of their fires.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What an engine keeps about the jobs that its job depends on.
+//! The engine's state for the jobs that its job depends on.
 
 use crate::engine::dependencies::{DueFire, Parents};
 use crate::ident::JobName;

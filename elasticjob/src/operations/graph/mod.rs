@@ -1,4 +1,4 @@
-//! Which job runs after which, and how each stands for a fire.
+//! The graph of jobs by their dependencies, with each job's state for a fire.
 
 mod cycles;
 mod fire;

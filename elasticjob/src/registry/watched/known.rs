@@ -1,4 +1,4 @@
-//! What is known of the nodes of a namespace, as far as a reader asked for them. Pure.
+//! The known nodes of a namespace: those that a reader asked for. Pure.
 //!
 //! An answer is kept until an event of the watch says that it is old. An answer that an event overtook is not kept: it
 //! may be older than the event (see [`crate::registry`] for the order of answers and events).

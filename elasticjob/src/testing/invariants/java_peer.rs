@@ -1,5 +1,5 @@
-//! What an instance of this implementation owes to Java peers, also while there are none: data they can read, marks that
-//! are respected, and an assignment whose last transaction ends their wait.
+//! Checks the duties to Java peers, also while there are none: data that they can read, marks that are respected, and
+//! an assignment whose last transaction ends their wait.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What must hold in every history, one file each.
+//! The invariants of every history, one file each.
 
 mod assignment;
 mod begun_once;

@@ -1,4 +1,4 @@
-//! What an invariant may look at beside the observation.
+//! The scene that invariants see with an observation.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

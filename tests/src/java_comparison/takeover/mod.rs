@@ -1,4 +1,4 @@
-//! How long it takes until the lost run of a killed process is taken over, by a survivor that runs an item of the job
+//! Measures the time until the lost run of a killed process is taken over, by a survivor that runs an item of the job
 //! itself and by one that does not.
 
 mod pair;

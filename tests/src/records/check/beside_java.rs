@@ -1,5 +1,5 @@
-//! What becomes of the promises where Java instances have their part in it, by who did what. Nothing is promised there:
-//! Java marks and repeats runs without asking whose they are.
+//! Counts broken promises in groups with Java instances, by the kinds of the instances. Nothing is promised there: Java
+//! marks and repeats runs without asking whose they are.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Whether an ID token is one of a login: its signature, issuer, audience, times and nonce.
+//! Checks that an ID token is one of a login: signature, issuer, audience, times and nonce.
 
 use jsonwebtoken::jwk::{JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};

@@ -1,4 +1,4 @@
-//! Which alarms an operator looks after.
+//! The alarms that operators look after.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

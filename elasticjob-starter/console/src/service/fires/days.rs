@@ -1,4 +1,4 @@
-//! How the runs of each day ended.
+//! Counts the runs of each day by end.
 
 use chrono::{NaiveDate, NaiveTime};
 use elasticjob::operations::JobSnapshot;
