@@ -69,7 +69,7 @@ impl Drop for Shared {
 }
 
 impl App {
-    /// A data file has what happened also while nobody looked.
+    /// A data file has what happened also while no user looked.
     fn follow_configurations(&self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.options.data.is_some() {

@@ -20,7 +20,7 @@ pub struct ConsoleOptions {
     pub listen: SocketAddr,
     /// The path before all others when the console stands behind a proxy, for example `/jobs`; empty for none.
     pub base_path: String,
-    /// Nobody may change anything, whatever the roles say.
+    /// No user may change anything, whatever the roles say.
     pub read_only: bool,
     /// Who may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
     pub users: Vec<User>,

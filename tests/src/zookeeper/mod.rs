@@ -39,7 +39,7 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 /// How many lines of a log say why it does not.
 const LOG_LINES: usize = 40;
 
-/// Warnings and elections, but not each client that comes while nobody leads.
+/// Warnings and elections, but not each client that comes while no server leads.
 const LOG_LEVELS: [&str; 4] = [
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
     "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.quorum=info",

@@ -159,7 +159,8 @@ pub(super) fn container(pod: &Pod) -> Option<&ContainerStatus> {
     containers.iter().find(|status| status.name == CONTAINER)
 }
 
-/// Since when the node of a pod is known not to answer: the pod was deleted because of that, and nobody says that it has ended.
+/// Since when the node of a pod is known not to answer: the pod was deleted because of that, and no node reports its
+/// end.
 pub(super) fn silent_since(pod: &Pod) -> Option<&Time> {
     let disrupted = condition(pod, DISRUPTED).filter(|condition| condition.status == "True")?;
     let by_taint = disrupted.reason.as_deref() == Some("DeletionByTaintManager");

@@ -89,7 +89,7 @@ impl Budget {
         }
     }
 
-    /// Takes room when there is some and nobody waits.
+    /// Takes room when there is some and no other process waits.
     pub(super) fn take_now(&self, wanted: Amount) -> Option<Room> {
         let _turn = self.0.turn.try_lock().ok()?;
         wanted.fits(self.free()).then(|| self.occupy(wanted))

@@ -83,7 +83,7 @@ impl Session {
 /// A session, as administrators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionView {
-    /// A part of the hash of its cookie: it tells sessions apart, and nobody can log in with it.
+    /// A part of the hash of its cookie: it tells sessions apart, and is no use for a login.
     pub(crate) id: String,
     pub(crate) user: String,
     pub(crate) from: Option<String>,

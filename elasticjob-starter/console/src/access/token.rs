@@ -39,8 +39,8 @@ pub enum TokenProblem {
     NotMade(String),
 }
 
-/// The hash of a token: `sha256:` and 64 hexadecimal digits. A token is 256 random bits, which nobody guesses, so its hash
-/// needs no salt and no effort.
+/// The hash of a token: `sha256:` and 64 hexadecimal digits. A token is 256 random bits, which no attacker guesses, so
+/// its hash needs no salt and no effort.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenHash([u8; 32]);
 

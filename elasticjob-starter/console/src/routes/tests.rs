@@ -1,4 +1,4 @@
-//! Every route, called by everybody: nobody gets in without a permission, and what browsers of others send is refused.
+//! Calls every route as every caller: none gets in without a permission, and what browsers of others send is refused.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

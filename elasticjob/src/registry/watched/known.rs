@@ -100,7 +100,7 @@ impl Known {
             }
             WatchEvent::Created(path) => {
                 self.note(path, true);
-                // Nobody could create a child without a later event.
+                // A child that is created later comes with an event of its own.
                 self.put(path, Node { data: Fact::Unread, is_listed: true });
             }
             WatchEvent::Changed(path) => {

@@ -239,7 +239,7 @@ impl Accounted {
             Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.shape.monitored => {
                 self.incident(EPOCH + scene.now as i64);
             }
-            // Nobody is there to say anything.
+            // No instance is there to say anything.
             Observation::Notice { notice: Notice::Left, .. } if scene.children(&JobPath::Instances).is_empty() => {
                 self.incident(EPOCH + scene.now as i64);
             }
@@ -404,7 +404,7 @@ impl Accounted {
             if self.is_begun(item, at) || with_reason || by_java || by_another_schedule() {
                 continue;
             }
-            // Nobody may take its place; the leader says so.
+            // No instance may take the owner's place; the leader says so.
             let gone = kept.was_gone(item, at - JOINED, at + REACH);
             let said = || {
                 let is_that = |reason: &SkipReason| matches!(reason, SkipReason::OwnerGone { .. });

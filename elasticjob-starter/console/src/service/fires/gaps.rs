@@ -29,7 +29,7 @@ pub(crate) struct Gap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ran {
     time: i64,
-    /// Whether the fire of another time may be meant: nobody wrote what it was scheduled for.
+    /// Whether the fire of another time may be meant: no record has the scheduled time.
     is_about: bool,
 }
 
