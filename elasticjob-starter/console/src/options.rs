@@ -26,7 +26,7 @@ pub struct ConsoleOptions {
     pub users: Vec<User>,
     /// The programs that may call the console, beside those who log in.
     pub tokens: Vec<Token>,
-    /// What visitors may do who did not log in. Without grants they may do nothing.
+    /// What visitors without a login may do. Without grants they may do nothing.
     pub anonymous: Vec<Grant>,
     /// The language for browsers that ask for none that the console has.
     pub language: Language,

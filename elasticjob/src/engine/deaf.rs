@@ -28,7 +28,7 @@ impl JobEngine {
         }
     }
 
-    /// Whether an item runs that is none of these, as far as this instance knows.
+    /// Whether an item other than these runs, as far as this instance knows.
     pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
         let total =
             self.configuration.in_force.as_deref().map_or(0, |configuration| configuration.sharding_total_count());

@@ -37,7 +37,7 @@ pub(super) fn index(pod: &Pod) -> Option<usize> {
     pod.metadata.labels.as_ref()?.get(INDEX)?.parse().ok()
 }
 
-/// The newest pod of some of an index: the others were lost.
+/// The newest of some pods of an index: the others were lost.
 pub(super) fn latest<'a>(pods: impl IntoIterator<Item = &'a Pod>) -> Option<&'a Pod> {
     let age = |pod: &&Pod| (pod.metadata.creation_timestamp.as_ref().map(|time| time.0), pod.metadata.name.clone());
     pods.into_iter().max_by_key(age)

@@ -77,7 +77,7 @@ impl Budget {
         self.0.total
     }
 
-    /// Takes room, as soon as there is some and those who came before have theirs.
+    /// Takes room, as soon as there is some and the processes before it have theirs.
     pub(super) async fn take(&self, wanted: Amount) -> Room {
         let _turn = self.0.turn.lock().await;
         loop {

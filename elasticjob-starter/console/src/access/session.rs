@@ -1,4 +1,4 @@
-//! Sessions of browsers, in memory: a console that starts again asks everybody to log in again.
+//! Sessions of browsers, in memory: a console that starts again asks all users to log in again.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -102,7 +102,8 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// A new session of this account. Each login makes one, so that no one can fix the session of another user before.
+    /// A new session of this account. Each login makes one, so that no visitor can fix the session of another user
+    /// before.
     pub(crate) fn begin(
         &self,
         account: Account,

@@ -1,4 +1,5 @@
-//! Slows down who guesses passwords: by account and by address. The owner of the account is never locked out for long.
+//! Slows down callers that guess passwords: by account and by address. The owner of the account is never locked out for
+//! long.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

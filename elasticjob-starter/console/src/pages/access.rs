@@ -56,7 +56,7 @@ impl AccessPage {
 }
 
 pub(crate) async fn show(who: Who, Query(Which { cursor, .. }): Query<Which>) -> Response {
-    // A cursor that is none leads to the first page.
+    // A text that is no cursor leads to the first page.
     let before = cursor.parse().ok();
     let layout = Layout::of_console(&who);
     match who.app.access.page(before, OF_A_PAGE).await {

@@ -86,7 +86,7 @@ pub(crate) fn put_back(
     let props = |of: &Map<String, Value>| of.get("props").and_then(Value::as_object).cloned().unwrap_or_default();
     let mut stays = Vec::new();
     let mut patch = |current: &Map<String, Value>, version: &Map<String, Value>, before: &str| {
-        // A secret that the version has not stays, too: no user could put it back again.
+        // A secret that is missing in the version stays, too: no user could put it back again.
         let gone = current.iter().filter(|(key, value)| !version.contains_key(*key) && !has_mask(value));
         let mut patch: Map<String, Value> = gone.map(|(key, _)| (key.clone(), Value::Null)).collect();
         for (key, value) in version {

@@ -249,7 +249,7 @@ fn note_loss(shared: &Weak<Shared>, session: SessionState) {
     let has_changed = state.lost_since != before;
     drop(state);
     if has_changed {
-        // Who follows the changes shows it.
+        // The readers that follow the changes show it.
         shared.events.send_modify(|_| {});
     }
 }

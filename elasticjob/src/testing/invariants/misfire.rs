@@ -69,7 +69,7 @@ impl MadeUp {
         self.off_since = (!misfire).then(|| self.off_since.unwrap_or(now));
     }
 
-    /// What was written cannot be used: who did not see the one before goes on with what it knew.
+    /// The new configuration cannot be used: an instance that did not see the one before goes on with what it knew.
     pub(super) fn misconfigured(&mut self) {
         self.off_since = None;
     }

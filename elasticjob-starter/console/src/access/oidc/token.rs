@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::oidc_options::OidcOptions;
 
-/// Signatures with the private key of the issuer. Those with a shared secret are not among them, nor is none.
+/// Signatures with the private key of the issuer. Those with a shared secret are not among them, nor is a token without
+/// a signature.
 const SIGNED: [Algorithm; 9] = [
     Algorithm::RS256,
     Algorithm::RS384,
