@@ -13,7 +13,7 @@ use elasticjob::__private::log::{apart, info, warn};
 use super::proxy::Forwarded;
 use crate::store::{AccessCursor, DataFile, StoreError};
 
-/// So many events are kept.
+/// How many events are kept.
 const MOST: usize = 1_000;
 
 /// Names and paths are cut after so many characters: a caller that is not known may send long ones.

@@ -20,7 +20,7 @@ const LONGEST: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpRange {
     address: IpAddr,
-    /// So many bits at the begin are those of the range.
+    /// How many bits at the begin are those of the range.
     bits: u32,
 }
 

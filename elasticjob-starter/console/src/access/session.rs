@@ -24,7 +24,7 @@ const AT_MOST: Duration = Duration::from_secs(7 * 24 * 3600);
 /// That of an account of a company ends earlier: the console is not told when the company takes a role away.
 const COMPANY_AT_MOST: Duration = Duration::from_secs(12 * 3600);
 
-/// So many sessions are kept; the one that was used longest ago ends first.
+/// How many sessions are kept; the one that was used longest ago ends first.
 const MOST: usize = 10_000;
 
 /// What a browser shows: 256 random bits. The console keeps its hash alone.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// So many failures are free.
+/// How many failures are free.
 const FREE: u32 = 5;
 
 /// The longest wait between two attempts.
@@ -14,7 +14,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// Failures are forgotten after this time without another one.
 const FORGOTTEN: Duration = Duration::from_secs(15 * 60);
 
-/// So many accounts and addresses are remembered.
+/// How many accounts and addresses are remembered.
 const MOST: usize = 10_000;
 
 #[derive(Debug, Clone, Copy)]

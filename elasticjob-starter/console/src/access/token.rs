@@ -155,7 +155,7 @@ pub(crate) enum Invalid {
     OwnerMayNot,
 }
 
-/// So many days a token counts that is made on a page, unless it is said, and at the most.
+/// How many days a token of a page counts unless it is said, and at the most.
 pub(crate) const USUAL_DAYS: u32 = 90;
 pub(crate) const MOST_DAYS: u32 = 366;
 

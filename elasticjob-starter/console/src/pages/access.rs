@@ -26,7 +26,7 @@ struct AccessPage {
     is_kept: bool,
 }
 
-/// So many events are on a page.
+/// How many events are on a page.
 const OF_A_PAGE: u32 = 200;
 
 impl AccessPage {

@@ -23,7 +23,7 @@ const MOST_DRAWN: usize = 200;
 /// The most groups of a page.
 const MOST_GROUPS: usize = 50;
 
-/// So many characters of a name fit into its box.
+/// How many characters of a name fit into its box.
 const NAME: usize = 25;
 
 #[derive(Template)]

@@ -12,7 +12,7 @@ use super::now;
 use super::time::Time;
 use crate::api::Problem;
 
-/// So many fires are shown.
+/// How many fires are shown.
 const FIRES: usize = 5;
 
 /// What is no change of a configuration.

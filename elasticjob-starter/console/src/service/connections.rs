@@ -8,7 +8,7 @@ use elasticjob::trace::{ExecutionFilter, PageRequest, TraceReader};
 
 use crate::registries::Registry;
 
-/// So long an answer may take.
+/// How long an answer may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// What a test of a connection found.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::store::{DataFile, StoreError};
 
-/// So many are kept: of more, the oldest one goes.
+/// How many acknowledgements are kept: of more, the oldest one goes.
 const MOST: usize = 10_000;
 
 /// An operator looks after an alarm.
