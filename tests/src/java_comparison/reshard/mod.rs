@@ -24,7 +24,7 @@ use crate::group::Group;
 use crate::java_peer::Kind;
 use crate::records::{now_us, pid_of};
 
-/// In the order of what [`measure`] gives.
+/// The cases, in the order in which [`measure`] returns them.
 pub(super) const CASES: [&str; 2] = ["reshard of 1,000 items, a third joins", "reshard of 1,000 items, it is killed"];
 
 /// The first job of the benchmark program.
