@@ -25,7 +25,7 @@ pub(crate) fn decide(
 ) -> Vec<Decided> {
     let mut decided = Vec::new();
     let undecided = parents.fires().into_iter().filter(|at| !record.covers(*at));
-    // What a wrong clock has run before its time waits for that.
+    // A fire that a wrong clock has run before its time waits until its time has come.
     'fires: for at in undecided.take_while(|at| !is_far_ahead(*at)) {
         let mut unmet = None;
         let mut is_pending = false;

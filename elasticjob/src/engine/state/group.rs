@@ -1,4 +1,4 @@
-//! Whether something of the group may have changed since the rules were asked.
+//! Notes whether something of the group may have changed since the rules were asked.
 
 use crate::engine::event::Event;
 

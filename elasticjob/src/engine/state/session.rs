@@ -1,4 +1,4 @@
-//! How long an engine may rely on its session.
+//! Tells how long an engine may rely on its session.
 //!
 //! *Proof* is the local time just before the last transaction that was answered was sent. From it follows the
 //! *deadline*: before the server may give the items away, running work is cancelled, gets a grace time, and is dropped.

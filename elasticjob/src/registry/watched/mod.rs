@@ -2,8 +2,8 @@
 //! they are current.
 //!
 //! It is made for views: of a namespace at rest any number of pages needs no request, and after a change only the changed
-//! nodes are read again, when a reader asks for them. The watch starts with the first question, and is given up when nobody
-//! has asked for five minutes.
+//! nodes are read again, when a reader asks for them. The watch starts with the first question, and is given up when no
+//! reader has asked for five minutes.
 //!
 //! While the registry center is lost, what is known is still answered, as of the time of the loss (see
 //! [`WatchedRegistry::lost_since`]); a question about other nodes fails.
@@ -53,11 +53,11 @@ struct State {
     lost_since: Option<i64>,
     /// When a reader asked last.
     looked: Instant,
-    /// Nobody asked for long: the watch was given up, and starts again with the next question.
+    /// No reader asked for long: the watch was given up, and starts again with the next question.
     is_resting: bool,
 }
 
-/// The watch is given up when nobody has asked for so long, and nobody follows the changes.
+/// The watch is given up when no reader has asked for so long, and none follows the changes.
 const IDLE: Duration = Duration::from_secs(300);
 
 impl WatchedRegistry {
@@ -158,7 +158,7 @@ impl WatchedRegistry {
     }
 }
 
-/// A question under way, until it is answered or nobody waits for the answer.
+/// A question under way, until it is answered or no reader waits for the answer.
 struct Question {
     shared: Arc<Shared>,
     path: String,
@@ -218,7 +218,7 @@ impl Drop for Shared {
     }
 }
 
-/// Takes the events also while nobody asks, and notes when the registry center is lost, until the watch ends.
+/// Takes the events also while no reader asks, and notes when the registry center is lost, until the watch ends.
 async fn follow(shared: Weak<Shared>, mut session: watch::Receiver<SessionState>) {
     loop {
         let taken = std::future::poll_fn(|cx| {
@@ -237,7 +237,8 @@ async fn follow(shared: Weak<Shared>, mut session: watch::Receiver<SessionState>
     }
 }
 
-/// Gives the watch up where nobody looked for long. While the registry center is lost it stays: it holds what was known.
+/// Gives the watch up where no reader asked for long. While the registry center is lost it stays: it holds what was
+/// known.
 fn rest(shared: &Weak<Shared>) {
     let Some(shared) = shared.upgrade() else { return };
     let mut state = shared.lock();
@@ -266,7 +267,7 @@ fn note_loss(shared: &Weak<Shared>, session: SessionState) {
     let has_changed = state.lost_since != before;
     drop(state);
     if has_changed {
-        // Who follows the changes shows it.
+        // The readers that follow the changes show it.
         shared.events.send_modify(|_| {});
     }
 }

@@ -1,4 +1,4 @@
-//! What the browser looks at: a console with users, jobs that run, and traces of them.
+//! The stage for the browser: a console with users, jobs that run, and their traces.
 
 use std::fs;
 use std::net::TcpStream;
