@@ -43,6 +43,9 @@ pub enum Bug {
     /// engine.
     #[cfg(feature = "testing")]
     EndsSession,
+    /// A question for a proof that a proof from before it answers counts as open. Planted in the code around the engine.
+    #[cfg(feature = "testing")]
+    OlderProof,
     /// The clean-up after an engine deletes the nodes that its session has in other jobs. Planted in the code around
     /// the engine.
     #[cfg(feature = "testing")]
@@ -196,7 +199,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 85] = [
+    pub const ALL: [(&'static str, Self); 86] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -212,6 +215,7 @@ impl Bug {
         ("young-again", Self::YoungAgain),
         ("no-lease", Self::NoLease),
         ("ends-session", Self::EndsSession),
+        ("older-proof", Self::OlderProof),
         ("cleans-session", Self::CleansSession),
         ("forgotten-guard", Self::ForgottenGuard),
         ("foreign-answer", Self::ForeignAnswer),

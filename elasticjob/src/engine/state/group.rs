@@ -18,7 +18,7 @@ impl Group {
         match event {
             Event::Tick
             | Event::Proven { .. }
-            | Event::NotProven
+            | Event::ProofAnswered(_)
             | Event::ItemEnded { .. }
             | Event::ListenersCalled { .. } => {}
             Event::Session(_)
