@@ -192,6 +192,8 @@ pub enum Bug {
     KeptLoss,
     /// What no record says since the registry center lost its data is taken for not begun.
     BegunBefore,
+    /// A job that runs after others follows them from the time that the clock of its leader shows when it begins to.
+    StartsByOwnClock,
     /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -199,7 +201,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 86] = [
+    pub const ALL: [(&'static str, Self); 87] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -285,6 +287,7 @@ impl Bug {
         ("sessionless-instance", Self::SessionlessInstance),
         ("kept-loss", Self::KeptLoss),
         ("begun-before", Self::BegunBefore),
+        ("starts-by-own-clock", Self::StartsByOwnClock),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }

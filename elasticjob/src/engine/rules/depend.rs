@@ -42,7 +42,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.follow_jobs(jobs);
     }
     engine.dependencies.undecided = engine.dependencies.parents.first_after(now.wall);
-    Ok(decide_next(engine, now, &configuration, record, version).map_or(Step::Pass, Step::Write))
+    Ok(decide_next(engine, now, &configuration, record, version)?.map_or(Step::Pass, Step::Write))
 }
 
 /// The transaction of the leader that decides on fires: guarded by the leader's node, and by the version of what was decided
@@ -53,9 +53,11 @@ fn decide_next(
     configuration: &JobConfiguration,
     record: Option<DependencyRecord>,
     version: Option<i32>,
-) -> Option<Proposal> {
-    // What was scheduled before this job was there is not for it.
-    let before = record.clone().unwrap_or_else(|| DependencyRecord::from(now.wall));
+) -> Result<Option<Proposal>, Unread> {
+    let before = match &record {
+        Some(record) => record.clone(),
+        None => DependencyRecord::from(first_time(engine, now)?),
+    };
     let mut parents = Cow::Borrowed(&engine.dependencies.parents);
     if engine.planted.has(Bug::HastyChild) {
         parents.to_mut().take_for_ended();
@@ -67,7 +69,7 @@ fn decide_next(
     }
     let after = decided.iter().fold(before, |record, Decided { at, unmet }| record.after(*at, unmet.clone(), now.wall));
     if record.as_ref() == Some(&after) {
-        return None;
+        return Ok(None);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     txn.check(&JobPath::LeaderInstance);
@@ -76,7 +78,17 @@ fn decide_next(
         None => txn.create(&JobPath::Dependencies, after.to_bytes(), CreateMode::Persistent),
     };
     let skipped = decided.into_iter().filter_map(|Decided { at, unmet }| Some((at, unmet?))).collect();
-    Some(Proposal { transaction: txn.build(), purpose: Purpose::DecideFires { skipped } })
+    Ok(Some(Proposal { transaction: txn.build(), purpose: Purpose::DecideFires { skipped } }))
+}
+
+/// The time up to which nothing is decided where no node says what was: what was scheduled before this configuration was
+/// there is not for the job. The clock of the leader alone does not say it: one that is ahead would leave out the fires
+/// until then.
+fn first_time(engine: &JobEngine, now: Now) -> Result<i64, Unread> {
+    if engine.planted.has(Bug::StartsByOwnClock) {
+        return Ok(now.wall);
+    }
+    Ok(engine.mirror.written_at(&JobPath::Config)?.map_or(now.wall, |written| written.min(now.wall)))
 }
 
 impl JobEngine {
