@@ -77,4 +77,8 @@ impl Ground for Namespace {
     fn tells_out_of_memory(&self) -> bool {
         true
     }
+
+    fn keeps_the_order_of_outputs(&self) -> bool {
+        false
+    }
 }

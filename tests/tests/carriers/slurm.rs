@@ -36,6 +36,10 @@ impl Ground for Shared {
     fn tells_out_of_memory(&self) -> bool {
         true
     }
+
+    fn keeps_the_order_of_outputs(&self) -> bool {
+        true
+    }
 }
 
 pub async fn play(cluster: Arc<SlurmCluster>, case: Case) {

@@ -42,6 +42,10 @@ impl Ground for Host {
     fn tells_out_of_memory(&self) -> bool {
         self.connect().tells_out_of_memory()
     }
+
+    fn keeps_the_order_of_outputs(&self) -> bool {
+        true
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

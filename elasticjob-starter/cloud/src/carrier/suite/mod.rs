@@ -35,6 +35,10 @@ pub trait Ground: Send + Sync {
 
     /// Whether the carrier tells an item that needs too much memory from one that fails otherwise.
     fn tells_out_of_memory(&self) -> bool;
+
+    /// Whether what a program writes to its output and then to its error output is in this order where the
+    /// carrier looks for its last words. A node of Kubernetes reads the two from two pipes, in any order.
+    fn keeps_the_order_of_outputs(&self) -> bool;
 }
 
 /// A case that is being played.
