@@ -170,6 +170,10 @@ impl JobEngine {
             self.leadership.term = None;
             self.leadership.reminder = Reminder::default();
             self.leadership.unswept = None;
+            // A registry center that lost its data ends all sessions, and its versions begin again: a node may have the
+            // version that was read before, and another's data. What was seen of other jobs is as old.
+            self.mirror.relist();
+            self.follow_jobs(Vec::new());
         }
         self.tell(Notice::RegistryBack { session, new, first });
     }

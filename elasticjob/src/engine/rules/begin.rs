@@ -142,6 +142,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
                 engine.looked_at(now);
                 Ok(match misfire::mark(engine, now)? {
                     Step::Pass if engine.alternate(now, &mine) => Step::Again,
+                    Step::Pass if is_first => after_look(engine),
                     step => step,
                 })
             }
@@ -194,7 +195,7 @@ fn decline(engine: &mut JobEngine, now: Now, total: u32, reason: SkipReason) -> 
             engine.fires.open = Some(open);
             engine.close_runs(now);
         }
-        return Ok(Step::Pass);
+        return Ok(if is_first { after_look(engine) } else { Step::Pass });
     }
     let takes_trigger = takes_trigger(engine)?;
     let Some(open) = engine.fires.open.take() else { return Ok(Step::Pass) };
@@ -274,7 +275,13 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<Sh
     }
     engine.looked_at(now);
     engine.fires.open = None;
-    Ok(Step::Pass)
+    Ok(after_look(engine))
+}
+
+/// Goes on with a trigger that waited for the first look at a fire: where that look begins nothing, no answer follows that
+/// would bring it to mind.
+fn after_look(engine: &JobEngine) -> Step {
+    if engine.mirror.exists(&engine.own_trigger()) { Step::Again } else { Step::Pass }
 }
 
 /// Decides on every item of this instance that is not decided yet.

@@ -158,6 +158,29 @@ fn a_leader_whose_clock_is_ahead_at_its_start_leaves_no_fire_out() {
 }
 
 #[test]
+fn what_was_seen_of_other_jobs_before_the_registry_center_lost_its_data_counts_no_more() {
+    let mut group = Group::new();
+    // All that is seen lies after the time of this clock, and so after the time from which the job follows others.
+    group.clock_offset = -60_000;
+    group.join("10.0.0.1", &after(1));
+    group.run_until(5_500);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    assert_eq!(group.starts(0).len(), 1);
+    group.end_items(0, &[0]);
+    group.lose_data();
+    group.connect_anew(0);
+    group.run_until(6_000);
+    assert_eq!(group.hosts[0].following, [extract()]);
+    let mut lost = view(AT, FireState::Succeeded);
+    lost.items.clear();
+    group.tell(0, Event::Parent { job: extract(), view: Box::new(lost) });
+    group.run_until(8_000);
+    assert_eq!(group.starts(0).len(), 1);
+    parent_ends(&mut group, NEXT, FireState::Succeeded);
+    assert_eq!(group.starts(0).len(), 2);
+}
+
+#[test]
 fn a_fire_that_comes_during_a_run_is_made_up_for() {
     let mut group = Group::settled(1, &after(1));
     group.run_until(6_000);

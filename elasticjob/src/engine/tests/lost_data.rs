@@ -88,6 +88,28 @@ fn a_fire_from_before_the_loss_is_not_run_again() {
     assert!(sources.into_iter().all(|source| source == ExecutionSource::NormalTrigger));
 }
 
+#[test]
+fn a_run_that_ends_after_the_loss_leaves_the_record_of_another_run_as_it_is() {
+    let failover = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").failover(true);
+    let mut group = Group::settled(2, &failover.build().unwrap());
+    group.run_until(5_500);
+    let owned: Vec<u32> = group.starts(1).into_iter().flat_map(|(.., items)| items).collect();
+    group.lose_data();
+    group.cut_off_items(0, &[1 - owned[0]]);
+    group.connect_anew(0);
+    group.run_until(6_000);
+    group.trigger(0);
+    let running = group.text(&JobPath::fire(owned[0])).unwrap();
+    assert!(running.contains("RUNNING"), "{running}");
+    // The record has the version that it had before the loss.
+    group.cut_off_items(1, &owned);
+    group.connect_anew(1);
+    group.run_until(7_000);
+    assert_eq!(group.text(&JobPath::fire(owned[0])).unwrap(), running);
+    assert!(group.exists(&JobPath::running(owned[0])));
+    assert_eq!(group.starts(1).len(), 1);
+}
+
 /// A new job looks the same as one that the registry center has lost.
 #[test]
 fn a_clock_that_is_behind_begins_no_fire_from_before_the_job_was_registered_and_says_so() {
