@@ -61,6 +61,8 @@ pub(super) enum Cause {
     Configuration,
     /// The fire came before there was such an item.
     NewItem,
+    /// The job was registered after the fire, by the clock of the registry center; the clock of the owner is behind.
+    RegisteredSince,
     /// The fire may not begin so late: its limit is over, or nothing is recorded.
     TooLate,
     /// What began it was cut off before it started, and is not taken over.
@@ -90,6 +92,7 @@ impl Cause {
             Self::Static => "owner_gone_static",
             Self::EngineGone => "engine_gone",
             Self::NewItem => "new_item",
+            Self::RegisteredSince => "registered_since",
             Self::TooLate => "too_late",
             Self::CutOff => "begin_cut_off",
             Self::Unseen => "clock_leapt_over",

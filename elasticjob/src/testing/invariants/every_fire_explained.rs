@@ -317,8 +317,19 @@ impl Accounted {
             () if self.fell_into_lost.contains(&(at, item)) => Some(Cause::Busy),
             () if self.left_to_java.contains(&(at, item)) => Some(Cause::Unheard),
             () if self.was_cut_off(scene, item, at) => Some(Cause::CutOff),
+            () if self.is_from_before(scene, item, at) => Some(Cause::RegisteredSince),
             () => None,
         }
+    }
+
+    /// Whether the job was registered again after this fire, by the clock of the registry center, and an owner whose clock
+    /// is behind said so.
+    fn is_from_before(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
+        let says_so = |(items, reason): &(Vec<ShardingItem>, SkipReason)| {
+            matches!(reason, SkipReason::RegisteredSince { .. }) && items.contains(&item)
+        };
+        let is_said = self.skipped.get(&at).is_some_and(|said| said.iter().any(says_so));
+        is_said && scene.node(&JobPath::Config).is_some_and(|node| node.stat.ctime > at)
     }
 
     /// Whether the record of the item said that it was begun for this fire, and the session of the instance that began it

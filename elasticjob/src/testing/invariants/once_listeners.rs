@@ -63,13 +63,15 @@ impl Once {
         }
     }
 
-    /// Whether so many fires began after it that it is not remembered: the run of one item took many periods, while others
-    /// went on.
+    /// Whether so many fires came after it that it is not remembered: the run of one item took many periods, while others
+    /// went on. A fire counts from its first call on, which comes before its items begin.
     fn is_forgotten(&self, fire: Fire) -> bool {
         let began = |fire: Fire| self.started.range((fire, 0)..=(fire, u32::MAX)).map(|(_, at)| *at).min();
         let own = began(fire);
-        let fires: BTreeSet<Fire> = self.started.keys().map(|(fire, _)| *fire).collect();
-        fires.into_iter().filter(|fire| began(*fire) > own).count() >= KEPT_FIRES
+        let started = self.started.keys().map(|(fire, _)| *fire);
+        let mut fires: BTreeSet<Fire> = started.chain(self.calls.keys().map(|(fire, ..)| *fire)).collect();
+        fires.remove(&fire);
+        fires.into_iter().filter(|fire| began(*fire).is_none_or(|at| Some(at) > own)).count() >= KEPT_FIRES
     }
 
     /// Whether the listeners are as they are for long.
