@@ -33,7 +33,7 @@ impl JobEngine {
             self.on_due(now, due.at);
         }
         let over = |open: &OpenFire| open.closes_at.is_some_and(|at| now.mono >= at);
-        if !self.is_beginning() && !self.is_begin_unresolved() && self.fires.open.as_deref().is_some_and(over) {
+        if !self.is_begin_under_way() && self.fires.open.as_deref().is_some_and(over) {
             self.end_time(now);
         }
     }
@@ -51,7 +51,7 @@ impl JobEngine {
     /// A scheduled fire came here, by the schedule or after other jobs.
     pub(super) fn on_due(&mut self, now: Now, at: i64) {
         let fire = Fire::Scheduled(at);
-        let beginning = self.is_beginning() || self.is_begin_unresolved();
+        let beginning = self.is_begin_under_way();
         // The rules may not have been asked since the outcome is known: the earlier fire is decided before the later one.
         if !beginning {
             self.decide_held_up(now);
@@ -135,6 +135,13 @@ impl JobEngine {
             }
             false => self.skip_fire(Fire::Scheduled(earlier), reason),
         }
+    }
+
+    /// Whether items of a fire that came here are being begun: the answer is on its way or lost, or the others of them
+    /// follow at once.
+    fn is_begin_under_way(&self) -> bool {
+        let rest_follows = self.fires.open.as_ref().is_some_and(|open| open.rest_follows);
+        self.is_beginning() || self.is_begin_unresolved() || rest_follows
     }
 
     /// Whether the outcome of the begin of a fire that came here is unknown.

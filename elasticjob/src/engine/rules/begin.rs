@@ -40,6 +40,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     engine.decide_held_up(now);
+    engine.fires.open.iter_mut().for_each(|open| open.rest_follows = false);
     // The trigger goes first: otherwise a job that always overruns would never come to it.
     if !open_manual(engine, now) {
         misfire::open(engine, now);
@@ -552,6 +553,8 @@ impl JobEngine {
             self.looked_at(now);
         } else if !plan.is_whole && self.planted.has(Bug::DroppedRest) {
             self.fires.open = None;
+        } else if let Some(open) = self.fires.open.as_mut().filter(|open| !plan.is_whole && open.key == plan.key) {
+            open.rest_follows = true;
         }
     }
 

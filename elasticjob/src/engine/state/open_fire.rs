@@ -47,6 +47,8 @@ pub(in crate::engine) struct OpenFire {
     pub(in crate::engine) of_the_gone: BTreeSet<ShardingItem>,
     /// Items begun.
     pub(in crate::engine) begun: BTreeSet<ShardingItem>,
+    /// Some of its items were begun just now, and the rule that begins the others has not been asked since.
+    pub(in crate::engine) rest_follows: bool,
     /// How often each item was refused.
     pub(in crate::engine) refusals: BTreeMap<ShardingItem, u32>,
     /// Whether the first look at its items was taken.
@@ -70,6 +72,7 @@ impl OpenFire {
             refused: BTreeSet::new(),
             of_the_gone: BTreeSet::new(),
             begun: BTreeSet::new(),
+            rest_follows: false,
             refusals: BTreeMap::new(),
             looked: false,
         }

@@ -234,6 +234,15 @@ impl Group {
         self.settle_events();
     }
 
+    /// The same, and the answers wait until something else is told.
+    pub(super) fn tell_unanswered(&mut self, host: usize, event: Event) {
+        let now = self.now();
+        self.hosts[host].engine.handle(now, event);
+        while let Some(action) = self.hosts[host].engine.poll_action() {
+            self.perform(host, action);
+        }
+    }
+
     /// Sets the clocks of the hosts and of the server.
     pub(super) fn set_all_clocks(&mut self, offset: i64) {
         self.all_clocks = offset;
@@ -255,11 +264,7 @@ impl Group {
             if self.hosts[host].killed || self.hosts[host].stopped {
                 continue;
             }
-            let now = self.now();
-            self.hosts[host].engine.handle(now, event);
-            while let Some(action) = self.hosts[host].engine.poll_action() {
-                self.perform(host, action);
-            }
+            self.tell_unanswered(host, event);
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::group::{EPOCH, Group, Host, Lost, every_five, job};
 use crate::config::JobConfiguration;
-use crate::engine::{KnownListeners, ListenerSpec, Notice};
+use crate::engine::{Event, KnownListeners, ListenerSpec, Notice};
 use crate::fire::{ExecutionSource, Fire, Hook};
 use crate::ident::ShardingItem;
 use crate::registry::layout::JobPath;
@@ -158,4 +158,22 @@ fn a_trigger_stays_until_its_last_items_are_begun() {
     group.run_until(9_000);
     assert_eq!(started(&group, 1), mine, "those that were begun are taken over, and so are the others");
     assert!(!group.exists(&trigger));
+}
+
+#[test]
+fn a_fire_that_comes_with_the_answer_to_the_first_part_of_a_begin_does_not_cut_the_others_off() {
+    let every_second = JobConfiguration::builder("job", 5).cron("0/1 * * * * ?").misfire(false).build().unwrap();
+    let mut group = small();
+    group.join("10.0.0.1", &every_second);
+    group.run_until(2_500);
+    group.end_items(0, &[0, 1, 2, 3, 4]);
+    group.run_until(2_990);
+    group.hosts[0].clear();
+    group.sleep_until(3_000);
+    group.tell_unanswered(0, Event::Tick);
+    group.sleep_until(4_000);
+    group.tell(0, Event::Tick);
+    assert_eq!(started(&group, 0), [0, 1, 2, 3, 4]);
+    assert!(group.starts(0).len() > 1, "it takes several transactions");
+    assert!(group.starts(0).iter().all(|(fire, ..)| *fire == Fire::Scheduled(EPOCH + 3_000)), "{:?}", group.starts(0));
 }
