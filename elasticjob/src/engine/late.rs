@@ -136,7 +136,7 @@ impl JobEngine {
         let at = open.key.fire.at();
         if let Some(since) = self.registered_since(at)?
             && !self.planted.has(Bug::BegunBefore)
-            && self.evidence(item, at)? == Evidence::MadeSince
+            && self.evidence_since(item, at)? == Evidence::MadeSince
         {
             let by_own_clock = self.membership.registering_since.filter(|since| *since <= at);
             return Ok(match (open.key.fire, by_own_clock) {
@@ -177,12 +177,18 @@ impl JobEngine {
 
     /// The evidence about an item that, by the records, was not begun for the fire at this time.
     pub(super) fn evidence(&self, item: ShardingItem, at: i64) -> Result<Evidence, Unread> {
+        self.evidence_since(item, self.due_time(at))
+    }
+
+    /// The same for what was due at this time. A fire of another job from before the registration is none of this job, however
+    /// late that job ended, and by whichever clock.
+    fn evidence_since(&self, item: ShardingItem, due: i64) -> Result<Evidence, Unread> {
         let path = JobPath::fire(item);
         // Instances of this implementation create the record with the item, or with its first run.
         let (Some(made_at), Some(record)) = (self.mirror.made_at(&path)?, self.mirror.need(&path)?) else {
             return Ok(Evidence::Java);
         };
-        if made_at >= self.due_time(at) {
+        if made_at >= due {
             return Ok(Evidence::MadeSince);
         }
         let Some(owner) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(Evidence::Java) };

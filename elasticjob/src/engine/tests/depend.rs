@@ -181,6 +181,27 @@ fn what_was_seen_of_other_jobs_before_the_registry_center_lost_its_data_counts_n
 }
 
 #[test]
+fn a_fire_from_before_the_registry_center_lost_its_data_does_not_begin_again_where_a_clock_ahead_made_it_due() {
+    let any_clock =
+        JobConfiguration::builder("job", 1).depends_on(["extract"]).max_time_diff_seconds(-1).build().unwrap();
+    let mut group = Group::new();
+    group.clock_offset = 2_000_000;
+    group.join("10.0.0.1", &any_clock);
+    group.join("10.0.0.2", &any_clock);
+    group.run_until(6_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    let owner = group.owners(1)[0].unwrap();
+    assert_eq!((group.starts(owner).len(), group.starts(1 - owner).len()), (1, 0));
+    group.end_items(owner, &[0]);
+    group.lose_data();
+    group.clock_offset = 0;
+    group.connect_anew(1 - owner);
+    group.run_until(9_000);
+    assert_eq!(group.owners(1), [Some(1 - owner)]);
+    assert!(group.starts(1 - owner).is_empty());
+}
+
+#[test]
 fn a_fire_that_comes_during_a_run_is_made_up_for() {
     let mut group = Group::settled(1, &after(1));
     group.run_until(6_000);
