@@ -1,4 +1,4 @@
-//! The request of an operator that a run comes to its end and is not run again for its fire.
+//! The request of an operator to cancel a run: it ends, and the item is not run again for this fire.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Before the items of a fire, or after them.
+//! The two points at which listeners are called: before the items of a fire, and after them.
 
 use std::fmt;
 

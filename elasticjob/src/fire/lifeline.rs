@@ -1,4 +1,4 @@
-//! Which node a run lives with, by the mark of its item and by the record of the item.
+//! The node that a run lives with: found from the mark of its item and from the record of the item.
 
 use super::FireRecord;
 use crate::ident::InstanceId;

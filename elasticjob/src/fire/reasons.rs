@@ -1,4 +1,4 @@
-//! Why something is late, is stopped or is waited for.
+//! The causes of late begins, of stops and of waits.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What each item keeps in the registry about its fires: the guard against a second begin.
+//! The record that each item keeps in the registry about its fires: the guard against a second begin.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which run it is.
+//! The key of a run: its fire, and the source that it runs for.
 
 use super::{ExecutionSource, Fire};
 

@@ -1,4 +1,4 @@
-//! Why a fire, or an item of it, does not run. A new reason: `docs/howto.md`.
+//! The reasons for which a fire, or an item of it, does not run. How to add one: `docs/howto.md`.
 
 use std::fmt;
 

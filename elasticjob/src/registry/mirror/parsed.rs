@@ -1,4 +1,4 @@
-//! What the data of a node mean, once they were parsed.
+//! The parsed data of a node, kept beside the bytes.
 
 use std::any::Any;
 use std::fmt;

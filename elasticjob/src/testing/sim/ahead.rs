@@ -1,5 +1,5 @@
-//! What an instance left behind that began items by a clock that was far ahead, and is gone: one of an earlier release, or
-//! of a host whose clock nobody compared. Its records cover fires of the next minutes.
+//! Writes records of an instance that is gone and whose clock was far ahead: they cover fires of the next minutes. It was of
+//! an earlier release, or its clock was compared with no other.
 
 use super::host::EPOCH;
 use super::world::World;

@@ -1,4 +1,4 @@
-//! The second job of a group as one that runs after the first one: what its leader follows.
+//! Tells the leader of a job that runs after others what the registry says of these.
 
 use super::host::Incoming;
 use super::world::World;

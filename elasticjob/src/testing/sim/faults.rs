@@ -1,4 +1,4 @@
-//! What can go wrong in a simulated group.
+//! The faults of a simulated group, and how they are drawn.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! Servers that start again with other limits: what they grant to the sessions of their clients from then on. And servers
-//! that take small transactions only.
+//! Limits of servers: the time-outs that they grant, which get shorter with a restart, and the size of a transaction.
 //!
 //! A client asks for what it was granted before, so the time-out of a session only gets shorter. It knows the old one when
 //! it is connected, and hears of the new one a moment later.

@@ -1,4 +1,4 @@
-//! What the leader hears of sessions, and when it ends them.
+//! Ends sessions as the leader of an ensemble does: by what it hears of their clients.
 //!
 //! A client speaks with each request, and with a ping when it said nothing for a while. A follower tells its leader twice a
 //! tick whom it heard, so the leader may know of nothing that came in the last half tick. It counts the time-out from what it

@@ -1,4 +1,4 @@
-//! What operators do to the group.
+//! The actions of operators, and how they are drawn.
 
 use super::beside::FIRST;
 use super::host::{EPOCH, Incoming, Program};

@@ -1,4 +1,4 @@
-//! Processes: started, crashed, frozen, asked to leave.
+//! Starts processes, crashes them, freezes them, and asks them to leave.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

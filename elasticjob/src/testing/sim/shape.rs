@@ -1,4 +1,4 @@
-//! What kind of job a seed plays.
+//! The kind of job that a seed plays.
 
 use super::haywire::HAYWIRE;
 use super::host::Millis;

@@ -1,4 +1,4 @@
-//! The world around the engines: its state, its time, and what happens when.
+//! The state and the time of the world around the engines, and the queue of what happens next.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
