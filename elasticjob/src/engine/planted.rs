@@ -90,6 +90,10 @@ pub enum Bug {
     ForgottenParents,
     /// A fire whose job before it failed is run all the same.
     BlindChild,
+    /// An item begins with the first ones of its fire, though the item that it follows has not ended.
+    EarlyItem,
+    /// The next fire becomes due although items of the one before it were released a moment ago.
+    HastyNext,
     /// The mark of a run stays when it is finished.
     KeptMark,
     /// A missed fire is never made up for.
@@ -196,7 +200,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 85] = [
+    pub const ALL: [(&'static str, Self); 87] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -235,6 +239,8 @@ impl Bug {
         ("hasty-child", Self::HastyChild),
         ("forgotten-parents", Self::ForgottenParents),
         ("blind-child", Self::BlindChild),
+        ("early-item", Self::EarlyItem),
+        ("hasty-next", Self::HastyNext),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

@@ -21,6 +21,7 @@ mod own_strategy;
 mod reconcile;
 mod retry;
 mod room;
+mod same_items;
 mod sessionless;
 mod single_balance;
 mod static_sharding;

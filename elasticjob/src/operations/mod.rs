@@ -56,7 +56,9 @@ use std::sync::Arc;
 use crate::registry::RegistryCenter;
 use built_in_checks::BuiltIn;
 
-pub use crate::engine::{DecidedFire, DependencyRecord, DueFire, ParentEnd, Unmet};
+pub use crate::engine::{
+    DecidedFire, DependencyRecord, DueFire, DueItems, ItemSet, ParentEnd, ReleasedItems, SkippedItems, Unmet,
+};
 pub use crate::registry::layout::ServerStatus;
 pub use audit::Audit;
 pub use briefs::{InstanceBrief, JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
@@ -65,7 +67,7 @@ pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use error::{NotCancelled, OperationError};
 pub use finding::{Argument, Finding, Remedy};
-pub(crate) use graph::closed_cycle;
+pub(crate) use graph::{closed_cycle, other_totals, unequal_totals};
 pub use graph::{GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, JobGraph, RunOfJob};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;

@@ -173,7 +173,7 @@ fn skipped(decision: Decision, reason: &SkipReason) -> Decision {
         }
         SkipReason::RegisteredSince { milliseconds } => decision.with("milliseconds", json!(milliseconds)),
         SkipReason::StillRunning { since } => decision.with("runningSinceFireAt", json!(since.at())),
-        SkipReason::DependencyNotMet { job, end, when } => {
+        SkipReason::DependencyNotMet { job, end, when } | SkipReason::ItemDependencyNotMet { job, end, when } => {
             decision.with("job", json!(job)).with("end", json!(end)).with("when", json!(when))
         }
         SkipReason::BeginUnknown

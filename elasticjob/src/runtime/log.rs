@@ -292,6 +292,7 @@ fn is_expected(reason: &SkipReason) -> bool {
             | SkipReason::ServerDisabled
             | SkipReason::ItemDisabled
             | SkipReason::DependencyNotMet { .. }
+            | SkipReason::ItemDependencyNotMet { .. }
             | SkipReason::MaybeRunByJava
     )
 }

@@ -161,6 +161,8 @@ finding-no-leader = 当前没有主节点，因此没有实例分配分片项。
 finding-resharding = 主节点先重新分配分片项（分片待调整）。
 finding-one-off = 一次性作业：触发时运行。
 finding-after-jobs = 没有调度：在 { $jobs } 之后运行。
+finding-totals-differ = 以 items same 方式在作业 { $job } 之后运行，但该作业有 { $itemsOfJob } 个分片项，本作业有 { $items } 个：两者的 sharding-total-count 相同之前不会运行。
+finding-waits-for-item = { $fireAt } 的触发正在等待 { $jobs } 的同号分片项。
 finding-skipped-after = { $fireAt } 的触发不运行，因为所依赖的作业没有以所等待的方式结束（{ $why }）。请先解决该问题，再触发本作业。
 finding-never-fires-again = 调度已结束：不会再触发。
 finding-triggered = 已被触发，但 { $instances } 尚未开始运行。
@@ -433,6 +435,7 @@ reason-owner-gone = 静态分片把该分片项留给 { $other }，而它不在�
 reason-leaving = 实例正在离开
 reason-registry-lost = 与注册中心的连接断开
 reason-too-late = 没有实例开始运行，已延迟 { $late } 秒，最多允许延迟 { $limit } 秒
+reason-item-dependency-not-met = 所依赖作业的同号分片项没有以本分片项等待的方式结束
 reason-dependency-not-met = 所依赖的作业没有以本作业等待的方式结束
 reason-registered-since = 按注册中心的时钟，该作业在这次触发到期 { $milliseconds } 毫秒之后才注册，没有此前运行的记录：本机时钟偏慢
 reason-maybe-run-by-java = 没有开始运行的记录，但 Java 实例可能已运行而未记录，因此不再延迟运行
@@ -925,6 +928,9 @@ graph-runs = 运行方式
 graph-after = { $job }（{ $when }）
 graph-when-failed = 失败时
 graph-when-ended = 结束后
+graph-items-same = 逐个分片项
+graph-when-items-same = { $when }，逐个分片项
+graph-after-items = { $job }（{ $items }）
 graph-due = 待运行
 graph-not-begun = 未开始
 graph-past = 已结束，结果未知
@@ -933,6 +939,11 @@ graph-not-there = 尚不存在
 graph-not-visible = 您无权查看
 graph-cycle = 这些作业互相等待，永远不会运行：{ $jobs }。请从 depends-on 中去掉其中一个。
 graph-why = 作业 { $job } { $end }，而本作业只在其{ $when ->
+    [failed] 失败时
+    [ended] 结束后
+   *[succeeded] 成功后
+}运行。
+graph-why-items = 分片项 { $items } 不运行：作业 { $job } 的同号分片项{ $end }，而本分片项只在其{ $when ->
     [failed] 失败时
     [ended] 结束后
    *[succeeded] 成功后

@@ -60,6 +60,8 @@ pub(crate) struct GraphEdgeView {
     job: String,
     /// succeeded, failed or ended.
     when: &'static str,
+    /// all or same: of the items with the same number.
+    items: &'static str,
 }
 
 /// How a job stands for a fire.
@@ -69,7 +71,7 @@ pub(crate) struct GraphFireView {
     /// NOT_BEGUN, DUE, RUNNING, SUCCEEDED, FAILED, SKIPPED, PAST (it is over, and not known any more how) or NO_FIRE (the job
     /// has none at this time).
     state: &'static str,
-    /// Why it is skipped; empty otherwise.
+    /// Why it, or items of it, are skipped; empty otherwise.
     why: String,
     #[schema(value_type = Option<String>, format = DateTime)]
     began_at: Option<Time>,
@@ -96,7 +98,11 @@ impl From<GraphFire> for GraphFireView {
 
 impl GraphJobView {
     fn of(here: &Here, RunOfJob { job, fire, .. }: RunOfJob) -> Self {
-        let edge = |GraphEdge { job, when, .. }: GraphEdge| GraphEdgeView { job: job.to_string(), when: when.as_str() };
+        let edge = |GraphEdge { job, when, items, .. }: GraphEdge| GraphEdgeView {
+            job: job.to_string(),
+            when: when.as_str(),
+            items: items.as_str(),
+        };
         Self {
             visible: here.sees(&job.job),
             job: job.job.to_string(),

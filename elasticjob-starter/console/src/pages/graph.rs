@@ -3,8 +3,9 @@
 use askama::Template;
 use axum::extract::{Path, Query};
 use axum::response::Response;
+use elasticjob::config::{DependencyItems, When};
 use elasticjob::ident::JobName;
-use elasticjob::operations::{GraphFire, GraphRun, GraphState};
+use elasticjob::operations::{GraphEdge, GraphFire, GraphRun, GraphState, SkippedItems};
 use i18n_embed_fl::fl;
 
 use super::chart::Px;
@@ -180,7 +181,7 @@ impl Group {
             for edge in &one.job.depends_on {
                 let Some(from) = number(&edge.job) else { continue };
                 lines.push((from, to));
-                words.push(when(text, edge.when.as_str()));
+                words.push(when(text, edge));
             }
         }
         let picture = (run.jobs.len() <= MOST_DRAWN).then(|| Layers::of(run.jobs.len(), &lines));
@@ -260,12 +261,25 @@ impl Job {
         };
         let path = Head::of(here, &job.job, "graph").path;
         let ran = fire.as_ref().filter(|fire| fire.began.is_some() && here.registry.trace_reader().is_some());
-        let after = job.depends_on.iter().map(|edge| match when(text, edge.when.as_str()) {
+        let after = job.depends_on.iter().map(|edge| match when(text, edge) {
             word if word.is_empty() => edge.job.to_string(),
+            word if edge.when == When::Succeeded => {
+                fl!(text.loader(), "graph-after-items", job = edge.job.as_str(), items = word)
+            }
             word => fl!(text.loader(), "graph-after", job = edge.job.as_str(), when = word),
         });
         let took = fire.as_ref().and_then(|fire| u64::try_from(fire.ended? - fire.began?).ok());
         let unmet = fire.as_ref().and_then(|fire| fire.skipped.as_ref());
+        let of_fire = unmet.map(|unmet| {
+            let (end, when) = (end(text, unmet.end.as_str()), unmet.when.as_str());
+            fl!(text.loader(), "graph-why", job = unmet.job.as_str(), end = end, when = when)
+        });
+        let of_items = fire.iter().flat_map(|fire| &fire.skipped_items).map(|SkippedItems { items, unmet, .. }| {
+            let (end, when) = (end(text, unmet.end.as_str()), unmet.when.as_str());
+            let (items, job) = (items.to_string(), unmet.job.as_str());
+            fl!(text.loader(), "graph-why-items", items = items, job = job, end = end, when = when)
+        });
+        let why: Vec<String> = of_fire.into_iter().chain(of_items).collect();
         Self {
             short: shortened(job.job.as_str()),
             link: (sees && job.exists).then(|| path.clone()),
@@ -274,10 +288,7 @@ impl Job {
             state: State::of(fire.as_ref()),
             missing,
             took,
-            why: unmet.map_or_else(String::new, |unmet| {
-                let (end, when) = (end(text, unmet.end.as_str()), unmet.when.as_str());
-                fl!(text.loader(), "graph-why", job = unmet.job.as_str(), end = end, when = when)
-            }),
+            why: why.join(" "),
             cron: job.cron,
             name: job.job,
             fire,
@@ -285,12 +296,19 @@ impl Job {
     }
 }
 
-/// For which end of the job before it a job runs; empty for success, which is the usual one.
-fn when(text: &Text, when: &str) -> String {
-    match when {
-        "failed" => fl!(text.loader(), "graph-when-failed"),
-        "ended" => fl!(text.loader(), "graph-when-ended"),
+/// For which end of the job before it a job runs, and whether item by item; empty for the success of all items, which is the
+/// usual one.
+fn when(text: &Text, edge: &GraphEdge) -> String {
+    let loader = text.loader();
+    let end = match edge.when {
+        When::Failed => fl!(loader, "graph-when-failed"),
+        When::Ended => fl!(loader, "graph-when-ended"),
         _ => String::new(),
+    };
+    match edge.items {
+        DependencyItems::Same if end.is_empty() => fl!(loader, "graph-items-same"),
+        DependencyItems::Same => fl!(loader, "graph-when-items-same", when = end),
+        _ => end,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What an engine keeps about the jobs that its job depends on.
 
-use crate::engine::dependencies::{DueFire, Parents};
-use crate::ident::JobName;
+use crate::engine::dependencies::{DependencyRecord, DueFire, Parents, Release};
+use crate::ident::{JobName, ShardingItem};
 
 /// Empty for a job that depends on none.
 #[derive(Debug, Default)]
@@ -9,8 +9,26 @@ pub(in crate::engine) struct Dependencies {
     /// The jobs that the edge tells of: those that the configuration names, while this instance leads.
     pub(in crate::engine) following: Vec<JobName>,
     pub(in crate::engine) parents: Parents,
-    /// A fire of them that began before its time, and is decided when that has come.
+    /// When there is something to decide on that cannot be decided yet: a fire of them that began before its time, or one
+    /// that leaves time to the items of the fire before it.
     pub(in crate::engine) undecided: Option<i64>,
     /// The latest fires that came here, in the order in which they did.
     pub(in crate::engine) due: Vec<DueFire>,
+    /// What was read last of the node, where items of this job follow items with the same number.
+    pub(in crate::engine) items: Option<Box<DependencyRecord>>,
+}
+
+impl Dependencies {
+    /// Whether an item may begin for the scheduled fire at this time, where items follow items with the same number.
+    pub(in crate::engine) fn release(&self, at: i64, item: ShardingItem) -> Release {
+        let Some(record) = self.items.as_deref() else { return Release::Held };
+        let known = record.release(at, item);
+        // Of an earlier fire the node says no more what was decided. A later one has not become due.
+        known.unwrap_or_else(|| if at <= record.through { Release::Since(self.due_since(at)) } else { Release::Held })
+    }
+
+    /// When the fire at this time became due.
+    pub(in crate::engine) fn due_since(&self, at: i64) -> i64 {
+        self.due.iter().find(|due| due.at == at).map_or(at, |due| due.since)
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::{ParentEnd, ParentView, Parents, Stand, Unmet};
+use crate::engine::{ParentEnd, ParentView, Parents, SkippedItems, Stand, Unmet};
 use crate::fire::Begun;
 use crate::ident::JobName;
 
@@ -17,12 +17,15 @@ pub struct GraphFire {
     pub at: i64,
     /// Where it stands.
     pub state: GraphState,
-    /// Why it is skipped; empty otherwise.
+    /// Why it, or items of it, are skipped; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// The job before it that did not end as it has to, where it is skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Unmet>,
+    /// The items that are skipped where others run, as each follows the item with its number of the jobs before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped_items: Vec<SkippedItems>,
     /// When its first item began, in milliseconds since 1970, as far as the registry center still knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<i64>,
@@ -102,6 +105,7 @@ impl Stands {
         let view = self.views.get(job)?;
         view.configuration.as_ref()?;
         let decided = view.decided.as_ref().and_then(|record| record.decided.iter().find(|fire| fire.at == at));
+        let open = view.decided.as_ref().filter(|record| record.open().is_some_and(|due| due.at == at));
         let begun: Vec<&Begun> = view.items.values().filter_map(|item| item.begun_for(at)).collect();
         let state = match self.parents.stand(job, at) {
             Stand::NoSuchFire if view.decided.as_ref().is_some_and(|record| record.has_forgotten(at)) => {
@@ -109,7 +113,7 @@ impl Stands {
             }
             Stand::NoSuchFire => GraphState::NoFire,
             Stand::Pending if !begun.is_empty() => GraphState::Running,
-            Stand::Pending if decided.is_some() => GraphState::Due,
+            Stand::Pending if decided.is_some() || open.is_some() => GraphState::Due,
             Stand::Pending => GraphState::NotBegun,
             Stand::Over(ParentEnd::Succeeded) => GraphState::Succeeded,
             Stand::Over(ParentEnd::Failed) => GraphState::Failed,
@@ -117,13 +121,19 @@ impl Stands {
             Stand::Over(ParentEnd::Unknown) => GraphState::Past,
         };
         let skipped = decided.and_then(|fire| fire.skipped.clone());
+        let of_open = open.and_then(|record| record.items.as_ref()).map(|items| &items.skipped);
+        let skipped_items = decided.map(|fire| &fire.skipped_items).or(of_open).cloned().unwrap_or_default();
+        let of_items = |skipped: &SkippedItems| format!("items {}: {}", skipped.items, skipped.unmet.reason_of_items());
+        let why = skipped.iter().map(|unmet| unmet.reason().to_string());
+        let why: Vec<String> = why.chain(skipped_items.iter().map(of_items)).collect();
         let is_over = matches!(state, GraphState::Succeeded | GraphState::Failed);
         let ended = begun.iter().filter_map(|begun| begun.ended);
         Some(GraphFire {
             at,
             state,
-            why: skipped.as_ref().map_or_else(String::new, |unmet| unmet.reason().to_string()),
+            why: why.join("; "),
             skipped,
+            skipped_items,
             began: begun.iter().filter_map(|begun| begun.began).min(),
             ended: ended.max().filter(|_| is_over),
             items: view.parts(),

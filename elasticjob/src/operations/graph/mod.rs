@@ -3,13 +3,14 @@
 mod cycles;
 mod fire;
 mod run;
+mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::{OperationError, Operations, read};
-use crate::config::{Dependency, JobConfiguration, When, wire};
+use crate::config::{Dependency, DependencyItems, JobConfiguration, When, wire};
 use crate::engine::{DependencyRecord, ParentItem, ParentView};
 use crate::fire::FireRecord;
 use crate::ident::{JobName, ShardingItem};
@@ -20,6 +21,7 @@ use cycles::cycles;
 use fire::Stands;
 pub use fire::{GraphFire, GraphState};
 pub use run::{GraphRun, RunOfJob};
+pub(crate) use totals::{other_totals, unequal_totals};
 
 /// Jobs that run after others, and those others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +60,8 @@ pub struct GraphEdge {
     pub job: JobName,
     /// How its fire has to end.
     pub when: When,
+    /// Which of its items have to end so.
+    pub items: DependencyItems,
 }
 
 /// The graph as the registry center has it, with what is needed to say how a job stands for a fire.
@@ -168,7 +172,8 @@ impl Operations {
 fn graph_job(job: &JobName, view: Option<&ParentView>) -> GraphJob {
     let configuration = view.and_then(|view| view.configuration.as_deref());
     let depends_on = configuration.map(JobConfiguration::depends_on).unwrap_or_default();
-    let edge = |Dependency { job, when }: &Dependency| GraphEdge { job: job.clone(), when: *when };
+    let edge =
+        |Dependency { job, when, items }: &Dependency| GraphEdge { job: job.clone(), when: *when, items: *items };
     GraphJob {
         job: job.clone(),
         exists: configuration.is_some(),

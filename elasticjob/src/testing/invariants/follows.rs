@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Observation;
-use crate::config::When;
-use crate::engine::{DependencyRecord, Notice};
-use crate::fire::{Fire, FireRecord, FireState, SkipReason};
+use crate::config::{Dependency, DependencyItems, When, wire};
+use crate::engine::{DependencyRecord, DueFire, Notice};
+use crate::fire::{Begun, Fire, FireRecord, FireState, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
@@ -17,6 +17,12 @@ use crate::testing::sim::{EPOCH, Millis};
 
 /// How long the leader may take to decide, once nothing goes wrong.
 const DECIDES: Millis = 8_000;
+
+/// The same where items follow items with the same number: a fire leaves time to the one before it.
+const DECIDES_ITEMS: Millis = 25_000;
+
+/// For so long it does, in milliseconds.
+const LEAVES_TIME: i64 = 10_000;
 
 /// What is further ahead than this came by a wrong clock, in milliseconds.
 const FAR: i64 = 60_000;
@@ -27,12 +33,15 @@ pub(crate) struct Follows {
     parent: JobName,
     child: JobName,
     when: When,
+    items: DependencyItems,
     /// How the items of that job ended for its scheduled fires, or that they run.
     ends: BTreeMap<i64, BTreeMap<ShardingItem, FireState>>,
     /// When all items had ended.
     complete: BTreeMap<i64, Millis>,
     /// The fire that was due last. Items that the job before gets after the decision may still begin that fire.
     due: Option<i64>,
+    /// What the leader wrote last.
+    record: Option<DependencyRecord>,
     /// Items that were disabled at some time: they may begin a fire after it was decided without them.
     disabled: BTreeSet<ShardingItem>,
     /// Fires that an instance said that it does not run, as its items still ran for an earlier one.
@@ -41,14 +50,16 @@ pub(crate) struct Follows {
 }
 
 impl Follows {
-    pub(crate) fn new(parent: JobName, child: JobName, when: When) -> Self {
+    pub(crate) fn new(child: JobName, after: &Dependency) -> Self {
         Self {
-            parent,
+            parent: after.job.clone(),
             child,
-            when,
+            when: after.when,
+            items: after.items,
             ends: BTreeMap::new(),
             complete: BTreeMap::new(),
             due: None,
+            record: None,
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
             calm_since: None,
@@ -78,7 +89,8 @@ impl Follows {
         match observation {
             Observation::Committed { transaction, .. } => {
                 self.learn(now, total, tree, transaction);
-                self.check_decision(total, tree, transaction)
+                self.check_decision(now, total, tree, transaction)?;
+                self.check_begins(tree, transaction)
             }
             Observation::Converged => {
                 self.calm_since = Some(now);
@@ -104,20 +116,39 @@ impl Follows {
         self.disabled.extend((0..total).filter(is_disabled));
     }
 
-    /// A fire becomes due with this transaction.
-    fn check_decision(&mut self, total: u32, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+    /// The leader decides with this transaction.
+    fn check_decision(
+        &mut self,
+        now: Millis,
+        total: u32,
+        tree: &Tree,
+        transaction: &Transaction,
+    ) -> Result<(), String> {
         let node = JobPath::Dependencies.absolute(&self.child);
-        let written = transaction.ops().iter().find_map(|op| match op {
-            Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data)?.due,
-            _ => None,
-        });
-        let Some(due) = written.filter(|due| self.due.replace(due.at) != Some(due.at)) else { return Ok(()) };
+        let (written, is_new) = match transaction.ops().iter().find(|op| op.path() == node) {
+            Some(Op::Set { data, .. }) => (DependencyRecord::parse(data), false),
+            Some(Op::Create { data, .. }) => (DependencyRecord::parse(data), true),
+            _ => return Ok(()),
+        };
+        let Some(written) = written else { return Ok(()) };
+        let before = self.record.replace(written.clone()).filter(|_| !is_new);
+        let Some(due) = written.due.filter(|_| !is_new) else { return Ok(()) };
+        if self.due.replace(due.at) == Some(due.at) {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            self.check_time_left(now, total, tree, &before, due)?;
+        }
         let Some(items) = self.ends.get(&due.at) else {
             return Err(format!("the fire {} is due, which no item of job '{}' has begun", due.at, self.parent));
         };
-        for (item, state) in items.iter().filter(|(item, _)| !self.disabled.contains(item)) {
-            let record = data(tree, &self.parent, &JobPath::fire(*item)).map(|data| FireRecord::parse(&data));
-            let runs = record.and_then(|record| record.running().filter(|begun| !begun.manual).map(|begun| begun.at));
+        let is_released = |item: &ShardingItem| {
+            let released = written.items.iter().flat_map(|items| &items.released);
+            written.items.is_none() || released.into_iter().any(|released| released.items.contains(*item))
+        };
+        let is_meant = |item: &ShardingItem| is_released(item) && !self.disabled.contains(item);
+        for (item, state) in items.iter().filter(|(item, _)| is_meant(item)) {
+            let runs = self.running(tree, *item).map(|begun| begun.at);
             // An item that the job has no more is not taken over: it runs as long as it has its mark.
             let is_lost = *item >= total && !exists(tree, &self.parent, &JobPath::running(*item));
             if runs == Some(due.at) && !is_lost {
@@ -130,11 +161,83 @@ impl Follows {
         Ok(())
     }
 
+    /// The run of an item of the job before it, as its record says.
+    fn running(&self, tree: &Tree, item: ShardingItem) -> Option<Begun> {
+        let record = FireRecord::parse(&data(tree, &self.parent, &JobPath::fire(item))?);
+        record.running().filter(|begun| !begun.manual).cloned()
+    }
+
+    /// Another fire becomes due: items of the one before it that were released a moment ago have to be begun, or noted as
+    /// missed, by then.
+    fn check_time_left(
+        &self,
+        now: Millis,
+        total: u32,
+        tree: &Tree,
+        before: &DependencyRecord,
+        next: DueFire,
+    ) -> Result<(), String> {
+        let wall = EPOCH + now as i64;
+        let Some(at) = before.due.map(|due| due.at).filter(|at| *at <= wall) else { return Ok(()) };
+        // With misfire off, what falls into a run is not recorded before that is over. A leader may go by earlier settings.
+        let Some(config) = tree.get(&JobPath::Config.absolute(&self.child)).ok().flatten() else { return Ok(()) };
+        let makes_up = wire::from_yaml(&self.child, &config.data).is_ok_and(|configuration| configuration.misfire());
+        if self.items == DependencyItems::All || !makes_up || config.stat.mtime > wall - 2 * LEAVES_TIME {
+            return Ok(());
+        }
+        for item in 0..total {
+            let released = before.items.iter().flat_map(|items| &items.released);
+            let since = released.into_iter().find(|released| released.items.contains(item));
+            let since = since.map(|released| released.since).or(before.due.map(|due| due.since));
+            let since = since.filter(|_| before.release(at, item).is_some_and(|release| release.may_begin()));
+            let is_fresh = since.is_some_and(|since| (0..=LEAVES_TIME).contains(&(next.since - since)));
+            let Some(record) = data(tree, &self.child, &JobPath::fire(item)) else { continue };
+            let record = FireRecord::parse(&record);
+            let is_taken = record.covers(Fire::Scheduled(at)) || record.missed >= Some(at);
+            let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
+            if is_fresh && !is_taken && !is_disabled {
+                return Err(format!(
+                    "the fire {} is due, and item {item} was released for the fire {at} a moment before and is not begun",
+                    next.at
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Items begin with this transaction: what they follow has ended as it has to.
+    fn check_begins(&self, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+        if self.items == DependencyItems::All {
+            return Ok(());
+        }
+        for op in transaction.ops() {
+            let Op::Set { path, data: written, .. } = op else { continue };
+            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(&self.child, path) else { continue };
+            let record = FireRecord::parse(written);
+            let Some(at) = record.running().filter(|begun| !begun.manual).map(|begun| begun.at) else { continue };
+            if self.disabled.contains(&item) {
+                continue;
+            }
+            let ended = self.ends.get(&at).and_then(|items| items.get(&item));
+            let before = data(tree, &self.parent, &JobPath::fire(item)).map(|data| FireRecord::parse(&data));
+            let is_to_begin = before.is_some_and(|record| !record.covers(Fire::Scheduled(at)));
+            let wrong = match ended {
+                _ if self.running(tree, item).is_some_and(|begun| begun.at == at) => "still runs",
+                None if is_to_begin => "has not begun",
+                ended if self.when == When::Succeeded && ended != Some(&FireState::Succeeded) => "did not succeed",
+                _ => continue,
+            };
+            return Err(format!("item {item} begins for the fire {at}, and that item of job '{}' {wrong}", self.parent));
+        }
+        Ok(())
+    }
+
     /// A stretch without faults is over.
     fn check_complete(&self, now: Millis, total: u32, tree: &Tree) -> Result<(), String> {
         let Some(since) = self.calm_since else { return Ok(()) };
+        let decides = if self.items == DependencyItems::Same { DECIDES_ITEMS } else { DECIDES };
         let decided = data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
-        let mut ended = self.complete.iter().filter(|(_, at)| (since..now.saturating_sub(DECIDES)).contains(at));
+        let mut ended = self.complete.iter().filter(|(_, at)| (since..now.saturating_sub(decides)).contains(at));
         let Some((at, _)) = ended.next_back() else { return Ok(()) };
         // Fires that a clock that was ahead ran before their time say nothing of the others.
         let is_decided = |record: &DependencyRecord| {

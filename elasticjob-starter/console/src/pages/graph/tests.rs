@@ -107,6 +107,49 @@ async fn the_page_draws_each_group_and_says_how_its_jobs_stand_in_both_languages
 }
 
 #[tokio::test]
+async fn items_that_follow_items_and_those_that_are_skipped_are_told_in_both_languages() {
+    let memory = MemoryRegistry::new();
+    let skipped = r#"[{"items":"1","job":"extract","when":"ended","end":"skipped"}]"#;
+    let decided = format!(r#"{{"through":{AT},"decided":[{{"at":{AT},"skippedItems":{skipped}}}]}}"#);
+    let nodes = [
+        job("extract", "cron: 0/5 * * * * ?\n"),
+        record("extract", 0, AT, "SUCCEEDED"),
+        after("load", "extract when ended items same"),
+        after("tidy", "extract items same"),
+        ("/load/dependencies".to_owned(), decided),
+        record("load", 0, AT, "SUCCEEDED"),
+    ];
+    write(&memory, &nodes).await;
+    let console = console_of(&memory);
+    for (language, words) in [
+        (
+            "en",
+            [
+                ">ended, item by item<",
+                "extract, item by item",
+                "Items 1 are not run: the item of extract with the same number was skipped, and this one runs when that one ended.",
+            ],
+        ),
+        (
+            "zh",
+            [
+                ">结束后，逐个分片项<",
+                "extract（逐个分片项）",
+                "分片项 1 不运行：作业 extract 的同号分片项已跳过，而本分片项只在其结束后运行。",
+            ],
+        ),
+    ] {
+        let page = get(&console, "/r/default/graph", language).await.body.replace(['\u{2068}', '\u{2069}'], "");
+        for word in words {
+            assert!(page.contains(word), "{word} is missing: {page}");
+        }
+    }
+    let view = api(&console, "/graph").await;
+    let edge = &view["groups"][0]["jobs"][1]["dependsOn"][0];
+    assert_eq!((&edge["when"], &edge["items"]), (&json!("ended"), &json!("same")));
+}
+
+#[tokio::test]
 async fn the_page_of_a_job_has_its_group_alone_and_any_fire_that_is_named() {
     let memory = MemoryRegistry::new();
     chain(&memory).await;
