@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_names_the_text_and_what_would_be_right() {
-        let texts = ["load", "a when done", "a", "a when ended", "a/b", "a items some", "a when ended items"].map(str::to_owned);
+        let texts = ["load", "a when done", "a", "a when ended", "a/b", "a items some", "a when ended items"]
+            .map(str::to_owned);
         let (found, wrong) = parse(&job("load"), &texts);
         assert_eq!(found, [Dependency::new(job("a"), When::Succeeded)]);
         let parts = [

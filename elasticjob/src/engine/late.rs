@@ -164,9 +164,8 @@ impl JobEngine {
             }
         }
         // Where items are released one after the other, the time of the earlier ones is over first.
-        let is_over_for_item = || {
-            self.follows_items() && self.late_limit().is_some_and(|limit| lateness(now, due) > limit)
-        };
+        let is_over_for_item =
+            || self.follows_items() && self.late_limit().is_some_and(|limit| lateness(now, due) > limit);
         Ok(if open.is_over || is_over_for_item() { GivesUp::Because(self.too_late(now, due)) } else { GivesUp::No })
     }
 

@@ -42,8 +42,8 @@ mod tests;
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 pub use clean_up::CleanUp;
 pub use dependencies::{
-    DecidedFire, DependencyRecord, DueFire, DueItems, ItemSet, ParentEnd, ParentItem, ParentView, ReleasedItems, SkippedItems,
-    Unmet,
+    DecidedFire, DependencyRecord, DueFire, DueItems, ItemSet, ParentEnd, ParentItem, ParentView, ReleasedItems,
+    SkippedItems, Unmet,
 };
 pub(crate) use dependencies::{Parents, Release, Stand};
 pub use engine::JobEngine;

@@ -6,7 +6,7 @@ use crate::config::ForeignToJava;
 use crate::fire::{
     Attempt, CancelReason, CancelRequest, Fire, FireState, Hook, LateCause, RunKey, SkipReason, StopReason, WaitedFor,
 };
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::sharding::StrategyFault;
 
@@ -340,6 +340,15 @@ pub enum Notice {
     SessionlessNodesDeleted {
         /// These nodes.
         nodes: Vec<String>,
+    },
+    /// The leader begins no fire: another job that the items follow item by item has another number of items.
+    TotalsDiffer {
+        /// The other job.
+        other: JobName,
+        /// How many items that job has.
+        of_other: u32,
+        /// How many items this job has.
+        own: u32,
     },
     /// The rules decided again and again without an end: a bug of the engine. It goes on with the next event.
     RulesCircle,

@@ -157,6 +157,7 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         | Notice::ForeignNodesDeleted { .. }
         | Notice::ForeignNodesKept { .. }
         | Notice::SessionlessNodesDeleted { .. }
+        | Notice::TotalsDiffer { .. }
         | Notice::RulesCircle => return None,
     })
 }

@@ -261,6 +261,11 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
                  `leader`"
             )
         }
+        Notice::TotalsDiffer { other, of_other, own } => warn!(
+            %job, %instance, %other, of_other, own,
+            "no fire begins: this job runs after the other one with `items same`, and they have different numbers of items; give \
+             both the same sharding-total-count"
+        ),
         Notice::RulesCircle => error!(
             %job, %instance,
             "the coordination of the job found no end of its decisions: this is a bug of elasticjob, please report it with \

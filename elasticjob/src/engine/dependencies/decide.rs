@@ -47,10 +47,11 @@ pub(crate) fn decide(
     is_far_ahead: impl Fn(i64) -> bool,
 ) -> Vec<Decided> {
     let mut decided = Vec::new();
-    let open = record.open().map(|due| due.at);
+    let has_items = dependencies.iter().any(|dependency| dependency.items == DependencyItems::Same);
+    // Where the items do not follow items any more, a fire that is open is decided as a whole.
+    let open = record.open().filter(|_| has_items).map(|due| due.at);
     let fires = parents.fires().into_iter().chain(open).collect::<BTreeSet<i64>>();
     let undecided = fires.into_iter().filter(|at| !record.covers(*at));
-    let has_items = dependencies.iter().any(|dependency| dependency.items == DependencyItems::Same);
     // What a wrong clock has run before its time waits for that.
     'fires: for at in undecided.take_while(|at| !is_far_ahead(*at)) {
         let is_open = open == Some(at);
@@ -92,7 +93,7 @@ pub(crate) fn decide(
             decided.push(Decided { at, decision: Decision::Runs });
             continue;
         }
-        let new = new_items(items, at, record.open().map(|_| record).filter(|_| is_open));
+        let new = new_items(items, at, Some(record).filter(|_| is_open));
         let decision = match (is_open, new.released.is_empty(), new.is_whole) {
             (false, true, false) => break,
             (false, true, true) => new.skipped.into_values().next().map_or(Decision::Runs, Decision::Skipped),

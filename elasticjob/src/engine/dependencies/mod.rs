@@ -21,5 +21,5 @@ pub use item_set::ItemSet;
 pub use parent::{ParentItem, ParentView};
 pub(crate) use parent::{Parents, Stand};
 pub use parent_end::ParentEnd;
-pub(crate) use record::{DecidedItems, Release};
 pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, ReleasedItems, SkippedItems, Unmet};
+pub(crate) use record::{DecidedItems, Release};

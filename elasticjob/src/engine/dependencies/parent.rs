@@ -154,6 +154,11 @@ impl Parents {
         self.0.get(job).into_iter().flat_map(Parent::fires).collect()
     }
 
+    /// How many items a job has.
+    pub(crate) fn total(&self, job: &JobName) -> Option<u32> {
+        Some(self.0.get(job)?.view.configuration.as_deref()?.sharding_total_count())
+    }
+
     /// How each item of the fire of a job at a time has ended, `None` where it has not. The error is how the fire stands
     /// as a whole: it is not over where the job has another number of items than this one.
     pub(super) fn ends_of_items(&self, job: &JobName, at: i64, total: u32) -> Result<Vec<Option<ParentEnd>>, Stand> {

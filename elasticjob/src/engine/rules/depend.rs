@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use super::Step;
 use crate::clock::Now;
-use crate::config::{DependencyItems, JobConfiguration};
+use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::action::Action;
 use crate::engine::dependencies::{Decided, Decision, DependencyRecord, DueFire, ParentView, Release, Unmet, decide};
 use crate::engine::engine::JobEngine;
 use crate::engine::late::lateness;
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
@@ -47,6 +48,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.follow_jobs(jobs);
     }
     engine.dependencies.undecided = engine.dependencies.parents.first_after(now.wall);
+    engine.tell_totals(&configuration);
     Ok(decide_next(engine, now, &configuration, record, version)?.map_or(Step::Pass, Step::Write))
 }
 
@@ -191,9 +193,23 @@ impl JobEngine {
             || is_skipped_for_run)
     }
 
+    /// Reports jobs that the items follow item by item and that have another number of items, once.
+    fn tell_totals(&mut self, configuration: &JobConfiguration) {
+        let own = configuration.sharding_total_count();
+        let same = configuration.depends_on().iter().filter(|dependency| dependency.items == DependencyItems::Same);
+        let totals =
+            same.filter_map(|Dependency { job, .. }| Some((job.clone(), self.dependencies.parents.total(job)?)));
+        let others: Vec<(JobName, u32)> = totals.filter(|(_, total)| *total != own).collect();
+        let told = std::mem::replace(&mut self.dependencies.other_totals, others.clone());
+        for (other, of_other) in others.into_iter().filter(|other| !told.contains(other)) {
+            self.tell(Notice::TotalsDiffer { other, of_other, own });
+        }
+    }
+
     /// Takes what the node says of single items.
     fn take_items(&mut self, now: Now, configuration: &JobConfiguration, record: Option<&DependencyRecord>) {
-        let record = record.filter(|_| has_items(configuration));
+        // A fire that is open stays so where the configuration changes, until the leader has decided on it.
+        let record = record.filter(|record| has_items(configuration) || record.items.is_some());
         if self.dependencies.items.as_deref() == record {
             return;
         }
@@ -223,7 +239,7 @@ impl JobEngine {
 
     /// Whether items of the job follow items with the same number.
     pub(in crate::engine) fn follows_items(&self) -> bool {
-        self.configuration.in_force.as_deref().is_some_and(has_items)
+        self.configuration.in_force.as_deref().is_some_and(has_items) || self.dependencies.items.is_some()
     }
 
     /// Whether an item may begin for a fire.

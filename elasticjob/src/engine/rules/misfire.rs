@@ -348,9 +348,11 @@ impl JobEngine {
     /// Whether an item is not released yet for the fire that it missed.
     fn is_missed_fire_held(&self, item: ShardingItem) -> bool {
         self.follows_items()
-            && self.misfire_of(item).ok().flatten().is_some_and(|at| {
-                self.release(Fire::Scheduled(at), item) == Release::Held
-            })
+            && self
+                .misfire_of(item)
+                .ok()
+                .flatten()
+                .is_some_and(|at| self.release(Fire::Scheduled(at), item) == Release::Held)
     }
 
     /// Whether nothing else of an item comes first, here or elsewhere. Where something does, its end is an event, and the

@@ -14,6 +14,8 @@ pub(in crate::engine) struct Dependencies {
     pub(in crate::engine) undecided: Option<i64>,
     /// The latest fires that came here, in the order in which they did.
     pub(in crate::engine) due: Vec<DueFire>,
+    /// The jobs that were reported as having another number of items, with that number.
+    pub(in crate::engine) other_totals: Vec<(JobName, u32)>,
     /// What was read last of the node, where items of this job follow items with the same number.
     pub(in crate::engine) items: Option<Box<DependencyRecord>>,
 }

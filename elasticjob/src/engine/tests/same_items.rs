@@ -124,8 +124,7 @@ fn an_item_whose_item_before_failed_is_skipped_by_its_owner_and_the_others_run()
     learn(&mut group, &[(AT, WELL), (AT, BADLY), (AT, RUNS)]);
     assert_eq!(begun(&group), [(AT, 0)]);
     assert_eq!((record(&group, 1).through, record(&group, 1).last), (Some(AT), None));
-    let reason =
-        SkipReason::ItemDependencyNotMet { job: extract(), end: "failed".to_owned(), when: "succeeded" };
+    let reason = SkipReason::ItemDependencyNotMet { job: extract(), end: "failed".to_owned(), when: "succeeded" };
     let told = Notice::Skipped { fire: Fire::Scheduled(AT), items: vec![1], reason };
     assert_eq!(notices(&group).filter(|notice| **notice == told).count(), 1);
     learn(&mut group, &[(AT, WELL), (AT, BADLY), (AT, WELL)]);
@@ -252,6 +251,19 @@ fn a_fire_that_falls_into_a_run_is_made_up_for_item_by_item() {
 }
 
 #[test]
+fn totals_that_differ_are_told_once_and_nothing_begins_before_they_are_equal() {
+    let mut group = Group::settled(1, &after(2).build().unwrap());
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, WELL), (AT, WELL), (AT, RUNS)]);
+    learn(&mut group, &[(AT, WELL), (AT, WELL), (AT, WELL)]);
+    let told = Notice::TotalsDiffer { other: extract(), of_other: 3, own: 2 };
+    assert_eq!(notices(&group).filter(|notice| **notice == told).count(), 1);
+    assert_eq!(begun(&group), []);
+    learn(&mut group, &[(AT, WELL), (AT, WELL)]);
+    assert_eq!(begun(&group), [(AT, 0), (AT, 1)]);
+}
+
+#[test]
 fn a_manual_trigger_waits_for_nothing() {
     let mut group = Group::settled(1, &after(2).build().unwrap());
     group.run_until(6_000);
@@ -263,7 +275,12 @@ fn a_manual_trigger_waits_for_nothing() {
     transaction.create(trigger, "", crate::registry::CreateMode::Persistent);
     group.operate(&transaction, false);
     let manual = |group: &Group| {
-        group.starts(0).into_iter().filter(|(fire, ..)| matches!(fire, Fire::Manual { .. })).flat_map(|start| start.2).count()
+        group
+            .starts(0)
+            .into_iter()
+            .filter(|(fire, ..)| matches!(fire, Fire::Manual { .. }))
+            .flat_map(|start| start.2)
+            .count()
     };
     assert_eq!(manual(&group), 2);
     group.end_items(0, &[0, 1]);

@@ -95,10 +95,8 @@ async fn totals_that_differ_are_refused_and_told() {
     ])
     .await;
     let stored = desk.operations.configuration(&name("load")).await.unwrap();
-    let same = JobSettings {
-        depends_on: Some(vec!["extract items same".to_owned()]),
-        ..stored.configuration.settings()
-    };
+    let same =
+        JobSettings { depends_on: Some(vec!["extract items same".to_owned()]), ..stored.configuration.settings() };
     let error = desk.operations.update_configuration(&stored, &same).await.unwrap_err().to_string();
     assert!(error.contains("job 'extract' has: that has 4 and this one 3"), "{error}");
     let both = JobSettings { sharding_total_count: Some(4), ..same };

@@ -227,7 +227,10 @@ impl Follows {
                 ended if self.when == When::Succeeded && ended != Some(&FireState::Succeeded) => "did not succeed",
                 _ => continue,
             };
-            return Err(format!("item {item} begins for the fire {at}, and that item of job '{}' {wrong}", self.parent));
+            return Err(format!(
+                "item {item} begins for the fire {at}, and that item of job '{}' {wrong}",
+                self.parent
+            ));
         }
         Ok(())
     }

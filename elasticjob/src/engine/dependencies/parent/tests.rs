@@ -4,9 +4,9 @@ use super::*;
 use crate::config::Dependency;
 use crate::config::When;
 use crate::engine::dependencies::{Decided, DecidedItems, Decision, decide};
-use crate::ident::ShardingItem;
 use crate::fire::{Attempt, ExecutionSource, Fire, ItemEnd};
 use crate::ident::InstanceId;
+use crate::ident::ShardingItem;
 use crate::registry::SessionId;
 
 const AT: i64 = 1_700_000_005_000;
@@ -60,12 +60,7 @@ fn decided(dependencies: &[&str], parents: &Parents) -> Vec<(i64, Option<ParentE
 }
 
 /// What is decided for a job of so many items after these ones, where that was decided before.
-fn decided_after(
-    dependencies: &[&str],
-    total: u32,
-    parents: &Parents,
-    before: &DependencyRecord,
-) -> Vec<Decided> {
+fn decided_after(dependencies: &[&str], total: u32, parents: &Parents, before: &DependencyRecord) -> Vec<Decided> {
     let dependencies: Vec<Dependency> = dependencies.iter().map(|text| text.parse().unwrap()).collect();
     decide(&dependencies, total, parents, before, |_| false)
 }
@@ -158,6 +153,16 @@ fn totals_that_differ_are_waited_for_and_items_that_come_or_go_are_a_part_of_the
     assert_eq!(items(&decided_after(&["a items same"], 2, &fewer, &record)), (vec![], vec![], true));
     let more = of(4, vec![succeeded(AT), succeeded(AT), succeeded(AT), FireRecord::empty()]);
     assert_eq!(items(&decided_after(&["a items same"], 4, &more, &record)), (vec![2], vec![], false));
+}
+
+#[test]
+fn a_fire_that_is_open_is_decided_as_a_whole_where_the_items_follow_no_items_any_more() {
+    let first = DependencyRecord::from(AT - 1);
+    let running = knowing([("a", view(every_five(2), [succeeded(AT), begun(&FireRecord::empty(), AT)]))]);
+    let record = after_items(&first, &decided_after(&["a items same"], 2, &running, &first));
+    assert_eq!(decided_after(&["a"], 2, &running, &record), []);
+    let over = knowing([("a", view(every_five(2), [succeeded(AT), succeeded(AT)]))]);
+    assert_eq!(decided_after(&["a"], 2, &over, &record), [Decided { at: AT, decision: Decision::Runs }]);
 }
 
 #[test]

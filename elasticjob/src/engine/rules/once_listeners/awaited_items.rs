@@ -94,12 +94,10 @@ impl JobEngine {
     /// The items that other instances are to begin when what they follow has ended. For its own an instance waits before it
     /// comes to the listeners after them; one that comes here since then is left out.
     fn items_held_elsewhere(&self, fire: Fire) -> Result<Vec<ShardingItem>, Unread> {
-        let Some(configuration) = self.configuration.in_force.as_ref().filter(|_| self.follows_items())
-        else {
+        let Some(configuration) = self.configuration.in_force.as_ref().filter(|_| self.follows_items()) else {
             return Ok(Vec::new());
         };
-        let held = (0..configuration.sharding_total_count())
-            .filter(|item| self.release(fire, *item) == Release::Held);
+        let held = (0..configuration.sharding_total_count()).filter(|item| self.release(fire, *item) == Release::Held);
         let of_another = |item| {
             let owner = self.mirror.need(&JobPath::owner_of(item))?.and_then(Known::text);
             let is_of_another = owner.is_some_and(|owner| owner != self.identity.instance.as_str());
