@@ -460,8 +460,9 @@ fn begin_transaction(
     Ok(txn.build())
 }
 
-/// Writes that the fire is decided against for items that an operator disabled, or whose server was disabled, or that follow
-/// an item which ended otherwise than they wait for. When they are enabled again they wait for the next fire, whichever instance owns them then.
+/// Writes that the fire is decided against for items that an operator disabled, or whose server was disabled: when they are
+/// enabled again they wait for the next fire, whichever instance owns them then. The same for items that follow an item which
+/// ended otherwise than they wait for.
 fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
     // A fire that came by a clock far ahead comes again.
     let is_early = |at: i64| engine.seen.is_some_and(|now| engine.is_far_ahead(now, at));
