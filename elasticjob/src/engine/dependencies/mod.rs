@@ -22,4 +22,6 @@ pub use parent::{ParentItem, ParentView};
 pub(crate) use parent::{Parents, Stand};
 pub use parent_end::ParentEnd;
 pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, ReleasedItems, SkippedItems, Unmet};
-pub(crate) use record::{DecidedItems, Release};
+#[cfg(test)]
+pub(crate) use record::DecidedItems;
+pub(crate) use record::Release;

@@ -135,7 +135,7 @@ fn next_waits(
     if next == due.at || engine.planted.has(Bug::HastyNext) {
         return Ok(None);
     }
-    let waited_for = read_all((0..configuration.sharding_total_count()).map(|item| {
+    let waited_for: Vec<Option<i64>> = read_all((0..configuration.sharding_total_count()).map(|item| {
         let Some(Release::Since(since)) = record.release(due.at, item) else { return Ok(None) };
         let is_waited_for =
             lateness(now, since) <= LATE_ACQUISITION && !engine.has_taken(configuration, due.at, item)?;

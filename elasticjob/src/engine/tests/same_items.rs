@@ -272,6 +272,8 @@ fn a_manual_trigger_waits_for_nothing() {
     group.run_until(7_000);
     let trigger = group.own_trigger(0);
     let mut transaction = crate::registry::Transaction::new();
+    let triggers = JobPath::Triggers.absolute(&super::group::job());
+    transaction.create(triggers, "", crate::registry::CreateMode::Persistent);
     transaction.create(trigger, "", crate::registry::CreateMode::Persistent);
     group.operate(&transaction, false);
     let manual = |group: &Group| {

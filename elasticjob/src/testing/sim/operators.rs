@@ -15,7 +15,7 @@ impl World {
     pub(super) fn configuration(&self, job: &JobName, total: u32) -> JobConfiguration {
         let after = self.runs_after_first(job).cloned();
         let builder = JobConfiguration::builder(job.as_str(), total);
-        let builder = match after {
+        let builder = match &after {
             Some(after) => builder.depends_on([after.to_string()]),
             None => builder.cron(format!("0/{} * * * * ?", self.period)),
         };
