@@ -190,7 +190,7 @@ mod tests {
         let jobs = [("extract", ""), ("load", "extract when ended items same")];
         assert!(told(&jobs, Form::Tree).await.ends_with("└─ load  when ended, item by item\n"));
         assert!(told(&jobs, Form::Dot).await.contains("[label=\"ended, item by item\"]"));
-        assert!(told(&jobs, Form::Json).await.contains("\"items\": \"same\""));
+        assert!(told(&jobs, Form::Json).await.contains("\"items\":\"same\""));
     }
 
     const JOBS: [(&str, &str); 4] = [

@@ -65,7 +65,7 @@ impl Timer {
     fn what(self) -> &'static str {
         match self {
             Self::Fire => "a scheduled fire",
-            Self::Decide => "a fire that other jobs began before its time is decided",
+            Self::Decide => "a fire that other jobs began before its time, or that waits for the one before it, is decided",
             Self::Hold => "the fire no longer waits for the assignment of its items",
             Self::Close => "the fire may not begin any more",
             Self::Renew => "the session is proven again for the runs",
@@ -173,6 +173,7 @@ impl JobEngine {
             (Timer::Reconcile, self.leadership.reconcile_at.filter(|_| term.is_some())),
             (Timer::IdleServers, term.and_then(|term| term.idle_servers.due())),
             (Timer::Remind, self.leadership.reminder.remind_at()),
+            (Timer::Decide, self.dependencies.leaves_time.filter(|_| term.is_some()).map(|(_, until)| until)),
             (Timer::Sweep, self.leadership.unswept),
             (Timer::Patience, self.patience_ends()),
             (Timer::Clock, seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK)),

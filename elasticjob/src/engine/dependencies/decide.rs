@@ -94,10 +94,10 @@ pub(crate) fn decide(
             continue;
         }
         let new = new_items(items, at, Some(record).filter(|_| is_open));
+        // Also where all of them begin at once: items that the jobs get later are no part of the fire.
         let decision = match (is_open, new.released.is_empty(), new.is_whole) {
             (false, true, false) => break,
             (false, true, true) => new.skipped.into_values().next().map_or(Decision::Runs, Decision::Skipped),
-            (false, false, true) if new.skipped.is_empty() => Decision::Runs,
             (true, true, false) if new.skipped.is_empty() => break,
             _ => Decision::Items(new),
         };

@@ -21,7 +21,7 @@ pub use item_set::ItemSet;
 pub use parent::{ParentItem, ParentView};
 pub(crate) use parent::{Parents, Stand};
 pub use parent_end::ParentEnd;
-pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, ReleasedItems, SkippedItems, Unmet};
 #[cfg(test)]
 pub(crate) use record::DecidedItems;
 pub(crate) use record::Release;
+pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, ReleasedItems, SkippedItems, Unmet};

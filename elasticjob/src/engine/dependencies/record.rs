@@ -36,8 +36,7 @@ pub struct DependencyRecord {
     /// The latest fire that the job runs for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<DueFire>,
-    /// Which items of that fire may begin, where they do not all do at once: an item of this job follows the item of other
-    /// jobs with its number.
+    /// Which items of that fire may begin, where an item of this job follows the item of other jobs with its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<DueItems>,
     /// The latest decided fires, in ascending order.
@@ -119,14 +118,6 @@ pub(crate) enum Release {
     Skipped(Unmet),
     /// There was no such item when the fire was decided.
     NotPart,
-}
-
-#[cfg(feature = "testing")]
-impl Release {
-    /// Whether it may begin.
-    pub(crate) fn may_begin(&self) -> bool {
-        matches!(self, Self::Since(_))
-    }
 }
 
 /// What is decided on single items of a fire.

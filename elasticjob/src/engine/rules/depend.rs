@@ -81,12 +81,8 @@ fn decide_next(
     if engine.planted.has(Bug::BlindChild) {
         decided.iter_mut().for_each(run_all);
     }
-    if has_items(configuration)
-        && let Some(waits_until) = next_waits(engine, now, configuration, &before, &decided)?
-    {
+    if has_items(configuration) && leaves_time(engine, now, configuration, &before, &decided)? {
         decided.pop();
-        let undecided = engine.dependencies.undecided.into_iter().chain([waits_until]).min();
-        engine.dependencies.undecided = undecided;
     }
     let after = decided.iter().fold(before, |record, Decided { at, decision }| match decision {
         Decision::Runs => record.after(*at, None, now.wall),
@@ -119,30 +115,32 @@ fn run_all(decided: &mut Decided) {
     }
 }
 
-/// Until when the next fire leaves time to that which is due: its last items may have been released a moment ago, and the
-/// next fire takes its place with their owners. `None` where there is no next one, or each of those items was begun, noted
-/// as missed or decided against, or is late.
-fn next_waits(
-    engine: &JobEngine,
+/// Whether the next fire leaves time to that which is due: its last items may have been released a moment ago, and the next
+/// fire takes its place with their owners. It does not where each of them was begun, noted as missed or decided against, or
+/// is late, and no longer than that takes, whatever the clocks say.
+fn leaves_time(
+    engine: &mut JobEngine,
     now: Now,
     configuration: &JobConfiguration,
     record: &DependencyRecord,
     decided: &[Decided],
-) -> Result<Option<i64>, Unread> {
+) -> Result<bool, Unread> {
     let is_next = |decided: &Decided| !matches!(decided.decision, Decision::Skipped(_));
     let next = decided.last().filter(|decided| is_next(decided)).map(|decided| decided.at);
-    let (Some(next), Some(due)) = (next, record.due) else { return Ok(None) };
+    let (Some(next), Some(due)) = (next, record.due) else { return Ok(false) };
     if next == due.at || engine.planted.has(Bug::HastyNext) {
-        return Ok(None);
+        return Ok(false);
     }
-    let waited_for: Vec<Option<i64>> = read_all((0..configuration.sharding_total_count()).map(|item| {
-        let Some(Release::Since(since)) = record.release(due.at, item) else { return Ok(None) };
-        let is_waited_for =
-            lateness(now, since) <= LATE_ACQUISITION && !engine.has_taken(configuration, due.at, item)?;
-        Ok(is_waited_for.then_some(since))
+    let waited_for: Vec<bool> = read_all((0..configuration.sharding_total_count()).map(|item| {
+        let Some(Release::Since(since)) = record.release(due.at, item) else { return Ok(false) };
+        Ok(lateness(now, since) <= LATE_ACQUISITION && !engine.has_taken(configuration, due.at, item)?)
     }))?;
-    let waits = i64::try_from(LATE_ACQUISITION.as_millis()).unwrap_or(i64::MAX);
-    Ok(waited_for.into_iter().flatten().min().map(|since| since.saturating_add(waits + 1)))
+    if !waited_for.contains(&true) {
+        return Ok(false);
+    }
+    let known = engine.dependencies.leaves_time.filter(|(at, _)| *at == due.at);
+    let (_, until) = *engine.dependencies.leaves_time.insert(known.unwrap_or((due.at, now.mono + LATE_ACQUISITION)));
+    Ok(now.mono < until)
 }
 
 impl JobEngine {

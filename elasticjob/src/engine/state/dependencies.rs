@@ -1,5 +1,7 @@
 //! What an engine keeps about the jobs that its job depends on.
 
+use std::time::Duration;
+
 use crate::engine::dependencies::{DependencyRecord, DueFire, Parents, Release};
 use crate::ident::{JobName, ShardingItem};
 
@@ -9,11 +11,12 @@ pub(in crate::engine) struct Dependencies {
     /// The jobs that the edge tells of: those that the configuration names, while this instance leads.
     pub(in crate::engine) following: Vec<JobName>,
     pub(in crate::engine) parents: Parents,
-    /// When there is something to decide on that cannot be decided yet: a fire of them that began before its time, or one
-    /// that leaves time to the items of the fire before it.
+    /// A fire of them that began before its time, and is decided when that has come.
     pub(in crate::engine) undecided: Option<i64>,
     /// The latest fires that came here, in the order in which they did.
     pub(in crate::engine) due: Vec<DueFire>,
+    /// The fire that is due and whose items are left time before the next one becomes due, and until when.
+    pub(in crate::engine) leaves_time: Option<(i64, Duration)>,
     /// The jobs that were reported as having another number of items, with that number.
     pub(in crate::engine) other_totals: Vec<(JobName, u32)>,
     /// What was read last of the node, where items of this job follow items with the same number.

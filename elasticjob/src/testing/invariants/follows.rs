@@ -24,6 +24,9 @@ const DECIDES_ITEMS: Millis = 25_000;
 /// For so long it does, in milliseconds.
 const LEAVES_TIME: i64 = 10_000;
 
+/// The same by a clock that is too fast.
+const LEAVES_TIME_AT_LEAST: Millis = 9_000;
+
 /// What is further ahead than this came by a wrong clock, in milliseconds.
 const FAR: i64 = 60_000;
 
@@ -42,6 +45,8 @@ pub(crate) struct Follows {
     due: Option<i64>,
     /// What the leader wrote last.
     record: Option<DependencyRecord>,
+    /// When items were released, by the time of the fire and that of the release.
+    released: BTreeMap<(i64, i64), Millis>,
     /// Items that were disabled at some time: they may begin a fire after it was decided without them.
     disabled: BTreeSet<ShardingItem>,
     /// Fires that an instance said that it does not run, as its items still ran for an earlier one.
@@ -60,6 +65,7 @@ impl Follows {
             complete: BTreeMap::new(),
             due: None,
             record: None,
+            released: BTreeMap::new(),
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
             calm_since: None,
@@ -131,6 +137,11 @@ impl Follows {
             _ => return Ok(()),
         };
         let Some(written) = written else { return Ok(()) };
+        if let (Some(due), Some(items)) = (written.due, &written.items) {
+            for released in &items.released {
+                self.released.entry((due.at, released.since)).or_insert(now);
+            }
+        }
         let before = self.record.replace(written.clone()).filter(|_| !is_new);
         let Some(due) = written.due.filter(|_| !is_new) else { return Ok(()) };
         if self.due.replace(due.at) == Some(due.at) {
@@ -188,9 +199,11 @@ impl Follows {
         for item in 0..total {
             let released = before.items.iter().flat_map(|items| &items.released);
             let since = released.into_iter().find(|released| released.items.contains(item));
-            let since = since.map(|released| released.since).or(before.due.map(|due| due.since));
-            let since = since.filter(|_| before.release(at, item).is_some_and(|release| release.may_begin()));
-            let is_fresh = since.is_some_and(|since| (0..=LEAVES_TIME).contains(&(next.since - since)));
+            let Some(since) = since.map(|released| released.since) else { continue };
+            // The clock of the leader may have been set back, and it may be too fast.
+            let known_for = self.released.get(&(at, since)).map(|at| now - at);
+            let is_fresh = known_for.is_some_and(|known_for| known_for < LEAVES_TIME_AT_LEAST)
+                && (0..=LEAVES_TIME).contains(&(next.since - since));
             let Some(record) = data(tree, &self.child, &JobPath::fire(item)) else { continue };
             let record = FireRecord::parse(&record);
             let is_taken = record.covers(Fire::Scheduled(at)) || record.missed >= Some(at);
