@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::dependencies::Release;
 use super::engine::JobEngine;
 use super::notice::Notice;
 use super::planted::Bug;
@@ -110,7 +111,10 @@ impl JobEngine {
         let (Some(open), Some(standing)) = (self.fires.open.as_deref(), self.fires.standing.as_deref()) else {
             return false;
         };
-        let is_undecided = |item: &ShardingItem| !standing.begun.contains(item) && !standing.dropped.contains(item);
+        let is_undecided = |item: &ShardingItem| {
+            let is_decided = standing.begun.contains(item) || standing.dropped.contains(item);
+            !is_decided && self.release(standing.key.fire, *item) != Release::Held
+        };
         let goes_on = match (open.key.fire, standing.key.fire) {
             (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
             (Fire::Scheduled(_), Fire::Manual { .. }) => {
@@ -134,10 +138,7 @@ impl JobEngine {
     /// Whether an item is given up for the open fire, and the reason where it has to be reported.
     pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Result<GivesUp, Unread> {
         let at = open.key.fire.at();
-        if let Some(since) = self.registered_since(at)?
-            && !self.planted.has(Bug::BegunBefore)
-            && self.evidence(item, at)? == Evidence::MadeSince
-        {
+        if let Some(since) = self.is_from_before(item, at)? {
             let by_own_clock = self.membership.registering_since.filter(|since| *since <= at);
             return Ok(match (open.key.fire, by_own_clock) {
                 (Fire::Scheduled(_), Some(_)) => {
@@ -167,6 +168,15 @@ impl JobEngine {
         let is_over_for_item =
             || self.follows_items() && self.late_limit().is_some_and(|limit| lateness(now, due) > limit);
         Ok(if open.is_over || is_over_for_item() { GivesUp::Because(self.too_late(now, due)) } else { GivesUp::No })
+    }
+
+    /// Whether a fire is from before the job was registered, so that no record says what began: since when it is registered.
+    pub(super) fn is_from_before(&self, item: ShardingItem, at: i64) -> Result<Option<i64>, Unread> {
+        let since = self.registered_since(at)?.filter(|_| !self.planted.has(Bug::BegunBefore));
+        Ok(match since {
+            Some(since) if self.evidence(item, at)? == Evidence::MadeSince => Some(since),
+            _ => None,
+        })
     }
 
     /// Since when the job is registered, by the clock of the registry center, if that is after this time: the registry center

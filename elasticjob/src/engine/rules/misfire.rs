@@ -279,7 +279,10 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
         let Ok((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
         mine.into_iter()
             .filter(|item| engine.is_to_make_up(*item))
-            .filter_map(|item| engine.misfire_of(item).ok()?)
+            .filter_map(|item| Some((item, engine.misfire_of(item).ok()??)))
+            // To open it would decide nothing.
+            .filter(|(item, at)| !matches!(engine.is_from_before(*item, *at), Ok(Some(_))))
+            .map(|(_, at)| at)
             .max()
     } else {
         engine.fires.missed.map(Missed::at)
