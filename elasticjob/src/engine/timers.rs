@@ -65,7 +65,9 @@ impl Timer {
     fn what(self) -> &'static str {
         match self {
             Self::Fire => "a scheduled fire",
-            Self::Decide => "a fire that other jobs began before its time, or that waits for the one before it, is decided",
+            Self::Decide => {
+                "a fire that other jobs began before its time, or that waits for the one before it, is decided"
+            }
             Self::Hold => "the fire no longer waits for the assignment of its items",
             Self::Close => "the fire may not begin any more",
             Self::Renew => "the session is proven again for the runs",
