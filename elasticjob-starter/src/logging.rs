@@ -48,8 +48,8 @@ pub fn init_logging() -> Result<(), AppError> {
     Ok(())
 }
 
-/// The standard error for what a program says beside its log: a pipe that nobody reads, or that is closed, costs lines, and
-/// never time.
+/// The standard error for what a program says beside its log: a pipe that no process reads, or that is closed, costs
+/// lines, and never time.
 pub fn patient_stderr() -> impl Write + Send + 'static {
     PatientStderr::by_lines()
 }

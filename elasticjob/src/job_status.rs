@@ -1,4 +1,4 @@
-//! What an instance says of a job: what it does, what it waits for, and why a fire was not run.
+//! The status of a job on an instance: what it does, what it waits for, and why a fire was not run.
 
 use std::sync::Arc;
 

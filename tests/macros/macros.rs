@@ -1,4 +1,4 @@
-//! What `#[elastic_job]` accepts and refuses, with the messages it gives.
+//! Tests of what `#[elastic_job]` accepts and refuses, with its messages.
 //!
 //! After a wanted change of a message: `TRYBUILD=overwrite cargo test -p elasticjob-macro-tests`.
 

@@ -17,7 +17,8 @@ use crate::tier::Tier;
 use crate::wrong_clock::WrongClock;
 use crate::zookeeper::ZookeeperServer;
 
-/// So many tests run at a time unless a program says otherwise: they wait for sessions, fires and processes much more than they compute.
+/// How many tests run at a time unless a program says otherwise: they wait for sessions, fires and processes much more
+/// than they compute.
 const TESTS_AT_A_TIME: usize = 4;
 
 /// The tests of one program.

@@ -1,4 +1,4 @@
-//! How the test programs take their arguments, and end.
+//! Arguments and exit codes of the test programs.
 
 use std::env::{Args, args};
 use std::error::Error;

@@ -17,7 +17,7 @@ const NO_SERVERS: &str = "no registry center is set: give --server-lists and --n
     elasticjob.reg-center.server-lists in application.yaml or ELASTICJOB_REG_CENTER_SERVER_LISTS; jobs on the embedded \
     registry of a program can be operated in that program alone";
 
-/// The sources of the settings that the flags name. The arguments of this program are none of them.
+/// The sources of the settings that the flags name. The arguments of this program are not among them.
 pub(crate) fn files(flags: &Registry, sources: &Sources) -> Sources {
     let given = [("--config", "config.location", &flags.config), ("--profile", "profiles.active", &flags.profile)];
     with(sources.clone().arguments([""; 0]), given)

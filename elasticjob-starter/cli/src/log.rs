@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::table::json;
 use crate::traces;
 
-/// So many lines are read at a time.
+/// How many lines are read at a time.
 const STEP: u32 = 5_000;
 
 /// The most runs of one fire.

@@ -1,12 +1,12 @@
 //! `elasticjob status --watch`: writes the status again after each change.
 
-use std::future::poll_fn;
-use std::task::Poll;
+use std::sync::Arc;
 
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
+use elasticjob::registry::SessionState;
 use elasticjob::registry::layout::JobPath;
-use elasticjob::registry::{SessionState, WatchStream};
+use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::schedule::{TimeZone, format_rfc3339};
 use tokio::sync::watch::Receiver;
 
@@ -19,27 +19,38 @@ use crate::time::{now, zone_of};
 const CLEAR: &str = "\x1b[2J\x1b[H";
 
 /// Writes the status of a job now and after each change, each with its time, until Ctrl-C or until the output is
-/// closed. While the registry center is away, it waits and writes that.
+/// closed. While the registry center is away, it waits and writes that. The nodes of the job are read once; after a change
+/// only those that changed are read again.
 pub(crate) async fn watch(
     operations: &Operations,
     job: &JobName,
     as_json: bool,
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
-    let mut changes = operations.registry().watch(&JobPath::Root.absolute(job));
+    let watched = WatchedRegistry::below(operations.registry().clone(), JobPath::Root.absolute(job));
+    let views = Operations::new(Arc::new(watched.clone()));
+    let mut changes = watched.changes();
     let mut connection = Connection { session: operations.registry().session(), is_away: false };
     let follow = async {
         loop {
             let look = async {
-                match changed(changes.as_mut()).await {
-                    true => Ok(operations.snapshot(job).await),
-                    false => Err(Failure::Watch("the registry center closed the session".to_owned())),
+                // While the registry center is away, what is known is of before.
+                loop {
+                    if changes.changed().await.is_err() {
+                        return std::future::pending().await;
+                    }
+                    if watched.lost_since().is_none() {
+                        return views.snapshot(job).await;
+                    }
                 }
             };
             let looked = tokio::select! {
-                looked = look => looked?,
+                looked = look => looked,
                 // The snapshot under way is given up: the watch reports when the registry center is back.
-                () = connection.lost() => {
+                state = connection.lost() => {
+                    if state == SessionState::Closed {
+                        return Err(Failure::Watch("the registry center closed the session".to_owned()));
+                    }
                     tell_waiting(console, "the connection is lost");
                     continue;
                 }
@@ -87,35 +98,18 @@ struct Connection {
 }
 
 impl Connection {
-    /// Waits until the connection is lost. When it is lost already, waits for the next loss.
-    async fn lost(&mut self) {
+    /// Waits until the connection is lost, or closed for ever. When it is lost already, waits for the next loss.
+    async fn lost(&mut self) -> SessionState {
         loop {
             let state = *self.session.borrow_and_update();
-            let is_away = matches!(state, SessionState::Suspended { .. } | SessionState::Connecting);
-            if std::mem::replace(&mut self.is_away, is_away) != is_away && is_away {
-                return;
+            let is_away = !matches!(state, SessionState::Connected { .. });
+            let is_lost_now = std::mem::replace(&mut self.is_away, is_away) != is_away && is_away;
+            if is_lost_now || state == SessionState::Closed {
+                return state;
             }
             if self.session.changed().await.is_err() {
-                // The end of the watch reports that.
-                std::future::pending::<()>().await;
+                return SessionState::Closed;
             }
         }
     }
-}
-
-/// Waits for a change and takes all changes that are there: one snapshot shows them together. Returns `false` when no
-/// change will follow.
-async fn changed(changes: &mut dyn WatchStream) -> bool {
-    poll_fn(|cx| {
-        let mut seen = false;
-        loop {
-            match changes.poll_next(cx) {
-                Poll::Ready(Some(_)) => seen = true,
-                Poll::Ready(None) => return Poll::Ready(seen),
-                Poll::Pending if seen => return Poll::Ready(true),
-                Poll::Pending => return Poll::Pending,
-            }
-        }
-    })
-    .await
 }

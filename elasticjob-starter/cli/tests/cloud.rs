@@ -31,7 +31,7 @@ impl Scheduler {
         let mut process = command.spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let url = lines.find_map(|line| line.unwrap().strip_prefix("the console is at http://").map(str::to_owned));
-        // Nobody reads on: a pipe that is full would stop the scheduler.
+        // The test reads no more lines: a pipe that is full would stop the scheduler.
         std::thread::spawn(move || lines.for_each(drop));
         Self { process, address: url.unwrap().trim_end_matches('/').to_owned() }
     }

@@ -69,7 +69,7 @@ impl Drop for Shared {
 }
 
 impl App {
-    /// A data file has what happened also while nobody looked.
+    /// A data file has what happened also while no user looked.
     fn follow_configurations(&self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         if self.options.data.is_some() {
@@ -95,7 +95,7 @@ pub struct Console {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConsoleError {
-    /// Everybody on the network could reach a console whose password is printed at each start.
+    /// Every host of the network could reach a console whose password is printed at each start.
     #[error(
         "the console would listen on {0}, where other hosts reach it, and has no users: set \
          `elasticjob.console-users`, or listen on 127.0.0.1"

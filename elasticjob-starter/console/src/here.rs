@@ -1,4 +1,4 @@
-//! Where a request is: its registry center, its caller, its language.
+//! The context of a request: registry center, caller, language.
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ const BETWEEN: Duration = Duration::from_secs(1);
 /// An event comes after this time although nothing changed: pages say how long ago things were.
 const TICK: Duration = Duration::from_secs(30);
 
-/// A stream ends after this time. Who listens comes again, and has to be logged in then.
+/// A stream ends after this time. The listener connects again, and has to be logged in then.
 pub(crate) const LONGEST: Duration = Duration::from_secs(600);
 
 /// Where a stream begins.

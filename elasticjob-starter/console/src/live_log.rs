@@ -1,5 +1,5 @@
-//! Tells pages and programs that the log of a run has further lines, as server-sent events. Only while a reader listens,
-//! and the run goes on, the database is asked.
+//! Tells pages and programs that the log of a run has further lines, as server-sent events. The database is asked only
+//! while a reader listens and the run goes on.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -20,13 +20,13 @@ pub struct ConsoleOptions {
     pub listen: SocketAddr,
     /// The path before all others when the console stands behind a proxy, for example `/jobs`; empty for none.
     pub base_path: String,
-    /// Nobody may change anything, whatever the roles say.
+    /// No user may change anything, whatever the roles say.
     pub read_only: bool,
     /// Who may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
     pub users: Vec<User>,
     /// The programs that may call the console, beside those who log in.
     pub tokens: Vec<Token>,
-    /// What visitors may do who did not log in. Without grants they may do nothing.
+    /// What visitors without a login may do. Without grants they may do nothing.
     pub anonymous: Vec<Grant>,
     /// The language for browsers that ask for none that the console has.
     pub language: Language,

@@ -259,7 +259,7 @@ async fn users_are_not_made_or_listed_without_a_login() {
     }
 }
 
-/// PowerJob ran jobs for everybody who knew an id.
+/// PowerJob ran jobs for every caller who knew an id.
 #[tokio::test]
 async fn nothing_runs_without_a_login_or_a_token_with_the_role() {
     let memory = MemoryRegistry::new();

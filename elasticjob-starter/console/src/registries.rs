@@ -176,7 +176,7 @@ impl Registry {
     }
 }
 
-/// Notes a time; false where nobody can ask for it any more.
+/// Notes a time; false where no caller can ask for it any more.
 fn note(since: &Weak<Mutex<Option<i64>>>, at: i64) -> bool {
     let since = since.upgrade();
     if let Some(since) = &since {

@@ -1,4 +1,4 @@
-//! How much of a program the clients of a port may take.
+//! Limits on what the clients of a port may take.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How many connections each address has.
+//! Counts the connections of each address.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};

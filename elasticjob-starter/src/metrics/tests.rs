@@ -1,4 +1,4 @@
-//! What a scrape shows.
+//! Tests of what a scrape shows.
 
 use std::net::SocketAddr;
 use std::time::Duration;

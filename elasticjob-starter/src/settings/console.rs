@@ -23,7 +23,7 @@ pub struct ConsoleSettings {
     pub address: IpAddr,
     /// `base-path`; empty for none.
     pub base_path: String,
-    /// `read-only`: nobody may change anything.
+    /// `read-only`: no user may change anything.
     pub read_only: bool,
     /// `language`: `en` or `zh-CN`.
     pub language: String,

@@ -76,8 +76,8 @@ pub trait JobListener: Send + Sync + 'static {
 /// A listener that one instance calls on behalf of the whole group, once before and once after all items of a fire. The
 /// `AbstractDistributeOnceElasticJobListener` of Java.
 ///
-/// Found as an [`JobListener`] is. Use it for what belongs to all items together: a table to fill before, a report
-/// to write after.
+/// Found as a [`JobListener`] is. Use it for what belongs to all items together: a table to fill before, a report to
+/// write after.
 ///
 /// ```
 /// use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What code of users sees of a run.
+//! A run, as the code of users sees it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The texts in the registry: the configuration and the instances as YAML, as SnakeYAML writes it for ElasticJob 3.0.5.
+//! The text of the configuration in the registry: YAML, as SnakeYAML writes it for ElasticJob 3.0.5.
 //!
 //! Written texts have Java's keys in Java's order and no other key, because Java refuses unknown keys. Text with
 //! control characters is escaped; Java writes base64 there, which it cannot read back from properties.

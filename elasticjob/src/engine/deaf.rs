@@ -1,4 +1,4 @@
-//! What planted bugs look at in the whole engine. Apart from the bugs, which its parts know.
+//! Code of planted bugs that looks at the whole engine; apart from `planted`, which the parts of the engine use.
 
 use super::engine::JobEngine;
 use super::event::Event;
@@ -28,7 +28,7 @@ impl JobEngine {
         }
     }
 
-    /// Whether an item runs that is none of these, as far as this instance knows.
+    /// Whether an item other than these runs, as far as this instance knows.
     pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
         let total =
             self.configuration.in_force.as_deref().map_or(0, |configuration| configuration.sharding_total_count());

@@ -196,7 +196,7 @@ impl JobEngine {
 
     pub(super) fn prove(&mut self) {
         if self.session.renew_at().is_some() {
-            self.session.start_proving(self.seen.map_or(Duration::ZERO, |seen| seen.mono));
+            self.session.start_proving();
             self.act(Action::Prove);
         }
     }

@@ -29,8 +29,8 @@ pub enum Event {
         /// When the transaction was sent, by both clocks.
         at: Now,
     },
-    /// [`Prove`](super::Action::Prove) got no answer.
-    NotProven,
+    /// Answer to [`Prove`](super::Action::Prove), one for each: a proof as above, also one from before the question, or none.
+    ProofAnswered(Option<(SessionId, Now)>),
     /// The watch of the job's nodes delivered something.
     Watch(WatchEvent),
     /// Answer to [`List`](super::Action::List), one for each path.

@@ -1,4 +1,4 @@
-//! Which runs go on, by the mark of an item, its record and the sessions in the registry.
+//! Tells which runs go on, by the mark and record of an item and the sessions in the registry.
 
 use super::engine::JobEngine;
 use crate::fire::{FireRecord, Lifeline};

@@ -43,6 +43,9 @@ pub enum Bug {
     /// engine.
     #[cfg(feature = "testing")]
     EndsSession,
+    /// A question for a proof that a proof from before it answers counts as open. Planted in the code around the engine.
+    #[cfg(feature = "testing")]
+    OlderProof,
     /// The clean-up after an engine deletes the nodes that its session has in other jobs. Planted in the code around
     /// the engine.
     #[cfg(feature = "testing")]
@@ -193,6 +196,8 @@ pub enum Bug {
     KeptLoss,
     /// What no record says since the registry center lost its data is taken for not begun.
     BegunBefore,
+    /// A job that runs after others follows them from the time that the clock of its leader shows when it begins to.
+    StartsByOwnClock,
     /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
 }
@@ -200,7 +205,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 87] = [
+    pub const ALL: [(&'static str, Self); 89] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -216,6 +221,7 @@ impl Bug {
         ("young-again", Self::YoungAgain),
         ("no-lease", Self::NoLease),
         ("ends-session", Self::EndsSession),
+        ("older-proof", Self::OlderProof),
         ("cleans-session", Self::CleansSession),
         ("forgotten-guard", Self::ForgottenGuard),
         ("foreign-answer", Self::ForeignAnswer),
@@ -287,6 +293,7 @@ impl Bug {
         ("sessionless-instance", Self::SessionlessInstance),
         ("kept-loss", Self::KeptLoss),
         ("begun-before", Self::BegunBefore),
+        ("starts-by-own-clock", Self::StartsByOwnClock),
         ("session-for-engine", Self::SessionForEngine),
     ];
 }

@@ -1,7 +1,7 @@
-//! Which rules need not be asked again.
+//! Tells that rules need not be asked again.
 //!
-//! Thousands of jobs in a process fire at the same moment, and most rules look at the group: who is there, who leads, who
-//! owns which item. While none of this changes, what they said last is what they would say again.
+//! Thousands of jobs in a process fire at the same moment, and most rules look at the group: its instances, its leader,
+//! the owners of items. While none of this changes, these rules would answer the same again.
 
 use super::engine::JobEngine;
 use super::planted::Bug;

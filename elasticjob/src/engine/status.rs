@@ -57,8 +57,8 @@ impl JobEngine {
     }
 
     /// Brings a status up to date, and returns whether it changed. Timers do not count: they move with every proof of the
-    /// session, and nobody has to wake for that. It is asked for at each begin and end, so it takes no memory for what
-    /// stays as it is.
+    /// session, and no reader of the status has to wake for that. It is asked for at each begin and end, so it takes no
+    /// memory for what stays as it is.
     pub fn renew_status(&self, known: &mut JobStatus) -> bool {
         let exists = |path| self.mirror.exists(&path);
         let missed_fire = self

@@ -110,7 +110,7 @@ impl JobEngine {
                 }
             },
             Event::Proven { session, at } => self.session.on_proof(session, at),
-            Event::NotProven => self.session.on_no_proof(),
+            Event::ProofAnswered(proof) => self.session.on_answered(proof),
             Event::Watch(event) => {
                 if event == WatchEvent::Gap {
                     self.link.foreign = None;

@@ -1,4 +1,4 @@
-//! When an engine has to be asked again.
+//! The timers of an engine: when to ask it again.
 
 use std::time::Duration;
 

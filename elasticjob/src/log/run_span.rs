@@ -40,7 +40,7 @@ impl RunSpan {
 
 impl Drop for RunSpan {
     fn drop(&mut self) {
-        // A span that nobody holds any more is closed by the subscriber.
+        // The subscriber closes a span when the last handle to it is dropped.
         let span = self.0.take();
         guarded(|| drop(span));
     }

@@ -49,7 +49,7 @@ impl BuiltIn {
     }
 
     /// The same for the commands, addresses and secrets that a configuration has, each once. A mail server without a
-    /// password is none: programs write their own, without the password.
+    /// password does not count: programs write their own, without the password.
     pub(super) fn bound_notes(&self, configuration: &JobConfiguration) -> Vec<String> {
         let first = |bound: &BoundOptions| match bound {
             BoundOptions::Command(names) => names[0].iter().copied().find(|key| configuration.prop(key).is_some()),

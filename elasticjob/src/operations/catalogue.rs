@@ -19,8 +19,8 @@ const AT_A_TIME: usize = 32;
 /// The jobs of a namespace, for views that are looked at again and again. Cheap to clone.
 ///
 /// It follows the namespace with one watch. As long as nothing changes, a view needs no request, however many jobs there
-/// are; after a change, the jobs that changed are read again when a reader looks. Many who look at the same time wait
-/// for one who reads.
+/// are; after a change, the jobs that changed are read again when a reader looks. Of several readers at the same time
+/// one reads, and the others wait for it.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     registry: WatchedRegistry,

@@ -8,7 +8,7 @@ use crate::secret::{mask_document, mask_inside};
 /// The most children that one call reads.
 const MOST: usize = 200;
 
-/// So many characters of the data are shown.
+/// How many characters of the data are shown.
 const SHOWN: usize = 65_536;
 
 /// A node of the registry center.

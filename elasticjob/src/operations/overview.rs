@@ -1,4 +1,4 @@
-//! What a list of jobs shows of each job.
+//! The entry of a job in a list of jobs.
 
 use std::collections::BTreeMap;
 

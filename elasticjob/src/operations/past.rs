@@ -1,4 +1,4 @@
-//! What became of a fire in the past, from what was traced.
+//! Tells from traces what became of a past fire.
 
 use std::collections::BTreeMap;
 

@@ -18,11 +18,11 @@ use std::sync::Arc;
 use super::limits::size_of;
 use super::{CommitError, Committed, Op, OpResult, Refusal, SessionId, Transaction};
 
-/// A request of several transactions has no more bytes. A server handles one request after the other, also those of other
-/// clients: it should not be held up by one for long.
+/// The most bytes of a request of several transactions. A server handles one request after the other, also those of
+/// other clients: it should not be held up by one for long.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// How many transactions a request has at most, when its first one was in so many requests that were refused for others.
+/// The most transactions of a request whose first one was in `refused` requests that were refused for others.
 fn most_together(refused: u8) -> usize {
     match refused {
         0 | 1 => usize::MAX,
@@ -32,7 +32,7 @@ fn most_together(refused: u8) -> usize {
     }
 }
 
-/// From so many refusals for others on a transaction waits for no request that is out.
+/// After this number of refusals for others, a transaction waits for no request that is out.
 const PATIENCE: u8 = 2;
 
 /// A transaction, and the caller that gets its answer.
@@ -77,7 +77,7 @@ pub(crate) struct GroupCommit<T> {
     apart: VecDeque<Member<T>>,
     /// A request is out that others wait for.
     is_out: bool,
-    /// By so many bytes paths get longer on their way to the server.
+    /// The bytes by which paths get longer on their way to the server.
     prefix: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How long a proof is good: the lease of a session.
+//! The lease of a session: how long a proof is good.
 //!
 //! The leader counts the time-out of a session from the moment it heard of it last. When the session is at another
 //! server, the leader hears of it by the answer of that server to its ping, twice a tick. A transaction passes the

@@ -340,12 +340,26 @@ impl Mirror {
     /// # Errors
     /// Unknown yet: something of it has to be read first.
     pub fn made_at(&self, path: &JobPath) -> Result<Option<i64>, Unread> {
+        self.by_server_clock(path, |known| known.ctime)
+    }
+
+    /// When a node was written last, as [`made_at`](Self::made_at).
+    ///
+    /// # Errors
+    /// Unknown yet: something of it has to be read first.
+    pub fn written_at(&self, path: &JobPath) -> Result<Option<i64>, Unread> {
+        self.by_server_clock(path, |known| known.mtime)
+    }
+
+    fn by_server_clock(&self, path: &JobPath, time: impl FnOnce(&Known) -> i64) -> Result<Option<i64>, Unread> {
         let Some(known) = self.need(path)? else { return Ok(None) };
-        if known.ctime == 0 {
-            self.confirm(path.clone());
-            return Err(Unread);
+        match time(known) {
+            0 => {
+                self.confirm(path.clone());
+                Err(Unread)
+            }
+            time => Ok(Some(time)),
         }
-        Ok(Some(known.ctime))
     }
 
     /// Wants a node to be read, also where it is known or believed not to exist.

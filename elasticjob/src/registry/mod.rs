@@ -7,11 +7,11 @@
 //! # Order
 //! A back end delivers the answers and events of one session in the order of the server. It sends transactions in the order
 //! in which they were made (when made, not when first polled), and reads as well. A transaction may wait for the answer to
-//! an earlier one and go out together with others; a read that was made later may overtake it, and so may a transaction that
-//! was made later when another one made the server refuse the request that it was in. A transaction whose future is dropped
-//! is not sent any more: what a later read does not show of it will not be. Once the future of a call is ready,
-//! [`WatchStream::poll_next`] gives every event that happened before the answer, without waiting. Events of later changes
-//! may be there as well.
+//! an earlier one and go out together with others. A read that was made later may overtake it. So may a transaction
+//! that was made later, where the server refused the request of the earlier one because of another transaction in it. A
+//! transaction whose future is dropped is not sent any more: what a later read does not show of it will not be. Once
+//! the future of a call is ready, [`WatchStream::poll_next`] gives every event that happened before the answer, without
+//! waiting. Events of later changes may be there as well.
 
 mod error;
 #[cfg(any(feature = "zookeeper", feature = "testing"))]

@@ -30,6 +30,7 @@ use crate::api::{
     AnyJobListener, Cut, Failed, ItemHandler, ItemRun, JobFailure, ListenerContext, ListenerRound, RunInfo,
     ShardingContext,
 };
+use crate::clock::Now;
 use crate::config::JobConfiguration;
 use crate::engine::{Action, Event, JobEngine, ListenerCall, Notice, RoundId, Start, TriggerAnswer, TriggerId};
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
@@ -37,7 +38,7 @@ use crate::fire::{CancelReason, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::job_status::JobStatus;
 use crate::registry::layout::JobPath;
-use crate::registry::{Proof, RegistryCenter, SessionState, WatchEvent, WatchStream};
+use crate::registry::{Proof, RegistryCenter, SessionId, SessionState, WatchEvent, WatchStream};
 use crate::schedule::TimeZone;
 
 /// The pause between a failed attempt to prove the session and the next one.
@@ -288,7 +289,8 @@ impl Driver {
     /// Reports to the engine until when requests of this job or of another job prove the session.
     fn feed_proof(&mut self) {
         if let Some(proof) = self.registry.proof() {
-            self.feed(proven(&self.environment, proof));
+            let (session, at) = by_own_clock(&self.environment, proof);
+            self.feed(Event::Proven { session, at });
         }
     }
 
@@ -349,18 +351,18 @@ impl Driver {
         self.handed_over = proof.or(self.handed_over);
         let environment = self.environment.clone();
         match proof {
-            Some(proof) => self.answers.push(async move { proven(&environment, proof) }),
+            Some(proof) => {
+                self.answers.push(async move { Event::ProofAnswered(Some(by_own_clock(&environment, proof))) })
+            }
             None => {
                 let proof = self.environment.proofs().prove(&self.registry, &self.job);
                 self.answers.push(async move {
-                    match proof.await {
-                        Some(proof) => proven(&environment, proof),
-                        None => {
-                            // The engine asks again as soon as it hears of the failure.
-                            tokio::time::sleep(PROOF_RETRY).await;
-                            Event::NotProven
-                        }
+                    let proof = proof.await;
+                    if proof.is_none() {
+                        // The engine asks again as soon as it hears of the failure.
+                        tokio::time::sleep(PROOF_RETRY).await;
                     }
+                    Event::ProofAnswered(proof.map(|proof| by_own_clock(&environment, proof)))
                 });
             }
         }
@@ -557,8 +559,8 @@ impl From<executor::ExecutionEnd> for ItemEnd {
     }
 }
 
-fn proven(environment: &JobEnvironment, Proof { session, at }: Proof) -> Event {
-    Event::Proven { session, at: environment.at(at) }
+fn by_own_clock(environment: &JobEnvironment, Proof { session, at }: Proof) -> (SessionId, Now) {
+    (session, environment.at(at))
 }
 
 /// A time in milliseconds since 1970, in a zone.

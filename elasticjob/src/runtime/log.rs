@@ -20,7 +20,7 @@ const MOST_MOVES: usize = 100;
 
 /// Logs a notice of an engine, without waiting for the log. Fires are shown in the zone of the job.
 pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) {
-    // A process may have thousands of jobs: lines that nobody reads should not even wake the thread that writes.
+    // A process may have thousands of jobs: lines that no log takes should not even wake the thread that writes.
     if LevelFilter::current() >= level_of(notice) && !is_off() {
         let (job, instance, notice) = (job.clone(), instance.clone(), notice.clone());
         apart(move || write(&job, &instance, zone, &notice));

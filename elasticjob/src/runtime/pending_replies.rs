@@ -80,10 +80,10 @@ mod tests {
         assert!(answers.next().now_or_never().is_none());
         answers.push(std::future::ready(Event::Tick));
         answers.push(std::future::pending());
-        answers.push(std::future::ready(Event::NotProven));
+        answers.push(std::future::ready(Event::ProofAnswered(None)));
         assert_eq!(answers.len(), 3);
-        assert!(matches!(answers.next().now_or_never(), Some(Event::Tick | Event::NotProven)));
-        assert!(matches!(answers.next().now_or_never(), Some(Event::Tick | Event::NotProven)));
+        assert!(matches!(answers.next().now_or_never(), Some(Event::Tick | Event::ProofAnswered(None))));
+        assert!(matches!(answers.next().now_or_never(), Some(Event::Tick | Event::ProofAnswered(None))));
         assert!(answers.next().now_or_never().is_none());
         assert_eq!(answers.len(), 1);
     }

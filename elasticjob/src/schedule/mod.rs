@@ -1,4 +1,4 @@
-//! When a job fires: the Quartz cron dialect, time zones and the rule for clock changes. Pure.
+//! Schedules of jobs: the Quartz cron dialect, time zones and the rule for clock changes. Pure.
 //!
 //! No function here reads a clock, and only [`TimeZone::local`] (which [`Schedule::parse`] calls when no zone is named)
 //! reads the environment. Instants are epoch milliseconds; fires are whole seconds.

@@ -12,8 +12,8 @@ macro_rules! register_sharding_strategy {
     };
 }
 
-/// Makes an [`JobListener`](crate::api::JobListener) known to the program when it is linked: jobs can
-/// name it in `job-listener-types`, and every instance calls it.
+/// Makes a [`JobListener`](crate::api::JobListener) known to the program when it is linked: jobs can name it in
+/// `job-listener-types`, and every instance calls it.
 ///
 /// It takes an expression that makes the listener, and can be used wherever an item is allowed. No code refers to the
 /// registration, so the program has to name a library crate that has one: `use my_listeners as _;`. The documentation

@@ -1,4 +1,4 @@
-//! What is generated gives no warning under lints that forbid much, and hides no name of the user's.
+//! Generated code gives no warning under strict lints, and hides no name of the user's.
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unused, clippy::all, clippy::pedantic, rust_2018_idioms, unreachable_pub)]

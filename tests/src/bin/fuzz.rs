@@ -21,10 +21,10 @@ use elasticjob_tests::usage::arguments;
 const USAGE: &str =
     "usage: fuzz --seeds N [--seed S] [--minutes M] [--bug NAME] [--threads T] [--all] [--planted] [--hash]";
 
-/// Of so many seeds on, the share that is not looked at says something.
+/// From this number of seeds on, the share that is not looked at says something.
 const MANY_SEEDS: u64 = 1_000;
 
-/// So many percent of the items of fires must be looked at by some check, at the least: begun, explained or demanded.
+/// At most so many percent of the items of fires may be not looked at: neither begun nor explained nor demanded.
 const MOST_NOT_LOOKED_AT_PERCENT: f64 = 15.0;
 
 struct Arguments {

@@ -116,7 +116,7 @@ impl Actor {
                 let of_job = history.runs.iter().filter(|run| run.job == job.name && run.began_us > after_us);
                 let mut of_job: Vec<_> = of_job.collect();
                 of_job.sort_by_key(|run| run.began_us);
-                // Who began each item last.
+                // The process that began each item last.
                 let begun: BTreeMap<u32, u32> = of_job.into_iter().map(|run| (run.item, run.pid)).collect();
                 return begun.len() == job.items as usize && pids.iter().all(|pid| begun.values().any(|by| by == pid));
             }

@@ -1,4 +1,4 @@
-//! What an operator does to the jobs, over a connection of its own.
+//! An operator that acts on the jobs, over a connection of its own.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which faults are made when: decided by the seed alone.
+//! The plan of faults and their times, from the seed alone.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the records of a group show after chaos.
+//! The report on a group's records after chaos.
 
 use std::collections::BTreeMap;
 use std::fs;

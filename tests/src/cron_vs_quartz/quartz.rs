@@ -1,4 +1,4 @@
-//! What Quartz answers.
+//! The answers of Quartz.
 
 use std::io::{self, Write};
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! An expression, where and from when on it is looked at, and how it is answered.
+//! A row of the comparison: an expression, its zone and start time, and the answer.
 
 use std::fmt;
 

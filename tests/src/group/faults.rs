@@ -1,4 +1,4 @@
-//! What a test does to the processes of a group, and how it is noted.
+//! Makes faults in the processes of a group, and notes them.
 
 use std::process::ExitStatus;
 use std::time::Duration;

@@ -40,7 +40,7 @@ pub trait Program {
     /// After how long without a sign of life the session of a process ends.
     fn session_timeout(&self) -> Duration;
 
-    /// Whether a process may be frozen right now, which holds nothing then that others need.
+    /// Whether a process may be frozen right now: it must hold nothing that others need.
     fn may_freeze(&self) -> bool {
         true
     }

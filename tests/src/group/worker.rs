@@ -117,8 +117,8 @@ impl Program for WorkerProgram {
         Duration::from_millis(self.plan.session_timeout_ms)
     }
 
-    /// A process that is frozen in the midst of a write holds the lock of an item: the others, of which the test is about
-    /// to see that they go on, would wait for it.
+    /// A process that is frozen in the midst of a write holds the lock of an item. The others would wait for it, and
+    /// the test is about to see that they go on.
     fn may_freeze(&self) -> bool {
         let is_free = |(job, item)| {
             let deadline = Instant::now() + WRITE;

@@ -1,4 +1,4 @@
-//! What fires cost, how late they are, and what a process takes of the machine.
+//! Measures the cost and lateness of fires, and a process's use of the machine.
 
 use std::io;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What all measurements share.
+//! The parts that all measurements share.
 
 use std::env;
 use std::io;

@@ -1,4 +1,4 @@
-//! What was measured, as tables of Markdown.
+//! Writes measurements as Markdown tables.
 
 use std::fmt::Write as _;
 

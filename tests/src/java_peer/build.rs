@@ -60,7 +60,7 @@ impl Tools {
             maven.current_dir(sources).args(["-q", "-B", "package"]).args(more);
             maven.arg(format!("-Dpeer.directory={}", into.display())).stdin(Stdio::null()).output()
         };
-        // Nobody is asked for what is already there.
+        // No repository is asked for what is already there.
         if run(&["-o"])?.status.success() {
             return Ok(());
         }

@@ -36,7 +36,7 @@ impl JavaOperator {
         let input = process.stdin.take().expect("its input is a pipe");
         let output = BufReader::new(process.stdout.take().expect("its output is a pipe"));
         let (answered, answers) = channel();
-        // Ends with the process, or with who asks.
+        // Ends with the process, or with the caller.
         thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| answered.send(line)));
         Self { process, input, answers }
     }

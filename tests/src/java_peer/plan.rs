@@ -1,4 +1,4 @@
-//! What a Java instance is told to do.
+//! The plan of a Java instance.
 
 use std::path::{Path, PathBuf};
 

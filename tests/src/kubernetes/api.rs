@@ -40,7 +40,7 @@ impl Api {
     /// The same as the owner of a token.
     ///
     /// # Panics
-    /// When the method is none.
+    /// When it is no method.
     pub async fn send_as(&self, token: &str, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         let kind = if method == Method::PATCH { APPLY } else { "application/json" };

@@ -1,4 +1,4 @@
-//! When items began, against when they were to.
+//! Measures how late items began.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! What benchmarks measure: how late items begin, and what a process takes of the machine.
+//! Measurements of benchmarks: the lateness of items, and a process's use of the machine.
 
 mod lateness;
 mod process;

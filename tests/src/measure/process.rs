@@ -1,4 +1,4 @@
-//! What a process takes of the machine, as `/proc` tells it.
+//! A process's use of the machine, as `/proc` tells it.
 
 use std::collections::BTreeMap;
 use std::fs;

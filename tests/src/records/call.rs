@@ -45,7 +45,7 @@ pub struct Round<'a> {
 }
 
 impl History {
-    /// The fires of a job that were begun by anybody.
+    /// The fires of a job that any process began.
     pub fn rounds(&self, job: &str) -> BTreeMap<i64, Round<'_>> {
         let mut rounds = BTreeMap::new();
         let fresh = || Round { history: self, runs: Vec::new(), calls: Vec::new() };

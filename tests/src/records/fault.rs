@@ -1,4 +1,4 @@
-//! What a test did to its processes and to the registry.
+//! Faults of processes and registry that a test made.
 
 use serde::Serialize;
 

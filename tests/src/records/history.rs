@@ -47,7 +47,7 @@ impl History {
         of_fire.map(|run| (run.item, run.pid)).collect()
     }
 
-    /// The fires of a job that were begun by anybody, in order.
+    /// The fires of a job that any process began, in order.
     pub fn fires(&self, job: &str) -> BTreeSet<i64> {
         self.runs.iter().filter(|run| run.job == job).map(|run| run.scheduled_ms).collect()
     }

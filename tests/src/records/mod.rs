@@ -1,4 +1,4 @@
-//! What processes under test record of their runs, and what must hold of all records together.
+//! The records that processes under test make of their runs, and the checks of all together.
 
 mod call;
 mod check;

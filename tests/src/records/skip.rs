@@ -1,4 +1,4 @@
-//! What a process said that it does not run, and why.
+//! The fires that a process did not run, and why.
 
 use elasticjob::fire::{Fire, SkipReason};
 use serde::{Deserialize, Serialize};
@@ -84,7 +84,7 @@ impl Reason {
         ];
         let begins = |reason: &SkipReason| {
             let reason = reason.to_string();
-            // Who is meant comes last, and so do numbers.
+            // The instance comes last in a text, and so do numbers.
             let reason = reason.strip_suffix("another instance").unwrap_or(&reason);
             text.starts_with(reason.split(|sign: char| sign.is_ascii_digit()).next().unwrap_or(reason))
         };

@@ -1,4 +1,4 @@
-//! How long it took until a lost run was taken over.
+//! The time until a lost run was taken over.
 
 use elasticjob::fire::ExecutionSource;
 
@@ -36,7 +36,7 @@ impl Takeover {
         let killed = |fault: &&Fault| fault.kind == killed && (lost.began_us..=run.began_us).contains(&fault.from_us);
         let kill = history.faults.iter().find(killed)?;
         let removed = history.observed.removed_us(&run.job, lost.pid, kill.from_us)?;
-        // Who came only after the removal was not there to take it over.
+        // A process that came after the removal was not there to take the run over.
         let was_there = history.observed.online(&run.job, removed - 1).any(|pid| pid == run.pid);
         let hinders = |fault: &Fault| fault.separates(run.pid) || fault.kind == FaultKind::Disabled;
         let disturbed = history.faults.iter().any(|fault| hinders(fault) && fault.touches(kill.from_us, run.began_us));

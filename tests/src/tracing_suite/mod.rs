@@ -1,4 +1,4 @@
-//! What holds for every database that is traced to.
+//! The cases for every database of traces.
 
 mod beside_java;
 mod decisions;

@@ -1,4 +1,4 @@
-//! What the rows say.
+//! Cases of the values in rows.
 
 use chrono::TimeDelta;
 use elasticjob::ident::TaskId;
@@ -59,7 +59,7 @@ pub(super) async fn states_are_written_once_however_often(database: Database) {
     let storage = open(&database).await;
     let told = [status(state("a", TaskState::Staging)), status(state("b", TaskState::Running))];
     storage.write(&told).await.expect("it is written");
-    // Refused as a whole; then the same events come again, of which nobody knows whether they were written.
+    // Refused as a whole; then the same events come again, as the writer cannot know whether they were written.
     database.execute("ALTER TABLE JOB_EXECUTION_LOG RENAME TO AWAY").await;
     let more = [told[1].clone(), status(state("c", TaskState::Finished)), execution(start("x"))];
     storage.write(&more).await.expect_err("a table is missing");

@@ -1,4 +1,4 @@
-//! Records what the log says that is not run. That it says so for everything is what the checks are about.
+//! Records the fires that are not run, as the log says. The checks look whether the log says so of all of them.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! When the runs of a group begin to take as long as planned.
+//! The time from which runs of a group take as long as planned.
 
 use std::path::PathBuf;
 use std::{fs, io};
@@ -22,7 +22,7 @@ impl Pace {
     /// # Errors
     /// When the file cannot be written.
     pub fn slow_down_from(&self, scheduled_ms: i64) -> io::Result<()> {
-        // Moved into its place, so that nobody reads half of it.
+        // Moved into its place, so that no process reads half of it.
         let written = self.0.with_extension("new");
         fs::write(&written, scheduled_ms.to_string())?;
         fs::rename(written, &self.0)

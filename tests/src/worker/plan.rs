@@ -1,4 +1,4 @@
-//! What a worker is told to do.
+//! The plan of a worker.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct WorkerPlan {
     pub records: PathBuf,
     /// The folder of the sink.
     pub fence: PathBuf,
-    /// What tells when runs begin to take as long as their job plans, which they do from the start where there is none.
+    /// Tells from when on runs take as long as their job plans; without it they do so from the start.
     pub pace: Option<Pace>,
     /// What it does wrong, so that the checks are seen to find it.
     pub bug: Option<Bug>,

@@ -36,10 +36,10 @@ const DEBIAN_JARS: [&str; 4] = [
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// How many lines of a log say why it does not.
+/// How many lines of its log the error of a server that does not serve shows.
 const LOG_LINES: usize = 40;
 
-/// Warnings and elections, but not each client that comes while nobody leads.
+/// Warnings and elections, but not each client that comes while no server leads.
 const LOG_LEVELS: [&str; 4] = [
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
     "-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.quorum=info",

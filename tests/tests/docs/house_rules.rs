@@ -1,4 +1,4 @@
-//! What the code of the workspace must not contain, and which room of the library imports which.
+//! The house rules: what the code must not contain, and which room of the library imports which.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! What `docs/java-compat.md` says of the faults of the Java release names rules, files and tests that exist.
+//! The list of Java's faults in `docs/java-compat.md` names rules, files and tests that exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What the documents say holds in the code, and the rules of the house.
+//! Tests of the documents against the code, and of the house rules.
 
 mod circles;
 mod house_rules;

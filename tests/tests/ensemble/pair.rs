@@ -1,4 +1,4 @@
-//! What the tests share: two processes, each at a server of its own.
+//! Shared by the tests: two processes, each at a server of its own.
 
 use std::env;
 use std::path::Path;

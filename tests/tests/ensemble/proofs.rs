@@ -1,4 +1,4 @@
-//! What servers answer that have lost their leader, and what the client makes of it.
+//! Tests of the answers of servers without their leader, and of the client's reaction.
 
 use std::time::{Duration, Instant};
 

@@ -37,7 +37,7 @@ pub async fn wrong(server: Arc<ZookeeperServer>, clock: WrongClock) {
     };
     group.wait("fires of the other one", LIMIT, |history| (begun(history, right) >= 6).then_some(())).await;
     assert_eq!(begun(&group.history(), wrong), 0, "{}", group.logs());
-    // Who starts with such a clock is not let in.
+    // A process that starts with such a clock is not let in.
     let refused = group.start_command(with_clock).await;
     let status = group.exited(refused, LIMIT).await;
     assert_eq!(status.code(), Some(1), "{}", group.logs());

@@ -91,7 +91,7 @@ pub async fn failover(server: Arc<ZookeeperServer>) {
     let runs = |history: &History| history.runs.iter().any(|run| run.pid == dead && run.end.is_none()).then_some(());
     operated.wait("a run of the process", runs).await;
     operated.group.kill(&[dead]);
-    // Before anybody can know that it is gone.
+    // Before any process can know that it is gone.
     let off = operated.configure(&[("failover", "false")]).await;
     operated.split(ITEMS, &[rest], off).await;
     let history = operated.group.history();

@@ -1,4 +1,4 @@
-//! What operators do to real processes on a real ZooKeeper, with nothing but the nodes that a console writes.
+//! Tests of operators' actions on real processes and ZooKeeper, with nothing but the nodes that a console writes.
 
 mod clock;
 mod command_line;

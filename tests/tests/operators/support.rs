@@ -111,7 +111,7 @@ impl Operated {
         .await;
     }
 
-    /// Looks again and again, until it is not told any more what else is there.
+    /// Looks again and again, until `other` finds nothing else there.
     async fn look(&self, path: &str, other: impl AsyncFn() -> Result<(), String>) {
         let deadline = tokio::time::Instant::now() + LIMIT;
         while let Err(other) = other().await {

@@ -1,5 +1,5 @@
-//! Why a job did not run, as `status()` says it: two instances of two jobs on a real ZooKeeper, each instance over a link of
-//! its own.
+//! Tests that `status()` says why a job did not run: two instances of two jobs on a real ZooKeeper, each instance over
+//! a link of its own.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the tests share: a job of six items in three processes.
+//! Shared by the tests: a job of six items in three processes.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -42,7 +42,7 @@ async fn no_secret_is_logged_at_any_level(server: Arc<ZookeeperServer>) {
     let output = program.output().unwrap();
     let log = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{log}");
-    // What the client has to tell of the messages in which the secrets are is there.
+    // The log has what the client says of the messages with the secrets.
     for told in ["ConnectRequest {", "ConnectResponse {", "(Auth, "] {
         assert!(log.contains(told), "'{told}' is not in the log:\n{log}");
     }

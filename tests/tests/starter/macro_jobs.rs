@@ -1,4 +1,4 @@
-//! What `#[elastic_job]` registers: found from everywhere in the program, bound to what the application provides.
+//! Tests of jobs of `#[elastic_job]`: found from all parts of the program, bound to what the application provides.
 
 use std::sync::{Arc, Mutex};
 

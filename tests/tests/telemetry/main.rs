@@ -1,4 +1,4 @@
-//! What programs tell other programs about themselves: metrics, as Prometheus reads them, and traces, as databases keep them.
+//! Tests of what programs tell others about themselves: metrics, as Prometheus reads them, and traces in databases.
 
 #[cfg(feature = "databases")]
 mod databases;

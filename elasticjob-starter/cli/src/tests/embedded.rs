@@ -176,6 +176,31 @@ async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look
 }
 
 #[tokio::test]
+async fn after_a_change_only_what_changed_is_read_again() {
+    let group = group(CONFIG).await;
+    let operations = operations(&group);
+    let center = operations.registry().clone();
+    let (stdout, mut shown) = unbounded_channel();
+    let watch = tokio::spawn(async move {
+        let (mut stdout, mut stderr) = (Handed(stdout), Vec::new());
+        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        let request = CancelRequest::new("", "");
+        on_registry(command(&["status", "tick", "--watch"]), &operations, &request, false, &mut console)
+            .await
+            .map_err(drop)
+    });
+    next(&mut shown, "job        tick").await;
+    let first = center.requests().requests;
+    let other = group.registry.connect();
+    let mut change = Transaction::new();
+    change.set("/tick/servers/10.0.0.1", "DISABLED", None);
+    other.commit(change).await.unwrap();
+    next(&mut shown, "job        tick").await;
+    assert_eq!(center.requests().requests, first + 1, "the node of the server");
+    watch.abort();
+}
+
+#[tokio::test]
 async fn a_run_is_cancelled_once_and_what_does_not_run_says_so() {
     let group = group(&format!("{CONFIG}monitorExecution: true\n")).await;
     let idle = says(&group, &["cancel", "tick"]).await.unwrap_err();

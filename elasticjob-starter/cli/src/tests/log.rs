@@ -1,4 +1,4 @@
-//! What a job logged in its runs.
+//! Tests of `elasticjob log`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::Parser;

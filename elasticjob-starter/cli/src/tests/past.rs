@@ -1,4 +1,4 @@
-//! What became of a fire in the past.
+//! Tests of `elasticjob why` for a past fire.
 
 use std::sync::Arc;
 

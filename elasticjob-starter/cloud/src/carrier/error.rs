@@ -1,4 +1,4 @@
-//! What a request to a carrier came to besides success.
+//! The errors of a request to a carrier.
 
 /// A launch was not accepted, or it is not known whether it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

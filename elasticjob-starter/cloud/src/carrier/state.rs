@@ -1,4 +1,4 @@
-//! What becomes of an item that was launched.
+//! The states and ends of a launched item.
 
 use std::fmt;
 

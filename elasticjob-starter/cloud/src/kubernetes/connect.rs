@@ -68,7 +68,7 @@ pub enum KubernetesError {
          a service account"
     )]
     NoCluster(String),
-    /// The pod template is none.
+    /// The text is no pod template.
     #[error("the pod template is wrong: {0}")]
     Template(String),
     /// The cluster is too old.

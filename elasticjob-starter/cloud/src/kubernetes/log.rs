@@ -1,4 +1,4 @@
-//! What an item wrote, as the API server has it.
+//! The output of an item, from the API server.
 
 use elasticjob::ident::ShardingItem;
 use futures_util::{AsyncRead, AsyncReadExt};

@@ -1,7 +1,7 @@
-//! What a carrier knows of the Jobs and pods of the cluster, and what follows from it: events for the scheduler, and duties.
+//! The Jobs and pods of the cluster as a carrier knows them, and what follows: events for the scheduler, and duties.
 //!
-//! It is pure. What becomes of stopped items and lost nodes is decided by the state of the objects alone, so a scheduler that
-//! missed their events, or another one, does what is left to do.
+//! It is pure. The state of the objects alone decides about stopped items and lost nodes, so a scheduler that missed
+//! their events, or another one, does what is left to do.
 
 use std::collections::HashMap;
 use std::time::Duration;

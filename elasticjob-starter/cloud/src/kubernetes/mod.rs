@@ -168,7 +168,7 @@ impl KubernetesCarrier {
         Ok(Some(states.collect()))
     }
 
-    /// Notes on the Jobs that items are stopped. Who follows the Jobs ends their pods.
+    /// Notes on the Jobs that items are stopped. The task that follows the Jobs ends their pods.
     async fn note_stop(&self, id: &LaunchId, items: &[ShardingItem]) -> Result<(), Trouble> {
         for job in self.jobs_of(id).await? {
             let of_job: BTreeSet<ShardingItem> = job::items(&job).into_iter().flatten().collect();

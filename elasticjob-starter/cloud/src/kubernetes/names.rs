@@ -1,4 +1,4 @@
-//! What objects of the cluster are called, and what is written on them.
+//! The names, labels and annotations of objects of the cluster.
 
 use crate::carrier::LaunchId;
 

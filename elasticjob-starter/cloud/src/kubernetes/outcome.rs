@@ -1,4 +1,4 @@
-//! How the items of a pod ended.
+//! The outcomes of a pod's items.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What a Job and its pods say of the items: a pure reading of objects of the cluster.
+//! Reads the states of items from a Job and its pods. Pure.
 //!
 //! The pods tell when items begin and end, as the Job is up to date a second later. What the Job says of an index is final, and
 //! stays when its pod is gone.
@@ -37,7 +37,7 @@ pub(super) fn index(pod: &Pod) -> Option<usize> {
     pod.metadata.labels.as_ref()?.get(INDEX)?.parse().ok()
 }
 
-/// The newest pod of some of an index: the others were lost.
+/// The newest of some pods of an index: the others were lost.
 pub(super) fn latest<'a>(pods: impl IntoIterator<Item = &'a Pod>) -> Option<&'a Pod> {
     let age = |pod: &&Pod| (pod.metadata.creation_timestamp.as_ref().map(|time| time.0), pod.metadata.name.clone());
     pods.into_iter().max_by_key(age)
@@ -159,7 +159,8 @@ pub(super) fn container(pod: &Pod) -> Option<&ContainerStatus> {
     containers.iter().find(|status| status.name == CONTAINER)
 }
 
-/// Since when the node of a pod is known not to answer: the pod was deleted because of that, and nobody says that it has ended.
+/// Since when the node of a pod is known not to answer: the pod was deleted because of that, and no node reports its
+/// end.
 pub(super) fn silent_since(pod: &Pod) -> Option<&Time> {
     let disrupted = condition(pod, DISRUPTED).filter(|condition| condition.status == "True")?;
     let by_taint = disrupted.reason.as_deref() == Some("DeletionByTaintManager");

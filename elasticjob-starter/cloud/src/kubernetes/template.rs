@@ -1,4 +1,4 @@
-//! What the operator wants of all pods: a pod template of Kubernetes, to which the carrier adds what a job needs.
+//! The operator's template for all pods: a pod template of Kubernetes, to which the carrier adds what a job needs.
 
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use serde_json::Value;

@@ -42,7 +42,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// `what` names the object in the problem of a value that is none.
+    /// `what` names the object in the problem of a value that is no object.
     pub(super) fn of(value: Value, what: &str) -> Result<Self, Problems> {
         match value {
             Value::Object(left) => Ok(Self { left, known: Vec::new(), problems: Vec::new() }),
@@ -85,7 +85,7 @@ impl Fields {
         })
     }
 
-    /// Tells of a field that has to be there and is not.
+    /// Reports a field that has to be there and is not.
     pub(super) fn missing(&mut self, field: &str, is_missing: bool) {
         if is_missing && !self.problems.iter().any(|problem| problem.field == field) {
             self.wrong(field, "is missing: give a number");

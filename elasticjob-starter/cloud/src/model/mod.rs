@@ -1,4 +1,4 @@
-//! What is registered: applications and their jobs.
+//! Registrations: applications and their jobs.
 
 mod app;
 mod fields;

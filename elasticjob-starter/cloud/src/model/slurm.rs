@@ -1,4 +1,4 @@
-//! What an application asks of Slurm.
+//! The Slurm settings of an application.
 
 use std::collections::BTreeMap;
 

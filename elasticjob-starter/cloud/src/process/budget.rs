@@ -1,4 +1,4 @@
-//! What the host has for the processes of a carrier: CPUs and memory. A process waits until there is room for it.
+//! The CPUs and memory of the host for the processes of a carrier. A process waits until there is room for it.
 
 use std::fmt;
 use std::fs;
@@ -77,7 +77,7 @@ impl Budget {
         self.0.total
     }
 
-    /// Takes room, as soon as there is some and those who came before have theirs.
+    /// Takes room, as soon as there is some and the processes before it have theirs.
     pub(super) async fn take(&self, wanted: Amount) -> Room {
         let _turn = self.0.turn.lock().await;
         loop {
@@ -89,7 +89,7 @@ impl Budget {
         }
     }
 
-    /// Takes room when there is some and nobody waits.
+    /// Takes room when there is some and no other process waits.
     pub(super) fn take_now(&self, wanted: Amount) -> Option<Room> {
         let _turn = self.0.turn.try_lock().ok()?;
         wanted.fits(self.free()).then(|| self.occupy(wanted))

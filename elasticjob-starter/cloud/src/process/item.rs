@@ -16,7 +16,7 @@ use super::budget::{Amount, Room};
 use super::slot::{Look, Slot, Start};
 use crate::carrier::{ItemState, Launch, LaunchItem, Outcome};
 
-/// How often a lock is looked at that another process holds. The kernel tells of no lock that is given back.
+/// How often a lock is looked at that another process holds. The kernel does not report that a lock is given back.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// How often an item is started that is lost each time.

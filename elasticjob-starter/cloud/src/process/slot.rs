@@ -28,7 +28,7 @@ pub(super) struct Slot {
     pub(super) folder: PathBuf,
     /// The lock. The same one for all launches of an item of a job: two of them never run at a time.
     pub(super) lock: PathBuf,
-    /// Who wants it: a name of the launch.
+    /// The launch that wants the lock, by a name.
     pub(super) holder: String,
     /// The limit of its memory in MB.
     pub(super) limit: u64,

@@ -49,7 +49,8 @@ pub(super) async fn guard(
         Ok(caller) => caller,
         Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.to_string()).into_response(),
     };
-    // Who need not log in is on this host. A page whose name leads to this host by a trick of its name server is not.
+    // A caller that need not log in is on this host. A page whose name leads to this host by a trick of its name server
+    // is not.
     if caller.is_anonymous() && !is_named_loopback(request.headers()) {
         return Refusal::new(
             StatusCode::UNAUTHORIZED,

@@ -185,7 +185,7 @@ async fn each_role_sees_the_buttons_that_it_may_press_and_no_other_is_let_throug
     assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
     let own: Vec<_> = [("jobName", "billing-2")].into_iter().chain(fields.into_iter().skip(1)).collect();
     done(&server, &team, "/r/default/cloud/new-job", &own, "/r/default/cloud/jobs/billing-2").await;
-    // Who is not known sees nothing, and no header of a client stands for a page.
+    // A caller that is not known sees nothing, and no header of a client stands for a page.
     assert_eq!(call(&server, "", page, None).await.status, StatusCode::SEE_OTHER);
     server.scheduler.shutdown().await;
 }

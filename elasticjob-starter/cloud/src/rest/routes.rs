@@ -28,7 +28,8 @@ pub(super) enum Body {
 pub(super) struct Route {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
-    /// The role that it needs, for the job that the path or the body names, else for all jobs. Without one everybody may call it.
+    /// The role that it needs, for the job that the path or the body names, else for all jobs. Without one every caller
+    /// may call it.
     pub(super) role: Option<Role>,
     pub(super) body: Body,
     /// The parameters after the `?`.

@@ -1,4 +1,4 @@
-//! What this scheduler waits for: the states of launched items, as the carrier tells them.
+//! Follows the states of launched items for this scheduler, as the carrier reports them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -137,7 +137,7 @@ impl Launches {
     async fn launch(self, key: GroupKey, group: Arc<Group>, mut launch: Launch) {
         let mut items = group.items.subscribe();
         let all = items.wait_for(|items| items.len() >= key.1.len());
-        // Those who come later make a group of their own.
+        // Items that come later make a group of their own.
         let _ = tokio::time::timeout(TOGETHER, all).await;
         self.0.groups.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         launch.items = group.items.borrow().clone();

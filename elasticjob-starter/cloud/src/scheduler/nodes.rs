@@ -1,4 +1,4 @@
-//! Where the registrations are in the registry center, below the namespace: the paths of ElasticJob-Cloud.
+//! The paths of registrations in the registry center, below the namespace: those of ElasticJob-Cloud.
 
 use elasticjob::ident::JobName;
 

@@ -1,4 +1,4 @@
-//! What the cluster is: its version, its limits, and the sizes of its nodes.
+//! Facts of the cluster: its version, its limits, and the sizes of its nodes.
 
 use super::command::{Commands, Failed};
 

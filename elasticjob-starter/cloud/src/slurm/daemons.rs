@@ -213,7 +213,7 @@ impl Keeping {
             }
             tokio::select! {
                 () = sleep(LOOK_AGAIN) => {}
-                // Without a sender nobody looks after the job here.
+                // Without a sender this scheduler does not look after the job.
                 changed = self.wanted.changed() => if changed.is_err() { return },
             }
         }

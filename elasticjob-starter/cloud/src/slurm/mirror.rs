@@ -1,4 +1,4 @@
-//! What Slurm has of carried jobs: asked for all of them at once, and for all who want to know.
+//! Asks Slurm about all carried jobs at once, for all callers together.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Mirror {
         Self { commands, wanted: Notify::new(), latest: watch::Sender::new(None) }
     }
 
-    /// What Slurm has now or later. Those who ask at the same time share an answer.
+    /// What Slurm has now or later. Callers that ask at the same time share an answer.
     pub(super) async fn now(&self) -> Answer {
         let since = Instant::now();
         let mut answers = self.latest.subscribe();

@@ -243,7 +243,7 @@ mod tests {
     fn of_two_arrays_the_one_that_claimed_the_item_counts() {
         let rows = [row(7, JobState::Pending), row(9, JobState::Running)];
         let item = Item::new();
-        // Nobody has it yet: the older one will.
+        // No array has it yet: the older one will.
         assert!(matches!(item.place.state(&rows, true).unwrap(), Some(ItemState::Waiting { .. })));
         assert!(item.place.surplus(&rows).unwrap().is_empty());
         let item = item.with("claim", "9");

@@ -1,4 +1,4 @@
-//! What `squeue` says of the jobs of this user.
+//! Reads this user's jobs from `squeue`.
 
 use super::command::{Commands, Failed};
 

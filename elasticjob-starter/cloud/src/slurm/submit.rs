@@ -1,4 +1,4 @@
-//! What is submitted: the arguments of `sbatch`, and the script of a program.
+//! Makes a submission: the arguments of `sbatch`, and the script of a program.
 
 use std::collections::BTreeMap;
 use std::path::Path;

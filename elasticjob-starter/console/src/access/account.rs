@@ -1,4 +1,4 @@
-//! Who a session is of.
+//! The account of a session.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::user::Users;
 #[cfg(any(feature = "oidc", test))]
 const LONGEST: usize = 64;
 
-/// Who a session is of.
+/// The account of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Account {
     /// A user of the console, by name. What the user may do is looked up for each request.

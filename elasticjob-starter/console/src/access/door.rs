@@ -60,8 +60,8 @@ impl Access {
         }
     }
 
-    /// The caller that shows this: the text of a session, or the token of a program. Who shows nothing is what the options
-    /// let visitors be.
+    /// The caller that shows this: the text of a session, or the token of a program. A caller that shows nothing has
+    /// the rights that the options give visitors.
     ///
     /// # Errors
     /// [`NotKnown::Token`].

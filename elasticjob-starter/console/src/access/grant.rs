@@ -49,9 +49,9 @@ impl FromStr for Role {
 /// What a route asks of its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Permission {
-    /// Everybody may call it.
+    /// Every caller may call it.
     Public,
-    /// Everybody who is known may call it; what it shows is filtered by their grants.
+    /// Every known caller may call it; what it shows is filtered by their grants.
     Known,
     /// The same, and programs of this host need not be known: see [`is_near`](super::near::is_near). They are viewers.
     KnownOrNear,

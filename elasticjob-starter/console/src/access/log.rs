@@ -1,5 +1,5 @@
-//! Who came in, and who was kept out: the last events of this console, in memory and in its log. A console with a data file
-//! keeps them there as well.
+//! Logs accepted and refused access: the last events of this console, in memory and in its log. A console with a data
+//! file keeps them there as well.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use elasticjob::__private::log::{apart, info, warn};
 use super::proxy::Forwarded;
 use crate::store::{AccessCursor, DataFile, StoreError};
 
-/// So many events are kept.
+/// How many events are kept.
 const MOST: usize = 1_000;
 
-/// Names and paths are cut after so many characters: who is not known may send long ones.
+/// Names and paths are cut after so many characters: a caller that is not known may send long ones.
 const LONGEST: usize = 200;
 
 /// What happened.
@@ -210,7 +210,7 @@ impl AccessLog {
             return;
         }
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        // Who guesses passwords must not push out what others did.
+        // A caller that guesses passwords must not push out the events of others.
         let is_same = |it: &Entry| event.is_refusal() && it.who == who && it.from == from && it.event == event;
         let before = entries.iter().position(is_same).and_then(|place| entries.remove(place)).map_or(0, |it| it.count);
         entries.truncate(MOST - 1);

@@ -1,4 +1,4 @@
-//! Who may do what.
+//! Access control.
 
 mod account;
 mod door;

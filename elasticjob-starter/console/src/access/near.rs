@@ -1,4 +1,4 @@
-//! Whether a request comes from the host of the console itself, for what is open there without a login.
+//! Tells whether a request comes from the console's own host, for what is open there without a login.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,7 +11,7 @@ use crate::options::ConsoleOptions;
 const OF_PROXIES: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
 /// Whether a program of this host calls, and not a visitor behind a proxy, nor a page that a browser of this host shows under
-/// a foreign name. A console whose server is not its own knows no addresses: there nobody is near.
+/// a foreign name. A console whose server is not its own knows no addresses: there no request is near.
 pub(crate) fn is_near(options: &ConsoleOptions, request: &Request) -> bool {
     let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());

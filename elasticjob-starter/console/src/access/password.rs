@@ -96,7 +96,7 @@ impl fmt::Debug for PasswordHash {
 #[derive(Debug)]
 pub(crate) struct Passwords {
     places: Semaphore,
-    /// The hash that is checked for a name that nobody has: the answer takes as long as for a wrong password, and does
+    /// The hash that is checked for a name that no user has: the answer takes as long as for a wrong password, and does
     /// not tell which names exist.
     nobody: PasswordHash,
 }

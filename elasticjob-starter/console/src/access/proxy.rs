@@ -1,4 +1,4 @@
-//! Proxies that are trusted: whose address of the client is believed, and who may say who the caller is.
+//! Trusted proxies: they may give the address of the client, and may name the caller.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -20,7 +20,7 @@ const LONGEST: usize = 64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpRange {
     address: IpAddr,
-    /// So many bits at the begin are those of the range.
+    /// How many bits at the begin are those of the range.
     bits: u32,
 }
 
@@ -127,7 +127,7 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpRange]) -> IpAddr {
     nearest
 }
 
-/// Who the proxy says that calls, where it is asked.
+/// The caller that the proxy names, where it is asked.
 pub(super) fn identity(app: &App, extensions: &Extensions, headers: &HeaderMap) -> Option<Identity> {
     extensions.get::<Forwarded>()?;
     app.options.proxy_login.as_ref()?.identity(headers)

@@ -1,4 +1,4 @@
-//! Sessions of browsers, in memory: a console that starts again asks everybody to log in again.
+//! Sessions of browsers, in memory: a console that starts again asks all users to log in again.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ const AT_MOST: Duration = Duration::from_secs(7 * 24 * 3600);
 /// That of an account of a company ends earlier: the console is not told when the company takes a role away.
 const COMPANY_AT_MOST: Duration = Duration::from_secs(12 * 3600);
 
-/// So many sessions are kept; the one that was used longest ago ends first.
+/// How many sessions are kept; the one that was used longest ago ends first.
 const MOST: usize = 10_000;
 
 /// What a browser shows: 256 random bits. The console keeps its hash alone.
@@ -83,7 +83,7 @@ impl Session {
 /// A session, as administrators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SessionView {
-    /// A part of the hash of its cookie: it tells sessions apart, and nobody can log in with it.
+    /// A part of the hash of its cookie: it tells sessions apart, and is no use for a login.
     pub(crate) id: String,
     pub(crate) user: String,
     pub(crate) from: Option<String>,
@@ -102,7 +102,8 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// A new session of this account. Each login makes one, so that no one can fix the session of another user before.
+    /// A new session of this account. Each login makes one, so that no visitor can fix the session of another user
+    /// before.
     pub(crate) fn begin(
         &self,
         account: Account,

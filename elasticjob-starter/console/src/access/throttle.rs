@@ -1,10 +1,11 @@
-//! Slows down who guesses passwords: by account and by address. The owner of the account is never locked out for long.
+//! Slows down callers that guess passwords: by account and by address. The owner of the account is never locked out for
+//! long.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// So many failures are free.
+/// How many failures are free.
 const FREE: u32 = 5;
 
 /// The longest wait between two attempts.
@@ -13,7 +14,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 /// Failures are forgotten after this time without another one.
 const FORGOTTEN: Duration = Duration::from_secs(15 * 60);
 
-/// So many accounts and addresses are remembered.
+/// How many accounts and addresses are remembered.
 const MOST: usize = 10_000;
 
 #[derive(Debug, Clone, Copy)]

@@ -39,8 +39,8 @@ pub enum TokenProblem {
     NotMade(String),
 }
 
-/// The hash of a token: `sha256:` and 64 hexadecimal digits. A token is 256 random bits, which nobody guesses, so its hash
-/// needs no salt and no effort.
+/// The hash of a token: `sha256:` and 64 hexadecimal digits. A token is 256 random bits, which no attacker guesses, so
+/// its hash needs no salt and no effort.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenHash([u8; 32]);
 
@@ -155,7 +155,7 @@ pub(crate) enum Invalid {
     OwnerMayNot,
 }
 
-/// So many days a token counts that is made on a page, unless it is said, and at the most.
+/// How many days a token of a page counts unless it is said, and at the most.
 pub(crate) const USUAL_DAYS: u32 = 90;
 pub(crate) const MOST_DAYS: u32 = 366;
 

@@ -52,7 +52,7 @@ pub(crate) struct KeptUser {
     pub(crate) name: String,
     pub(crate) password: PasswordHash,
     pub(crate) grants: Vec<Grant>,
-    /// Who is disabled cannot log in.
+    /// A disabled user cannot log in.
     pub(crate) enabled: bool,
     /// When an administrator changed it last, in milliseconds since 1970.
     pub(crate) changed_at: i64,
@@ -170,7 +170,7 @@ impl Users {
         self.data.is_some()
     }
 
-    /// Whether a user of the data file has this name, who can be given another password here.
+    /// Whether this is a user of the data file alone, whose password can be changed here.
     pub(crate) fn has_changeable_password(&self, name: &str) -> bool {
         !self.given.contains_key(name) && self.kept().contains_key(name)
     }
@@ -263,7 +263,8 @@ impl Users {
         self.kept().get(name).cloned().ok_or_else(|| NotChanged::Unknown(name.to_owned()))
     }
 
-    /// A console without an administrator could not get one again. This counts for everybody, not only for the one who asks.
+    /// A console without an administrator could not get one again. This counts for all callers, not only for the one
+    /// that asks.
     fn check_others_administer(&self, name: &str) -> Result<(), NotChanged> {
         let others = self.list().into_iter().filter(|user| user.name != name && user.enabled);
         let was_one = self.identity(name).is_some_and(|identity| identity.is_administrator());

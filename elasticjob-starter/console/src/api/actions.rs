@@ -1,4 +1,4 @@
-//! What changes the state of jobs, servers and items.
+//! Changes the state of jobs, servers and items.
 
 use axum::Json;
 use axum::extract::Query;

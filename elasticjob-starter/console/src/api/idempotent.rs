@@ -15,7 +15,7 @@ const HEADER: &str = "idempotency-key";
 /// The longest key, in bytes.
 const LONGEST: usize = 200;
 
-/// So many answers are kept. The oldest one goes first.
+/// How many answers are kept. The oldest one goes first.
 const KEPT: usize = 1_000;
 
 /// The caller, the route with its names, and the key.

@@ -1,4 +1,4 @@
-//! What needs a look.
+//! The route of the overview.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What an expression means.
+//! Previews the fires of an expression.
 
 use axum::Json;
 use elasticjob::schedule::{ClockChange, Schedule};

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// So many bytes of the hash are in a tag.
+/// How many bytes of the hash are in a tag.
 const BYTES: usize = 16;
 
 /// The value with the tag of its content; nothing but the tag where the caller has it already.

@@ -1,4 +1,4 @@
-//! What a scrape shows, and to whom.
+//! Tests of what a scrape shows, and to whom.
 
 use std::net::SocketAddr;
 

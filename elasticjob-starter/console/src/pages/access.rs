@@ -1,4 +1,4 @@
-//! Who came in, and who was kept out.
+//! The page of accepted and refused access.
 
 use askama::Template;
 use axum::extract::Query;
@@ -26,7 +26,7 @@ struct AccessPage {
     is_kept: bool,
 }
 
-/// So many events are on a page.
+/// How many events are on a page.
 const OF_A_PAGE: u32 = 200;
 
 impl AccessPage {
@@ -56,7 +56,7 @@ impl AccessPage {
 }
 
 pub(crate) async fn show(who: Who, Query(Which { cursor, .. }): Query<Which>) -> Response {
-    // A cursor that is none leads to the first page.
+    // A text that is no cursor leads to the first page.
     let before = cursor.parse().ok();
     let layout = Layout::of_console(&who);
     match who.app.access.page(before, OF_A_PAGE).await {

@@ -1,4 +1,4 @@
-//! What buttons do. Each button has a route of the API that does the same.
+//! The actions of buttons. Each button has a route of the API that does the same.
 
 use elasticjob::operations::{Force, OperationError, Operations, Target};
 use i18n_embed_fl::fl;

@@ -21,7 +21,7 @@ struct AlarmsPage {
     layout: Layout,
     said: Option<Said>,
     rows: Vec<Row>,
-    /// Whether who looks after an alarm outlives the console.
+    /// Whether the acknowledgements of alarms outlive the console.
     are_kept: bool,
 }
 

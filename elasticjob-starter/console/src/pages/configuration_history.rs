@@ -20,7 +20,7 @@ struct HistoryPage {
     clock: Clock,
     changes: Vec<Changed>,
     may_edit: bool,
-    /// Whether changes are noted also while nobody looks.
+    /// Whether changes are noted also while no user looks.
     is_kept: bool,
 }
 

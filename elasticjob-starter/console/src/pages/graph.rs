@@ -1,4 +1,4 @@
-//! Which job runs after which, and how each stands for a fire: of all jobs that run after others, and of one job.
+//! The graph of dependencies, with each job's state for a fire: of all jobs that run after others, and of one job.
 
 use askama::Template;
 use axum::extract::{Path, Query};
@@ -24,7 +24,7 @@ const MOST_DRAWN: usize = 200;
 /// The most groups of a page.
 const MOST_GROUPS: usize = 50;
 
-/// So many characters of a name fit into its box.
+/// How many characters of a name fit into its box.
 const NAME: usize = 25;
 
 #[derive(Template)]

@@ -1,4 +1,4 @@
-//! What words and states mean, and what a role may do.
+//! The help: meanings of words and states, and rights of roles.
 
 use askama::Template;
 use axum::response::Response;

@@ -1,4 +1,4 @@
-//! What was traced: runs of items, changes of state, and decisions.
+//! Pages of traces: runs of items, changes of state, decisions.
 
 use askama::Template;
 use axum::extract::Query;

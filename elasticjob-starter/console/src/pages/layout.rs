@@ -1,4 +1,4 @@
-//! What all pages have: the head, the navigation, the language.
+//! The frame of all pages: head, navigation, language.
 
 use elasticjob::ident::JobName;
 

@@ -15,7 +15,7 @@ use crate::here::Here;
 use crate::service::nodes::{self, NodeQuery};
 use crate::text::t;
 
-/// So many characters of the data of a child are shown.
+/// How many characters of the data of a child are shown.
 const SHORT: usize = 80;
 
 #[derive(Template)]

@@ -1,4 +1,4 @@
-//! What needs a look: what should have run and did not, what has no instance, what fails.
+//! The page of jobs that need a look: overdue ones, ones without an instance, failing ones.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the codes of problems mean, and what to do: the page that the `type` of a problem leads to.
+//! Meanings of the codes of problems, and remedies: the page that the `type` of a problem leads to.
 
 use askama::Template;
 use axum::response::Response;

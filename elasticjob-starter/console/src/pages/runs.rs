@@ -21,10 +21,10 @@ use crate::service::fires::{self as service, Day, Fire, FireId, FireOutcome, Fir
 use crate::service::history::Range;
 use crate::text::t;
 
-/// So many days are in the calendar.
+/// How many days are in the calendar.
 const DAYS: u32 = 90;
 
-/// So many fires are in the picture of durations, if as many are read.
+/// How many fires are in the picture of durations, if as many are read.
 const DOTS: usize = 300;
 
 #[derive(Template)]

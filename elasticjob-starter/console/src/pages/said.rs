@@ -1,5 +1,5 @@
-//! What an action did, told once on the page that follows it. It travels in a cookie, as the console keeps nothing of a
-//! visit, and is escaped like all texts.
+//! The outcome of an action, told once on the page that follows it. It travels in a cookie, as the console keeps
+//! nothing of a visit, and is escaped like all texts.
 
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderValue};

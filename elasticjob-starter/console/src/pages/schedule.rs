@@ -12,7 +12,7 @@ use super::{Layout, page};
 use crate::here::Here;
 use crate::text::t;
 
-/// So many fires are shown.
+/// How many fires are shown.
 const SHOWN: usize = 20;
 
 /// A longer expression is not parsed.

@@ -1,4 +1,4 @@
-//! What ran when, one line for each job.
+//! The timeline of runs, one line for each job.
 
 use askama::Template;
 use axum::extract::Query;

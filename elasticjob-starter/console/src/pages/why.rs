@@ -1,4 +1,4 @@
-//! Why a job and its items run, or do not run; and what became of a fire in the past.
+//! Explains why a job and its items run, or do not, and what became of a past fire.
 
 use askama::Template;
 use axum::extract::{Path, Query};

@@ -1,4 +1,4 @@
-//! Every route, called by everybody: nobody gets in without a permission, and what browsers of others send is refused.
+//! Calls every route as every caller: none gets in without a permission, and what browsers of others send is refused.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -234,7 +234,7 @@ async fn a_program_may_do_what_its_token_says_and_what_does_not_count_is_refused
     assert_eq!(call(&console, with_token("GET", jobs, &tokens[0])).await.status, StatusCode::OK);
     assert_eq!(call(&console, with_token("GET", "/r/default/jobs", &tokens[0])).await.status, StatusCode::OK);
     assert_eq!(call(&console, with_token("POST", trigger, &tokens[0])).await.status, StatusCode::FORBIDDEN);
-    // Visitors may see the jobs: who shows a token that does not count is none of them.
+    // Visitors may see the jobs; a caller with a token that does not count is no visitor.
     let expired = call(&console, with_token("GET", jobs, &tokens[1])).await;
     assert_eq!((expired.status, expired.body.contains("expired-token")), (StatusCode::UNAUTHORIZED, true));
     assert!(expired.body.contains("2020-02-01T00:00:00Z"), "{}", expired.body);

@@ -1,4 +1,4 @@
-//! What a page shows and what its buttons do, as a call of the API and as a command: to be copied from the page.
+//! The contents and buttons of a page as calls of the API and as commands: to be copied from the page.
 
 mod shell;
 mod table;

@@ -1,4 +1,4 @@
-//! What operators did: the actions in the decision log.
+//! Actions of operators in the decision log.
 
 use elasticjob::ident::ShardingItem;
 use elasticjob::trace::{

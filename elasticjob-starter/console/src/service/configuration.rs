@@ -12,7 +12,7 @@ use super::now;
 use super::time::Time;
 use crate::api::Problem;
 
-/// So many fires are shown.
+/// How many fires are shown.
 const FIRES: usize = 5;
 
 /// What is no change of a configuration.
@@ -76,8 +76,8 @@ pub(crate) fn changed(
     serde_json::from_value(Value::Object(result)).map_err(unreadable)
 }
 
-/// The change that puts an old version back: all its settings, as a patch. What has a mask stays as it is stored, as nobody kept
-/// the secret: the second value names these settings.
+/// The change that puts an old version back: all its settings, as a patch. What has a mask stays as it is stored, as
+/// no version has the secret: the second value names these settings.
 pub(crate) fn put_back(
     stored: &StoredConfiguration,
     version: &Map<String, Value>,
@@ -86,7 +86,7 @@ pub(crate) fn put_back(
     let props = |of: &Map<String, Value>| of.get("props").and_then(Value::as_object).cloned().unwrap_or_default();
     let mut stays = Vec::new();
     let mut patch = |current: &Map<String, Value>, version: &Map<String, Value>, before: &str| {
-        // A secret that the version has not stays, too: nobody could put it back again.
+        // A secret that is missing in the version stays, too: no user could put it back again.
         let gone = current.iter().filter(|(key, value)| !version.contains_key(*key) && !has_mask(value));
         let mut patch: Map<String, Value> = gone.map(|(key, _)| (key.clone(), Value::Null)).collect();
         for (key, value) in version {

@@ -1,5 +1,5 @@
-//! What the console is connected to: the registry centers and databases of its settings, and whether they answer. Addresses come
-//! from the settings alone, so nobody can make the console connect elsewhere.
+//! The connections of the console: the registry centers and databases of its settings, and whether they answer.
+//! Addresses come from the settings alone, so no user can make the console connect elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use elasticjob::trace::{ExecutionFilter, PageRequest, TraceReader};
 
 use crate::registries::Registry;
 
-/// So long an answer may take.
+/// How long an answer may take.
 const LIMIT: Duration = Duration::from_secs(5);
 
 /// What a test of a connection found.

@@ -11,10 +11,10 @@ use super::fires::{FireOutcome, recorded};
 use crate::api::Problem;
 use crate::here::Here;
 
-/// So many jobs are looked up in the traces at the same time.
+/// How many jobs are looked up in the traces at the same time.
 const AT_ONCE: usize = 4;
 
-/// So many jobs of a run are looked up in the traces at all.
+/// How many jobs of a run are looked up in the traces at all.
 const MOST_ASKED: usize = 100;
 
 /// Which fire is shown.

@@ -1,4 +1,4 @@
-//! What was traced: runs of items, changes of state, and decisions with the actions of operators.
+//! Reads traces: runs of items, changes of state, and decisions with the actions of operators.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use elasticjob::fire::ExecutionSource;
@@ -27,7 +27,8 @@ const USUAL: TimeDelta = TimeDelta::days(7);
 const MOST: u32 = 500;
 const USUALLY: u32 = 50;
 
-/// So many pages are read for one page of a caller who may not see all of their records: of a database that ignores capitals.
+/// How many pages are read for one page of a caller who may not see all of their records: of a database that ignores
+/// capitals.
 const ROUNDS: usize = 20;
 
 /// What is asked for. What is empty asks for everything.

@@ -15,7 +15,7 @@ const MOST: usize = 200;
 /// The longest text that is searched for, in characters.
 const LONGEST: usize = 200;
 
-/// So many jobs are on a page unless it is said.
+/// How many jobs are on a page unless it is said.
 const USUAL: usize = 50;
 
 /// Which jobs are listed.

@@ -1,4 +1,4 @@
-//! What can be seen and done. Pages and the API call the same functions.
+//! The views and the actions. Pages and the API call the same functions.
 
 pub(crate) mod accounts;
 pub(crate) mod alarms;

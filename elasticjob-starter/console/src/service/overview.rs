@@ -1,4 +1,4 @@
-//! What needs a look, of all jobs that the caller may see.
+//! The jobs that need a look, of those the caller may see.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What became of a fire in the past.
+//! Finds what became of a past fire.
 
 use elasticjob::ident::JobName;
 use elasticjob::operations::{PastError, PastFire};

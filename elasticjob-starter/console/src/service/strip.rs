@@ -9,10 +9,10 @@ use elasticjob::trace::{FireCount, NewestRuns, ReadError, TraceReader};
 use super::fires::{FireId, FireOutcome};
 use crate::here::Here;
 
-/// So many fires are shown of a job.
+/// How many fires are shown of a job.
 pub(crate) const FIRES: usize = 24;
 
-/// So many runs of items are read of a job: of one with many items fewer fires are shown.
+/// How many runs of items are read of a job: of one with many items fewer fires are shown.
 const MOST_RUNS: usize = 600;
 
 /// The clock of the registry center and that of an instance differ at most so much.

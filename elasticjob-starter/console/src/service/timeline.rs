@@ -16,13 +16,13 @@ use crate::here::Here;
 /// The most jobs of a page, and how many are on it unless it is said.
 const MOST_JOBS: usize = 50;
 
-/// So many runs of items of a job are read, the newest ones.
+/// How many runs of items of a job are read, the newest ones.
 pub(crate) const MOST_RUNS: u32 = 500;
 
-/// So many fires to come are shown of a job.
+/// How many fires to come are shown of a job.
 const MOST_COMING: usize = 60;
 
-/// So many jobs are read at the same time.
+/// How many jobs are read at the same time.
 const AT_ONCE: usize = 4;
 
 /// How long a time is shown.

@@ -1,7 +1,7 @@
 //! The configurations that a job had: the versions that the console saw, who made each, and what changed.
 //!
 //! The registry center keeps the last version alone. A console with a data file notes each version as its watch tells of it, also
-//! when nobody looks; without one it notes in memory what its pages show, and what is changed through it.
+//! when no user looks; without one it notes in memory what its pages show, and what is changed through it.
 
 mod follow;
 mod memory;

@@ -7,7 +7,7 @@ use super::sqlite::{SqliteFile, failed};
 use super::storage::{AccessCursor, Pending};
 use crate::access::{Entry, Event};
 
-/// So many rows are kept: refusals of names that are made up must not fill the disk.
+/// How many rows are kept: refusals of names that are made up must not fill the disk.
 const MOST: i64 = 100_000;
 
 /// A day, in milliseconds.

@@ -1,4 +1,4 @@
-//! What operators did, for registry centers whose traces no database keeps.
+//! Actions of operators, for registry centers whose traces no database has.
 
 use std::time::Duration;
 

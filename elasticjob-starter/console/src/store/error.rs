@@ -1,4 +1,4 @@
-//! Why the file of the console cannot be used.
+//! The errors of the file of the console.
 
 /// The file of a console cannot be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! What the console keeps beside the registry centers: in the file that `elasticjob.console.data` names, or in memory.
+//! Keeps what is not in the registry centers: in the file that `elasticjob.console.data` names, or in memory.
 //!
 //! | file | what it holds |
 //! |---|---|

@@ -29,13 +29,13 @@ const APPLICATION: i64 = 0x454a_434f;
 /// changes.
 const SCHEMA: [&str; 1] = [include_str!("schema_1.sql")];
 
-/// So long is a row kept that says what happened.
+/// How long a row that says what happened is kept.
 const KEPT: Duration = Duration::from_secs(400 * 24 * 3600);
 
 /// How often old rows are removed.
 const CLEAN: Duration = Duration::from_secs(3600);
 
-/// So many events wait for the file at the most.
+/// How many events wait for the file at the most.
 const QUEUE: usize = 1_000;
 
 /// What is written soon, by a task of its own.

@@ -49,7 +49,7 @@ pub(crate) trait Storage: Send + Sync {
     /// log of the process has it.
     fn add_access(&self, entry: Entry);
 
-    /// At most so many events before a place in the log, the last one first, with the place to go on from.
+    /// At most `limit` events before a place in the log, the last one first, with the place to go on from.
     fn access(&self, before: Option<AccessCursor>, limit: u32) -> Pending<'_, (Vec<Entry>, Option<AccessCursor>)>;
 
     /// The users as they were when the file was opened.
@@ -76,7 +76,7 @@ pub(crate) trait Storage: Send + Sync {
     /// Keeps a version of a configuration, unless it is there. Who wrote it is added to one that is there without.
     fn add_version(&self, registry: &str, job: &JobName, version: Version) -> Pending<'_, ()>;
 
-    /// At most so many versions of a job, the last one first.
+    /// At most `most` versions of a job, the last one first.
     fn versions(&self, registry: &str, job: &JobName, most: u32) -> Pending<'_, Vec<Version>>;
 
     /// The alarms that operators look after, as they were when the file was opened: registry center, id, and who does.

@@ -52,7 +52,7 @@ pub(crate) fn decide(
     let open = record.open().filter(|_| has_items).map(|due| due.at);
     let fires = parents.fires().into_iter().chain(open).collect::<BTreeSet<i64>>();
     let undecided = fires.into_iter().filter(|at| !record.covers(*at));
-    // What a wrong clock has run before its time waits for that.
+    // A fire that a wrong clock has run before its time waits until its time has come.
     'fires: for at in undecided.take_while(|at| !is_far_ahead(*at)) {
         let is_open = open == Some(at);
         let mut unmet = None;

@@ -1,4 +1,4 @@
-//! What the leader of a job knows of the jobs that it depends on, and how a fire of one of them ended.
+//! The leader's knowledge of the jobs that its job depends on, and of the ends of their fires.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct ParentItem {
 }
 
 impl ParentView {
-    /// What counts of it, in a session with this time-out: the records may be of a clock that was ahead.
+    /// The part of it that counts, in a session with this time-out: the records may be of a clock that was ahead.
     pub(crate) fn counted(self, timeout: Duration) -> Self {
         let limit = self.configuration.as_deref().and_then(JobConfiguration::max_time_diff_seconds);
         let Some(tolerance) = limit.and_then(|limit| tolerance(limit, timeout)) else { return self };
@@ -122,7 +122,7 @@ impl Parents {
         parent.view = view;
     }
 
-    /// Takes what runs for what has succeeded: a planted bug.
+    /// Takes running items for succeeded ones: a planted bug.
     pub(crate) fn take_for_ended(&mut self) {
         let items = self.0.values_mut().flat_map(|parent| parent.view.items.values_mut());
         let last = items.filter_map(|item| item.record.last.as_mut());

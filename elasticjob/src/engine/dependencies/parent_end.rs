@@ -1,4 +1,4 @@
-//! How the fire of a job ended, for the jobs after it.
+//! The end of a job's fire, for the jobs after it.
 
 use std::fmt;
 

@@ -66,8 +66,10 @@ fn decide_next(
     record: Option<DependencyRecord>,
     version: Option<i32>,
 ) -> Result<Option<Proposal>, Unread> {
-    // What was scheduled before this job was there is not for it.
-    let before = record.clone().unwrap_or_else(|| DependencyRecord::from(now.wall));
+    let before = match &record {
+        Some(record) => record.clone(),
+        None => DependencyRecord::from(first_time(engine, now)?),
+    };
     let mut decided = {
         let mut parents = Cow::Borrowed(&engine.dependencies.parents);
         if engine.planted.has(Bug::HastyChild) {
@@ -141,6 +143,16 @@ fn leaves_time(
     let known = engine.dependencies.leaves_time.filter(|(at, _)| *at == due.at);
     let (_, until) = *engine.dependencies.leaves_time.insert(known.unwrap_or((due.at, now.mono + LATE_ACQUISITION)));
     Ok(now.mono < until)
+}
+
+/// The time up to which nothing is decided where no node says what was: what was scheduled before this configuration was
+/// there is not for the job. The clock of the leader alone does not say it: one that is ahead would leave out the fires
+/// until then.
+fn first_time(engine: &JobEngine, now: Now) -> Result<i64, Unread> {
+    if engine.planted.has(Bug::StartsByOwnClock) {
+        return Ok(now.wall);
+    }
+    Ok(engine.mirror.written_at(&JobPath::Config)?.map_or(now.wall, |written| written.min(now.wall)))
 }
 
 impl JobEngine {

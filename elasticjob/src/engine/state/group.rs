@@ -1,4 +1,4 @@
-//! Whether something of the group may have changed since the rules were asked.
+//! Notes whether something of the group may have changed since the rules were asked.
 
 use crate::engine::event::Event;
 
@@ -18,7 +18,7 @@ impl Group {
         match event {
             Event::Tick
             | Event::Proven { .. }
-            | Event::NotProven
+            | Event::ProofAnswered(_)
             | Event::ItemEnded { .. }
             | Event::ListenersCalled { .. } => {}
             Event::Session(_)

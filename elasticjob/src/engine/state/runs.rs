@@ -1,4 +1,4 @@
-//! The state of a fire on one instance: open, then running.
+//! The runs of fires on one instance, until their ends are written.
 
 use std::time::Duration;
 

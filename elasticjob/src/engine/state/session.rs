@@ -1,4 +1,4 @@
-//! How long an engine may rely on its session.
+//! Tells how long an engine may rely on its session.
 //!
 //! *Proof* is the local time just before the last transaction that was answered was sent. From it follows the
 //! *deadline*: before the server may give the items away, running work is cancelled, gets a grace time, and is dropped.
@@ -25,8 +25,9 @@ pub struct Session {
     /// Between which looks since the proof the wall clock leapt ahead of the other clock. A machine that was suspended stays
     /// known as such when its wall clock is set back afterwards, however often.
     leaps: Vec<(Now, Now)>,
-    /// When a proof was asked for that is not answered yet.
-    proving: Option<Duration>,
+    /// A proof was asked for, and the answer is on its way. Others do not count for it: where the registry center is slow,
+    /// each of them would bring a further question.
+    proving: bool,
     pub(in crate::engine) planted: Planted,
 }
 
@@ -55,7 +56,7 @@ impl Session {
             proof: None,
             compared: None,
             leaps: Vec::new(),
-            proving: None,
+            proving: false,
             planted: Planted::default(),
         }
     }
@@ -89,7 +90,7 @@ impl Session {
                 self.last = Some((id, first.map_or(timeout, |(_, first)| first)));
                 if again {
                     // A request from before the connection was lost may never be answered.
-                    self.proving = None;
+                    self.proving = false;
                     SessionChange::Back { new }
                 } else {
                     SessionChange::None
@@ -104,8 +105,6 @@ impl Session {
     /// Takes a proof. A proof of another session says nothing about this one.
     pub fn on_proof(&mut self, session: SessionId, at: Now) {
         if self.last() == Some(session) || self.planted.has(Bug::ForeignProof) {
-            // An older one, asked for by another job of the process, leaves the own request under way.
-            self.proving.take_if(|asked| *asked <= at.mono);
             if self.proof.is_some_and(|proof| proof.mono > at.mono) {
                 return;
             }
@@ -121,9 +120,12 @@ impl Session {
         }
     }
 
-    /// A proof that was asked for did not come.
-    pub fn on_no_proof(&mut self) {
-        self.proving = None;
+    /// Takes the answer to the question for a proof.
+    pub fn on_answered(&mut self, proof: Option<(SessionId, Now)>) {
+        self.proving = false;
+        if let Some((session, at)) = proof {
+            self.on_proof(session, at);
+        }
     }
 
     /// The live session, as far as this side knows.
@@ -222,16 +224,12 @@ impl Session {
     pub fn renew_at(&self) -> Option<Duration> {
         self.connected()?;
         let quarter = self.timeout() / 4;
-        if self.proving.is_some() {
-            None
-        } else {
-            Some(self.proof.map_or(Duration::ZERO, |proof| proof.mono + quarter))
-        }
+        if self.proving { None } else { Some(self.proof.map_or(Duration::ZERO, |proof| proof.mono + quarter)) }
     }
 
-    /// Notes that a proof is asked for, after this time.
-    pub fn start_proving(&mut self, at: Duration) {
-        self.proving = Some(at);
+    /// Notes that a proof is asked for.
+    pub fn start_proving(&mut self) {
+        self.proving = true;
     }
 }
 
@@ -370,15 +368,16 @@ mod tests {
         session.on_state(connected(1));
         session.on_proof(SessionId(1), at(100));
         assert_eq!(session.renew_at(), Some(Duration::from_millis(102_500)));
-        session.start_proving(S(103));
+        session.start_proving();
         assert_eq!(session.renew_at(), None);
-        // Another job of the process asked for it before.
-        session.on_proof(SessionId(1), at(102));
-        assert_eq!(session.renew_at(), None);
+        // Another job of the process asked for it.
         session.on_proof(SessionId(1), at(103));
+        assert_eq!(session.renew_at(), None);
+        // The answer may be a proof from before the question.
+        session.on_answered(Some((SessionId(1), at(102))));
         assert_eq!(session.renew_at(), Some(Duration::from_millis(105_500)));
-        session.start_proving(S(106));
-        session.on_no_proof();
+        session.start_proving();
+        session.on_answered(None);
         assert!(session.renew_at().is_some());
     }
 

@@ -144,6 +144,20 @@ fn what_was_scheduled_before_the_job_was_there_is_not_for_it() {
 }
 
 #[test]
+fn a_leader_whose_clock_is_ahead_at_its_start_leaves_no_fire_out() {
+    let mut group = Group::new();
+    group.clock_offset = 20_000;
+    group.join("10.0.0.1", &after(1));
+    group.run_until(4_000);
+    assert!(decided(&group).through < AT);
+    group.clock_offset = 0;
+    group.run_until(6_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    group.run_until(7_000);
+    assert_eq!(group.starts(0).len(), 1);
+}
+
+#[test]
 fn a_fire_that_comes_during_a_run_is_made_up_for() {
     let mut group = Group::settled(1, &after(1));
     group.run_until(6_000);

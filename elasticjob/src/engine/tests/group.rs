@@ -201,7 +201,7 @@ impl Group {
         let id = self.hosts[host].session;
         self.tell(host, Event::Session(SessionState::Suspended { id }));
         if std::mem::take(&mut self.hosts[host].asks_for_proof) {
-            self.tell(host, Event::NotProven);
+            self.tell(host, Event::ProofAnswered(None));
         }
     }
 
@@ -394,7 +394,10 @@ impl Group {
                 }
             }
             Action::Commit(transaction) => self.commit(host, &transaction),
-            Action::Prove if state.connected => self.answer(host, Event::Tick),
+            Action::Prove if state.connected => {
+                let proof = (state.session, self.now());
+                self.events.push_back((host, Event::ProofAnswered(Some(proof))));
+            }
             Action::Prove => state.asks_for_proof = true,
             Action::Start(start) => state.started.push(start),
             Action::AskToStop(items) => state.asked_to_stop.extend(items),

@@ -1,4 +1,4 @@
-//! What is too much for one transaction takes several ones, and keeps its promises between them.
+//! Tests that what is too much for one transaction takes several, and keeps its promises between them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How soon the registry is asked again after it did not answer.
+//! Tests of the wait before a registry that failed is asked again.
 
 use std::time::Duration;
 

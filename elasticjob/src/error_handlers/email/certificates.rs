@@ -1,4 +1,4 @@
-//! Which mail servers the handler trusts: by a certificate of the system or of a file, or without any check.
+//! Trust in mail servers: by a certificate of the system or of a file, or without any check.
 
 use std::fs::{self, File};
 use std::io::{self, Read};

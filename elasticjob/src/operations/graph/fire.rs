@@ -1,4 +1,4 @@
-//! How a job stands for one fire.
+//! The state of a job for one fire.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which job runs after which, and how each stands for a fire.
+//! The graph of jobs by their dependencies, with each job's state for a fire.
 
 mod cycles;
 mod fire;
@@ -84,7 +84,7 @@ impl Operations {
     /// Each group of jobs that are connected by dependencies, with how its jobs stand for one fire: that of `at`, in
     /// milliseconds since 1970, or the latest one of the group. Of one job its group alone.
     ///
-    /// Jobs that the caller does not see count as far as a job names them that the caller does see: nothing is read of them.
+    /// A job that the caller does not see counts only where a job that the caller sees names it; nothing is read of it.
     ///
     /// # Errors
     /// [`OperationError::NoSuchJob`], and those of reads.

@@ -1,8 +1,9 @@
 //! The one place that knows how a job is laid out in the registry center: engine, operations, simulator, checkers and
 //! command line take paths, names and formats from here.
 //!
-//! It is the layout of ElasticJob 3.0.5 with three nodes more: `sharding/{i}/fire`, `sessions/{session}` and
-//! `guarantee/rounds`. `docs/registry-layout.md` says which instance writes a node, when, and with which guard.
+//! It is the layout of ElasticJob 3.0.5 with four nodes more: `sharding/{i}/fire`, `sessions/{session}`,
+//! `guarantee/rounds` and `dependencies`. `docs/registry-layout.md` says which instance writes a node, when, and with
+//! which guard.
 //!
 //! | node | data | format |
 //! |---|---|---|
@@ -14,8 +15,8 @@
 //! | `trigger/{id}`, `sharding/{i}/{disabled,misfire}`, `leader/sharding/*`, `leader/failover/items/{i}` | empty: that the node exists says all | |
 //!
 //! Formats that stand on the words of higher rooms are defined there: `config` in [`config::wire`](crate::config::wire),
-//! `sharding/{i}/fire` and which mark a run lives with in [`fire`](crate::fire), `sharding` and `guarantee/rounds` in
-//! the engine.
+//! `sharding/{i}/fire` and which mark a run lives with in [`fire`](crate::fire), `sharding`, `guarantee/rounds` and
+//! `dependencies` in the engine.
 
 mod candidate;
 mod instance;

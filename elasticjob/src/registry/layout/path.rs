@@ -1,4 +1,4 @@
-//! The nodes of one job, relative to its root. Layout of ElasticJob 3.0.5, plus `sharding/{i}/fire` and `sessions`.
+//! The nodes of one job, relative to its root. Layout of ElasticJob 3.0.5, plus the nodes that the parent module names.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What is known of the nodes of a namespace, as far as a reader asked for them. Pure.
+//! The known nodes of a namespace: those that a reader asked for. Pure.
 //!
 //! An answer is kept until an event of the watch says that it is old. An answer that an event overtook is not kept: it
 //! may be older than the event (see [`crate::registry`] for the order of answers and events).
@@ -100,7 +100,7 @@ impl Known {
             }
             WatchEvent::Created(path) => {
                 self.note(path, true);
-                // Nobody could create a child without a later event.
+                // A child that is created later comes with an event of its own.
                 self.put(path, Node { data: Fact::Unread, is_listed: true });
             }
             WatchEvent::Changed(path) => {

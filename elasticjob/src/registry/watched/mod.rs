@@ -2,8 +2,8 @@
 //! they are current.
 //!
 //! It is made for views: of a namespace at rest any number of pages needs no request, and after a change only the changed
-//! nodes are read again, when a reader asks for them. The watch starts with the first question, and is given up when nobody
-//! has asked for five minutes.
+//! nodes are read again, when a reader asks for them. The watch starts with the first question, and is given up when no
+//! reader has asked for five minutes.
 //!
 //! While the registry center is lost, what is known is still answered, as of the time of the loss (see
 //! [`WatchedRegistry::lost_since`]); a question about other nodes fails.
@@ -36,6 +36,8 @@ pub struct WatchedRegistry {
 
 struct Shared {
     center: Arc<dyn RegistryCenter>,
+    /// The node that is watched, with all below it.
+    root: String,
     state: Mutex<State>,
     /// The number of the last event.
     events: watch::Sender<u64>,
@@ -51,16 +53,21 @@ struct State {
     lost_since: Option<i64>,
     /// When a reader asked last.
     looked: Instant,
-    /// Nobody asked for long: the watch was given up, and starts again with the next question.
+    /// No reader asked for long: the watch was given up, and starts again with the next question.
     is_resting: bool,
 }
 
-/// The watch is given up when nobody has asked for so long, and nobody follows the changes.
+/// The watch is given up when no reader has asked for so long, and none follows the changes.
 const IDLE: Duration = Duration::from_secs(300);
 
 impl WatchedRegistry {
     /// Reads from this registry center.
     pub fn new(center: Arc<dyn RegistryCenter>) -> Self {
+        Self::below(center, "/")
+    }
+
+    /// The same for one node and what is below it. Other nodes are read again with each question.
+    pub fn below(center: Arc<dyn RegistryCenter>, root: impl Into<String>) -> Self {
         let state = State {
             known: Known::new(),
             stream: None,
@@ -70,7 +77,8 @@ impl WatchedRegistry {
             looked: Instant::now(),
             is_resting: false,
         };
-        Self { shared: Arc::new(Shared { center, state: Mutex::new(state), events: watch::Sender::new(0) }) }
+        let (root, events) = (root.into(), watch::Sender::new(0));
+        Self { shared: Arc::new(Shared { center, root, state: Mutex::new(state), events }) }
     }
 
     /// The registry center that is read from.
@@ -82,8 +90,10 @@ impl WatchedRegistry {
     /// several events at once. Ask nothing while a value of it is borrowed: a question takes the events that are there,
     /// and waits for the borrower.
     pub fn changes(&self) -> watch::Receiver<u64> {
+        // The first event can come as soon as the watch is there.
+        let changes = self.shared.events.subscribe();
         self.follow();
-        self.shared.events.subscribe()
+        changes
     }
 
     /// For each node below the root the number of the last event that concerns it or what is below it. What was made of
@@ -106,14 +116,14 @@ impl WatchedRegistry {
         let mut state = self.shared.lock();
         state.looked = Instant::now();
         if std::mem::take(&mut state.is_resting) {
-            state.stream = Some(self.shared.center.watch("/"));
+            state.stream = Some(self.shared.center.watch(&self.shared.root));
             // The task polls it from now on.
             state.waker.wake_by_ref();
         }
         if state.task.is_some() {
             return;
         }
-        state.stream = Some(self.shared.center.watch("/"));
+        state.stream = Some(self.shared.center.watch(&self.shared.root));
         let (shared, session) = (Arc::downgrade(&self.shared), self.shared.center.session());
         state.task = Some(tokio::spawn(follow(shared, session)).abort_handle());
     }
@@ -126,6 +136,9 @@ impl WatchedRegistry {
         ask: impl FnOnce(&dyn RegistryCenter) -> Answer<T>,
         keep: impl FnOnce(&mut Known, u64, &str, &T) + Send + 'static,
     ) -> Answer<T> {
+        if !self.shared.is_watched(path) {
+            return ask(&*self.shared.center);
+        }
         self.follow();
         let mut state = self.shared.settled();
         if let Some(known) = known(&state.known) {
@@ -145,7 +158,7 @@ impl WatchedRegistry {
     }
 }
 
-/// A question under way, until it is answered or nobody waits for the answer.
+/// A question under way, until it is answered or no reader waits for the answer.
 struct Question {
     shared: Arc<Shared>,
     path: String,
@@ -158,6 +171,11 @@ impl Drop for Question {
 }
 
 impl Shared {
+    fn is_watched(&self, path: &str) -> bool {
+        let rest = path.strip_prefix(self.root.as_str());
+        self.root == "/" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -200,7 +218,7 @@ impl Drop for Shared {
     }
 }
 
-/// Takes the events also while nobody asks, and notes when the registry center is lost, until the watch ends.
+/// Takes the events also while no reader asks, and notes when the registry center is lost, until the watch ends.
 async fn follow(shared: Weak<Shared>, mut session: watch::Receiver<SessionState>) {
     loop {
         let taken = std::future::poll_fn(|cx| {
@@ -219,7 +237,8 @@ async fn follow(shared: Weak<Shared>, mut session: watch::Receiver<SessionState>
     }
 }
 
-/// Gives the watch up where nobody looked for long. While the registry center is lost it stays: it holds what was known.
+/// Gives the watch up where no reader asked for long. While the registry center is lost it stays: it holds what was
+/// known.
 fn rest(shared: &Weak<Shared>) {
     let Some(shared) = shared.upgrade() else { return };
     let mut state = shared.lock();
@@ -248,7 +267,7 @@ fn note_loss(shared: &Weak<Shared>, session: SessionState) {
     let has_changed = state.lost_since != before;
     drop(state);
     if has_changed {
-        // Who follows the changes shows it.
+        // The readers that follow the changes show it.
         shared.events.send_modify(|_| {});
     }
 }

@@ -31,6 +31,23 @@ async fn a_namespace_at_rest_is_read_once() {
     assert_eq!(watched.requests().requests, 5, "only what changed is read again");
 }
 
+#[tokio::test]
+async fn beside_the_watched_part_each_question_is_asked() {
+    let registry = MemoryRegistry::new();
+    let other = registry.connect();
+    for path in ["/a", "/ab"] {
+        change(&other, |t| t.create(path, "1", CreateMode::Persistent)).await;
+    }
+    let part = WatchedRegistry::below(Arc::new(registry.connect()), "/a");
+    for _ in 0..2 {
+        assert_eq!(part.get("/a").await.unwrap().unwrap().data.text(), Some("1"));
+        assert_eq!(part.get("/ab").await.unwrap().unwrap().data.text(), Some("1"));
+    }
+    assert_eq!(part.requests().requests, 4, "the watch, one question about the part, two about the other node");
+    change(&other, |t| t.set("/ab", "2", None)).await;
+    assert_eq!(part.get("/ab").await.unwrap().unwrap().data.text(), Some("2"));
+}
+
 /// Nodes of three levels with few names, so that changes meet what is known.
 fn any_path(rng: &mut Rng) -> String {
     (0..rng.between(1, 4)).map(|_| format!("/{}", rng.pick(&["a", "b", "c"]))).collect()

@@ -1,4 +1,4 @@
-//! Who may change the nodes of the namespace.
+//! The access lists of the namespace's nodes.
 
 use zookeeper_client::{Acl, Acls, AuthId, Client, Permission};
 

@@ -5,8 +5,8 @@
 //! again when it is switched on.
 //!
 //! Beside Java instances it holds for ours, until a Java leader deletes the item with its record, as it does when the
-//! total count shrinks (finding 9): no one can tell then what was begun of an item that is made again. What Java begins
-//! has no record.
+//! total count shrinks (finding 9): no instance can tell then what was begun of an item that is made again. What Java
+//! begins has no record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::registry::Op;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::testing::sim::{EPOCH, Millis};
 
-/// How long it takes until everybody has heard that monitoring is on, and what was decided before has begun.
+/// How long it takes until all instances have heard that monitoring is on, and what was decided before has begun.
 const SWITCHED: Millis = 40_000;
 
 #[derive(Debug, Default)]

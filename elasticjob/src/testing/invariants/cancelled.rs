@@ -1,4 +1,4 @@
-//! What an operator cancelled comes to its end soon, and is not run again for its fire: not by failover, also where its
+//! A run that an operator cancelled ends soon, and is not repeated for its fire: not by failover, also where its
 //! instance is lost before it hears of the request, and not where its begin was never answered.
 //!
 //! Groups without Java instances: those take a lost run over whatever its record says.

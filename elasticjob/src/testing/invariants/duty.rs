@@ -1,5 +1,5 @@
-//! Which fires of which items an owner had to begin: it was well, and had the time that the protocol needs. What it had not
-//! to begin has a cause: what was wrong with that item, or with the instance that it belonged to, and for how long.
+//! Decides which items of fires an owner had to begin: it was well, and had the time that the protocol needs. Any other
+//! item of a fire has a cause: what was wrong with it, or with the instance that it belonged to, and for how long.
 //!
 //! Looked at ten times a second. A fire that its owner could not begin in time is to be begun late, as soon as the owner,
 //! the same or another one, is well for long enough before the next fire.

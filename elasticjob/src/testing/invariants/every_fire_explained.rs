@@ -54,12 +54,12 @@ pub(super) struct Accounted {
     left_as_a_whole: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Items that a Java instance leaves out of a fire.
     left_out: BTreeMap<i64, BTreeSet<ShardingItem>>,
-    /// Beside Java instances: who owned each item from when on, in milliseconds since 1970.
+    /// Beside Java instances: the owner of each item and since when, in milliseconds since 1970.
     owners: BTreeMap<ShardingItem, BTreeMap<i64, String>>,
     incidents: BTreeSet<i64>,
     calm_from: i64,
     until: i64,
-    /// Who led in the calm.
+    /// The leader in the calm.
     leader: String,
     /// Java instances that never heard of the last cron expression: one that reconnects at the wrong moment misses it.
     out_of_date: BTreeSet<String>,
@@ -235,11 +235,11 @@ impl Accounted {
                 self.note_decision(scene, *host, *at, items, reason);
                 self.skipped.entry(*at).or_default().push((items.clone(), reason.clone()));
             }
-            // Starting and leaving is no fault where the record tells who begins what.
+            // Starting and leaving is no fault where the record tells which instance begins what.
             Observation::Notice { notice: Notice::Registered { .. } | Notice::Left, .. } if !scene.shape.monitored => {
                 self.incident(EPOCH + scene.now as i64);
             }
-            // Nobody is there to say anything.
+            // No instance is there to say anything.
             Observation::Notice { notice: Notice::Left, .. } if scene.children(&JobPath::Instances).is_empty() => {
                 self.incident(EPOCH + scene.now as i64);
             }
@@ -404,7 +404,7 @@ impl Accounted {
             if self.is_begun(item, at) || with_reason || by_java || by_another_schedule() {
                 continue;
             }
-            // Nobody may take its place; the leader says so.
+            // No instance may take the owner's place; the leader says so.
             let gone = kept.was_gone(item, at - JOINED, at + REACH);
             let said = || {
                 let is_that = |reason: &SkipReason| matches!(reason, SkipReason::OwnerGone { .. });

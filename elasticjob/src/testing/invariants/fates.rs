@@ -1,4 +1,4 @@
-//! What became of the items of scheduled fires, and how many of them the checks look at.
+//! Counts what became of items of scheduled fires, and how many the checks look at.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What the tree says of the group as a whole, and of each of its items.
+//! Reads the tree for the group as a whole, and for each item.
 
 use super::Scene;
 use crate::fire::FireRecord;

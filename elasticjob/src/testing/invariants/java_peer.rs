@@ -1,5 +1,5 @@
-//! What an instance of this implementation owes to Java peers, also while there are none: data they can read, marks that
-//! are respected, and an assignment whose last transaction ends their wait.
+//! Checks the duties to Java peers, also while there are none: data that they can read, marks that are respected, and
+//! an assignment whose last transaction ends their wait.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,7 @@ fn written(scene: &Scene<'_>, path: &JobPath, text: &str, op: &Op, deletes: bool
         JobPath::Candidate(name) if !candidate_number(name).is_empty() => {
             Err("they sort candidates by what follows `latch-`".to_owned())
         }
-        // Those of the dead may be replaced. Who of ours runs what is another invariant.
+        // Marks of dead instances may be replaced. Another invariant looks at the marks of our own instances.
         JobPath::Item(_, ItemNode::Running) => match scene.text(path) {
             Some(other) if scene.java_ids.contains(&other) && is_online(scene, &other) => {
                 Err(format!("{other} runs it"))

@@ -1,5 +1,5 @@
-//! Only the leader writes what is the leader's: who owns which item, and that a request for resharding is served. None takes
-//! the lead from an instance whose session lives, and none leads for long whose server is disabled.
+//! Only the leader writes what is the leader's: the owners of items, and that a request for resharding is served. None
+//! takes the lead from an instance whose session lives, and none leads for long whose server is disabled.
 //!
 //! A transaction can check that the leader's node exists, not whose it is: that is true as long as the node goes with the
 //! session of its owner. Where an operator deletes it, what its owner sent before it heard of that still passes.
@@ -56,9 +56,9 @@ impl Leadership {
         }
         let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
             (Op::Check { .. }, _) => false,
-            // Anybody may ask: a Java leader loses requests, so its followers remind it.
+            // Any instance may ask: a Java leader loses requests, so its followers remind it.
             (Op::Create { .. }, Some(JobPath::Necessary)) => false,
-            // A Java leader deletes items with all that is below, so those who begin them make them again.
+            // A Java leader deletes items with all that is below, so the instances that begin them make them again.
             (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Dir))) => !scene.is_mixed(),
             (Op::Set { .. }, Some(JobPath::Sharding)) => true,
             (_, Some(JobPath::Necessary | JobPath::Item(_, ItemNode::Instance | ItemNode::Dir))) => true,

@@ -12,7 +12,7 @@ use crate::registry::layout::{ItemNode, JobPath};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::testing::sim::{EPOCH, Millis};
 
-/// How long a switch of the setting needs to reach everybody, with the longest run that began before.
+/// How long a switch of the setting needs to reach all instances, with the longest run that began before.
 const SWITCHED: Millis = 40_000;
 
 /// How soon after the run before a missed fire is made up for, with the writing of both, in milliseconds.
@@ -69,7 +69,7 @@ impl MadeUp {
         self.off_since = (!misfire).then(|| self.off_since.unwrap_or(now));
     }
 
-    /// What was written cannot be used: who did not see the one before goes on with what it knew.
+    /// The new configuration cannot be used: an instance that did not see the one before goes on with what it knew.
     pub(super) fn misconfigured(&mut self) {
         self.off_since = None;
     }
@@ -133,7 +133,7 @@ impl MadeUp {
                 }
                 Ok(())
             }
-            // They go on for as long as they like, and nobody runs these items meanwhile.
+            // They go on for as long as they like, and no instance runs these items meanwhile.
             Observation::Notice { notice: Notice::RunsAbandoned { items, .. }, .. } => {
                 self.owed.retain(|item, _| !items.contains(item));
                 Ok(())

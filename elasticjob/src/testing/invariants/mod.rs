@@ -1,4 +1,4 @@
-//! What must hold in every history, one file each.
+//! The invariants of every history, one file each.
 
 mod assignment;
 mod begun_once;
@@ -205,8 +205,8 @@ pub struct Invariants {
     java_peer: java_peer::JavaPeer,
     leadership: leadership::Leadership,
     java_ids: BTreeSet<String>,
-    /// When monitoring was switched on or off last; `None` while the registry's configuration cannot be used, as who did
-    /// not see the switch before goes on with what it knew.
+    /// When monitoring was switched on or off last; `None` while the registry's configuration cannot be used, as an
+    /// instance that did not see the switch before goes on with what it knew.
     switched_at: Option<Millis>,
     kept: static_sharding::Kept,
     made_up: misfire::MadeUp,
@@ -275,7 +275,7 @@ impl Invariants {
 
     /// This total count, this period in seconds, and these settings are in force from now on.
     pub fn configured(&mut self, now: Millis, total: u32, period: u32, shape: &Shape) {
-        // Who did not see the one before what cannot be used sees it change now.
+        // An instance that missed the configuration before the unusable one sees the change now.
         if total != self.total || self.switched_at.is_none() {
             self.kept.total_changed(now);
         }

@@ -1,4 +1,4 @@
-//! What the invariants are called that hold in the simulator and are checked of real processes as well.
+//! The names of the invariants that are checked in the simulator and of real processes.
 
 /// An item is run by one live instance at a time.
 pub const ONE_LIVE_OWNER: &str = "one live owner";

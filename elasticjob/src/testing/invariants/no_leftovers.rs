@@ -22,7 +22,7 @@ pub(super) fn check(scene: &Scene<'_>, observation: &Observation<'_>) -> Result<
     let by_java_leader = leader.is_some_and(|leader| scene.java_ids.contains(&leader));
     for item in scene.children(&JobPath::FailoverItems).iter() {
         let Ok(item) = item.parse() else { continue };
-        // Between two runs of a Java instance that always overruns nobody else comes to the item.
+        // Between two runs of a Java instance that always overruns, no other instance comes to the item.
         let by_java = scene.text(&JobPath::running(item)).is_some_and(|id| scene.java_ids.contains(&id));
         if stands(&JobPath::FailoverItem(item)) && !by_java {
             return Err(format!("item {item} still waits to be taken over"));

@@ -1,6 +1,6 @@
-//! An instance that leaves takes all its traces along, but the marks of runs that could not be stopped: they stay as
-//! long as the session, so that no instance begins the item beside them. With failover they wait for an instance that takes the
-//! items over, as items do that were cut off.
+//! An instance that leaves removes all its nodes, except the marks of runs that could not be stopped: they stay as long
+//! as the session, so that no instance begins the item beside them. With failover they wait for an instance that takes
+//! the items over, as items do that were cut off.
 
 use std::collections::BTreeSet;
 

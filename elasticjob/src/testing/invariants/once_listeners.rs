@@ -1,6 +1,6 @@
-//! A listener that is called once for the group is called at most once for a fire before its items, and at most once
-//! after them: before any item of the fire starts, and when all that began have ended. An instance that goes on without says so,
-//! and without faults nobody does.
+//! A once listener is called at most once for a fire before its items, and at most once after them: before any item of
+//! the fire starts, and when all that began have ended. An instance that goes on without the call says so, and without
+//! faults no instance does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

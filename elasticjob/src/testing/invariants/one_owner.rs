@@ -1,13 +1,12 @@
 //! At most one live process runs an item at any time.
 //!
-//! Left to the fence: what a process does that is frozen past its session - not what it does when it goes on, see
-//! `dropped.rs` - and a run that cannot be dropped after its token was fired, once the session is over that it began in.
-//! Without monitoring nobody promises it, neither for the run that begins nor for one that goes
-//! on.
+//! Two things are left to the fence: what a process does while it is frozen past its session (for what it does when it
+//! goes on, see `dropped.rs`), and a run that cannot be dropped after its token was fired, once the session that it
+//! began in is over. Without monitoring it is not promised, neither for the run that begins nor for one that goes on.
 //!
 //! Beside Java instances it holds among ours. They delete and replace marks without looking whose they are (findings 7,
-//! 9, 24 and 26, and the end of monitoring), which costs a run its only mark when it began with failover off: then nobody
-//! can tell that it goes on. What Java itself starts is on the level of Java.
+//! 9, 24 and 26, and the end of monitoring), which costs a run its only mark when it began with failover off: then no
+//! instance can tell that it goes on. What Java itself starts is on the level of Java.
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ const HAND_ON: Millis = 300;
 
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Since when nobody runs an item, or is to run one for a trigger: until then they stay.
+    /// Since when no instance runs an item, or is to run one for a trigger: until then they stay.
     quiet_since: Option<Millis>,
     /// Whether it was quiet for long enough when item 0 was begun last.
     was_quiet: bool,

@@ -1,4 +1,4 @@
-//! What an invariant may look at beside the observation.
+//! The scene that invariants see with an observation.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) period: u32,
     /// The cron expression of that.
     pub(crate) cron: &'a str,
-    /// Whether clocks ever stepped, so that they may disagree.
+    /// Whether the faults are over, and the group has had the time to settle.
     pub(crate) calm: bool,
     /// Since when monitoring is what it is, as a time that passed.
     pub(crate) monitored_for: Millis,
@@ -90,8 +90,8 @@ pub(super) struct Reads {
     children: RefCell<BTreeMap<JobPath, Read<Rc<[String]>>>>,
 }
 
-/// It stands for the tree only as long as the last transaction of the tree is the one at which it was read: each change of
-/// the tree has a transaction of its own, with a higher number.
+/// It is valid only until the next transaction of the tree: each change of the tree has a transaction of its own, with
+/// a higher number.
 #[derive(Debug)]
 struct Read<T> {
     absolute: String,

@@ -1,4 +1,4 @@
-//! What every registry center must do, as cases that each back end runs.
+//! Cases of what every registry center must do; each back end runs them.
 //!
 //! A back end implements [`Backend`] and runs all of [`cases`], each on a fresh registry. A case panics where the back end
 //! does something else.

@@ -1,4 +1,4 @@
-//! What the seam promises of order.
+//! The seam's promises of order.
 
 use std::sync::Arc;
 

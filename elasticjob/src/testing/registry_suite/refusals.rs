@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Cases of refused requests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What sessions go through.
+//! Cases of the lives of sessions.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What the verbs do where nothing is in the way.
+//! Cases of the verbs without disturbance.
 
 use std::sync::Arc;
 

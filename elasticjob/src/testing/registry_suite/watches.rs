@@ -1,4 +1,4 @@
-//! What watches hear.
+//! Cases of what watches hear.
 
 use std::sync::Arc;
 

@@ -3,8 +3,10 @@
 //!
 //! What runs such a job is a host of its own beside each first one, so that everything that happens to a host is written once.
 
+use std::time::Duration;
+
 use super::depending;
-use super::host::{EPOCH, Host, Incoming, Millis, Process, Program};
+use super::host::{EPOCH, Host, Incoming, Millis, Process, Program, Request};
 use super::shape::Shape;
 use super::world::World;
 use crate::clock::Now;
@@ -188,11 +190,30 @@ impl World {
         }
     }
 
-    /// An answer to one job of a process proves the session to the others too.
+    /// An answer to one job of a process proves the session to the others too, when they look for it.
     pub(super) fn prove_beside(&mut self, host: usize, session: SessionId, at: Now) {
         for other in self.others(host) {
-            if let Some(life) = self.hosts[other].process.as_ref().map(|process| process.life) {
-                self.receive(other, life, Incoming::Event(Event::Proven { session, at }));
+            if let Some(process) = &mut self.hosts[other].process {
+                process.proof_beside = Some((session, at));
+            }
+        }
+    }
+
+    /// Proves the session to an engine that asks: by a request of another job, where that is a moment ago, otherwise by one
+    /// to the server.
+    pub(super) fn prove(&mut self, host: usize, life: u64) {
+        let (now, moment) =
+            (self.hosts[host].now(self.now), Duration::from_millis((self.session_timeout / 8).min(1_000)));
+        let Some(process) = self.live(host, life) else { return };
+        let is_new = |(_, at): &mut (SessionId, Now)| now.mono.saturating_sub(at.mono) < moment;
+        match process.proof_beside.take_if(is_new) {
+            None => self.send(host, life, Request::Probe),
+            Some((session, at)) => {
+                self.count("proven_by_another_job");
+                let is_planted = self.bug == Some(Bug::OlderProof);
+                let answer =
+                    if is_planted { Event::Proven { session, at } } else { Event::ProofAnswered(Some((session, at))) };
+                self.receive(host, life, Incoming::Event(answer));
             }
         }
     }

@@ -228,7 +228,7 @@ impl World {
             matches!(&sent.request, Request::Commit(transaction) if is_begin(self.job_of(host), transaction));
         let writes = matches!(&sent.request, Request::Commit(_) | Request::Java(_, Call::Commit(_)));
         let answer = match sent.request {
-            Request::Probe => Answer::Engine(Event::Tick),
+            Request::Probe => Answer::Engine(Event::ProofAnswered(Some((session, sent.at)))),
             Request::List { generation, path } => {
                 let children =
                     tree.children(&path.absolute(self.job_of(host))).map_err(|reason| format!("{path}: {reason}"))?;
@@ -328,7 +328,7 @@ pub(super) fn unanswered(request: &Request) -> Answer {
             node: Err(RegistryError::NoAnswer { why: why() }),
         },
         Request::Commit(_) => Event::Committed(Err(CommitError::Unknown { why: why() })),
-        Request::Probe => Event::NotProven,
+        Request::Probe => Event::ProofAnswered(None),
         Request::Java(ticket, _) => return Answer::Java(*ticket, Reply::Lost),
     })
 }

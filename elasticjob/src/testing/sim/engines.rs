@@ -80,7 +80,7 @@ impl World {
                     }
                 }
                 Action::Commit(transaction) => self.send(host, life, Request::Commit(transaction)),
-                Action::Prove => self.send(host, life, Request::Probe),
+                Action::Prove => self.prove(host, life),
                 Action::Start(start) => self.start_items(host, life, &start)?,
                 // Runs of the simulator are not streams: they go on.
                 Action::AskToStop(_) => {}

@@ -135,6 +135,8 @@ pub struct Process {
     pub outstanding: Vec<Sent>,
     /// Those among them whose engine is gone: the server does them all the same.
     pub orphans: BTreeSet<u64>,
+    /// The newest proof by a request of another job of the process that its engine did not hear of.
+    pub proof_beside: Option<(SessionId, Now)>,
     /// The jobs that its engine follows.
     pub following: Vec<JobName>,
     /// The runs whose futures live.
@@ -210,6 +212,7 @@ impl Process {
             incoming: VecDeque::new(),
             outstanding: Vec::new(),
             orphans: BTreeSet::new(),
+            proof_beside: None,
             following: Vec::new(),
             executions: BTreeMap::new(),
             calls: BTreeMap::new(),
@@ -236,6 +239,10 @@ impl Process {
         }
         let mut events = Vec::new();
         for incoming in due {
+            // A driver looks for the proofs of others when an answer or another state of the session comes.
+            if matches!(incoming, Incoming::Answer { .. } | Incoming::Event(Event::Session(_))) {
+                events.extend(self.proof_beside.take().map(|(session, at)| Event::Proven { session, at }));
+            }
             match incoming {
                 Incoming::Event(event) => events.push(event),
                 Incoming::Answer { answer: Answer::Java(..), .. } => {}

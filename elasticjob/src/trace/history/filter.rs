@@ -1,4 +1,4 @@
-//! Which records are read. Every condition that is set must hold.
+//! Filters of records. Every condition that is set must hold.
 
 use chrono::{DateTime, Utc};
 

@@ -1,4 +1,4 @@
-//! How much a line matters.
+//! The level of a line of a log.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! How much of a log is kept.
+//! Limits of what is kept of a log.
 
 use super::LogLevel;
 

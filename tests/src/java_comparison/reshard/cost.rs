@@ -1,4 +1,4 @@
-//! What the server counted, from one time at which nothing happens to another.
+//! Reads the counters of the server between two times at which nothing happens.
 
 use std::io;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! How long it takes, and what it costs, until the items of a job are shared again after a process joined or was killed.
+//! Measures the time and cost until the items of a job are shared again after a process joined or was killed.
 //!
-//! Java reshards with the next fire. Fires are some seconds apart, so that the wait for one is seen beside the resharding
-//! itself, and what it costs is told from what the fire costs.
+//! Java reshards with the next fire. Fires are some seconds apart, so that the wait for one is seen beside the
+//! resharding itself, and the cost of the resharding is told from that of the fire.
 
 mod cost;
 mod moves;
@@ -24,7 +24,7 @@ use crate::group::Group;
 use crate::java_peer::Kind;
 use crate::records::{now_us, pid_of};
 
-/// In the order of what [`measure`] gives.
+/// The cases, in the order in which [`measure`] returns them.
 pub(super) const CASES: [&str; 2] = ["reshard of 1,000 items, a third joins", "reshard of 1,000 items, it is killed"];
 
 /// The first job of the benchmark program.

@@ -1,4 +1,4 @@
-//! When instances came and went, and when the items moved after that, as one watch saw it.
+//! The times at which instances came and went, and items moved after that, by one watch.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};

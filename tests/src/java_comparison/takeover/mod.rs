@@ -1,4 +1,4 @@
-//! How long it takes until the lost run of a killed process is taken over, by a survivor that runs an item of the job
+//! Measures the time until the lost run of a killed process is taken over, by a survivor that runs an item of the job
 //! itself and by one that does not.
 
 mod pair;
@@ -15,10 +15,10 @@ use crate::java_peer::Kind;
 use crate::measure::percentiles;
 use crate::records::{History, Run, Takeover, now_us};
 
-/// In the order of what [`measure`] gives.
+/// The cases, in the order in which [`measure`] returns them.
 pub(super) const CASES: [&str; 2] = ["takeover, idle survivor", "takeover, busy survivor"];
 
-/// In which the survivor is idle and busy. Two of each, so that one kill shows several takeovers.
+/// The jobs, and whether the survivor is busy with each. Two of each kind, so that one kill shows several takeovers.
 const JOBS: [(&str, bool); 4] = [("idle-0", false), ("idle-1", false), ("busy-0", true), ("busy-1", true)];
 
 /// How many processes are killed in a round: leaders and others in turn.

@@ -1,4 +1,4 @@
-//! Two processes of one kind with the same jobs, whose runs take another time in each.
+//! Two processes of one kind with the same jobs, whose runs take a different time in each process.
 
 use std::io;
 use std::path::Path;

@@ -1,12 +1,13 @@
-//! What becomes of the promises where Java instances have their part in it, by who did what. Nothing is promised there:
-//! Java marks and repeats runs without asking whose they are.
+//! Counts broken promises in groups with Java instances, by the kinds of the instances. Nothing is promised there: Java
+//! marks and repeats runs without asking whose they are.
 
 use std::collections::BTreeMap;
 
 use super::{begun_once, one_owner};
 use crate::records::{History, Run};
 
-/// How often each of it was so, by a name as `java_after_rust`. What Rust instances do to one another has a name as well.
+/// How often each promise was broken, by a name as `twice_java_after_rust`. What Rust instances do to one another has a
+/// name as well.
 pub fn beside_java(history: &History) -> BTreeMap<String, usize> {
     let twice = begun_once::pairs(history).into_iter().map(|(first, again)| twice(first, again));
     let overlaps = one_owner::pairs(history).into_iter().map(|(first, other)| {

@@ -71,7 +71,7 @@ mod tests {
         };
         assert!(after(vec![write(&first, S), write(&second, 6 * S), write(&second, 7 * S)]).is_empty());
         only(&after(vec![write(&first, S), write(&second, 6 * S), write(&first, 8 * S)]), "took a stale write");
-        // Before the successor wrote nobody can tell.
+        // Before the successor wrote, the sink cannot tell.
         assert!(after(vec![write(&first, 5 * S), write(&second, 6 * S)]).is_empty());
     }
 

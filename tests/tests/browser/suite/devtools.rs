@@ -1,4 +1,4 @@
-//! What a chromedriver does beyond WebDriver: commands of the DevTools, and the logs of the browser.
+//! Features of chromedriver beyond WebDriver: commands of the DevTools, and logs of the browser.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

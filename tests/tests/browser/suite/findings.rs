@@ -1,4 +1,4 @@
-//! What is wrong with the page that the browser shows.
+//! Finds what is wrong with the page in the browser.
 
 use serde_json::{Value, json};
 

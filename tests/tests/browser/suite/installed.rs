@@ -1,4 +1,4 @@
-//! What the tests need besides Cargo.
+//! The tools for tests besides Cargo.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Why a fire was missed is known after the fact.
+//! A missed fire is explained after the fact.
 
 use super::buttons::{Button, Buttons};
 use super::chrome::Chrome;

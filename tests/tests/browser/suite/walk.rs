@@ -9,10 +9,10 @@ use super::routes::Routes;
 use super::stage::Stage;
 use super::{findings, installed, past};
 
-/// So many pages of one route are looked at: those of several jobs differ. With a query one of each kind.
+/// How many pages of one route are looked at: those of several jobs differ. With a query one of each kind.
 const OF_A_ROUTE: usize = 2;
 
-/// So many addresses of a kind have to answer, whether they are looked at or not.
+/// How many addresses of a kind have to answer, whether they are looked at or not.
 const ASKED: usize = 12;
 
 /// What kind of answer an address gives, which is not shown: its status and type.

@@ -45,7 +45,7 @@ fn project(readme: &Page) -> PathBuf {
     let manifest = block(readme, "toml", "[package]");
     let (clone, here) = ("../elasticjob/elasticjob-starter", root().join("elasticjob-starter"));
     assert!(manifest.contains(clone), "the example depends on the starter in the clone: {manifest}");
-    // It stands below the workspace here, and is none of its members.
+    // It stands below the workspace here, and is not a member of it.
     let manifest = manifest.replace(clone, &here.display().to_string()) + "\n[workspace]\n";
     write("Cargo.toml", manifest);
     write("src/main.rs", block(readme, "rust", "fn main()"));

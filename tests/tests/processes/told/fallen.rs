@@ -33,7 +33,7 @@ pub async fn once(server: Arc<ZookeeperServer>) {
     told(&two, falls).await;
     let said = "the coordination of the job ended by a bug and starts again in 1 s";
     two.wait(said, LIMIT, async || two.log(falls).contains(said).then_some(())).await;
-    // It is there again, and what it left behind is nobody's trouble.
+    // It is there again, and what it left behind troubles no instance.
     let items = two.one_each("works").await;
     two.run_again(falls, "works", &[items[falls]]).await;
     two.run_again(other, "works", &[items[other]]).await;

@@ -8,7 +8,7 @@ use elasticjob_tests::zookeeper::ZookeeperServer;
 
 use super::processes::{LIMIT, Processes};
 
-/// So late a fire of each job may begin, in seconds; with `misfire` off it is 10 where nothing else is set.
+/// How late a fire of each job may begin, in seconds; with `misfire` off it is 10 where nothing else is set.
 const JOBS: [(&str, u64); 2] = [("limited", 5), ("strict", 10)];
 
 /// A process that is killed 3 to 5 s before a fire, and was heard of a third of this before that at most, loses its items

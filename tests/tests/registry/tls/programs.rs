@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use super::support::{Secured, says};
 
-/// Set for this program as the one with the jobs, to those that it runs, with commas between them.
+/// Set where this program is the one with the jobs: the jobs that it runs, with commas between them.
 const PLAYED: &str = "ELASTICJOB_TEST_TLS_PROGRAM";
 
 static RAN: Notify = Notify::const_new();

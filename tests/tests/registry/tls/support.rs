@@ -1,4 +1,4 @@
-//! What the tests share: the certificates, and a server with TLS.
+//! Shared by the tests: the certificates, and a server with TLS.
 
 use std::sync::{Arc, OnceLock};
 

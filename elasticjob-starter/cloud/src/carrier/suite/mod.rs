@@ -1,4 +1,4 @@
-//! What every carrier must do, as cases that each carrier plays.
+//! Cases of what every carrier must do; each carrier plays them.
 //!
 //! A carrier implements [`Ground`] and plays all of [`cases`], each on a fresh ground. A case panics where the carrier does
 //! something else.

@@ -1,4 +1,4 @@
-//! How items end.
+//! Cases of ends of items.
 
 use std::sync::Arc;
 

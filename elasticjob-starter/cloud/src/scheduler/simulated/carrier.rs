@@ -77,7 +77,7 @@ impl Modelled {
                 lost()
             }
             3 => {
-                // It is on its way, and arrives when nobody expects it any more.
+                // It is on its way, and arrives when no scheduler expects it any more.
                 let (engine, time) = (self.engine.clone(), Duration::from_millis(self.below(30_000)));
                 tokio::spawn(async move {
                     sleep(time).await;

@@ -23,7 +23,7 @@ struct Inner {
     began: Instant,
     launches: BTreeMap<LaunchId, BTreeMap<ShardingItem, Life>>,
     events: EventSender,
-    /// It answers nobody until then.
+    /// It answers no carrier until then.
     away: Instant,
 }
 

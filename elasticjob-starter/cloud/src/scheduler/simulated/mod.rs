@@ -13,7 +13,7 @@ use history::{Bug, Counts, History};
 /// The histories that are played in each run of the tests.
 const SEEDS: u64 = 1_000;
 
-/// So many are enough to find each bug.
+/// The number of histories that is enough to find each bug.
 const SEEDS_OF_BUG: u64 = 300;
 
 /// The most items in a thousand that may count as lost although nothing of theirs arrived: about four do.

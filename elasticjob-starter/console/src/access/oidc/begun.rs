@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So long a reader may take at the issuer.
+/// How long a reader may take at the issuer.
 pub(crate) const LASTS: Duration = Duration::from_secs(600);
 
-/// So many wait at a time; of more the oldest goes.
+/// How many logins wait at a time; of more the oldest goes.
 const MOST: usize = 10_000;
 
 /// A login that waits.

@@ -37,7 +37,7 @@ pub(crate) struct Oidc {
     begun: BegunLogins,
 }
 
-/// Why nobody came in.
+/// Why a login failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OidcProblem {
     /// The issuer did not answer, or not as it should. The log has the cause.
@@ -46,7 +46,7 @@ pub(crate) enum OidcProblem {
     /// No login of this browser waits for that answer: it took too long, came before, or began in another browser.
     #[error("no login of this browser waits for that answer")]
     Stale,
-    /// The issuer let nobody in.
+    /// The issuer refused the login.
     #[error("the issuer refused: {0}")]
     Refused(String),
     #[error("the ID token does not count: {0}")]

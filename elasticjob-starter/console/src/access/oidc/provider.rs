@@ -1,4 +1,4 @@
-//! What the issuer publishes, and its answer to a code.
+//! Reads what the issuer publishes, and exchanges codes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -51,7 +51,7 @@ struct Plan {
     claims: Value,
     /// What replaces parts of the discovery document.
     document: Value,
-    /// The whole ID token, where it is none of this issuer.
+    /// The whole ID token, where it is not one of this issuer.
     token: Option<String>,
     /// What the console sent with the code.
     sent: Option<(String, String)>,

@@ -1,4 +1,4 @@
-//! Whether an ID token is one of a login: its signature, issuer, audience, times and nonce.
+//! Checks that an ID token is one of a login: signature, issuer, audience, times and nonce.
 
 use jsonwebtoken::jwk::{JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::oidc_options::OidcOptions;
 
-/// Signatures with the private key of the issuer. Those with a shared secret are not among them, nor is none.
+/// Signatures with the private key of the issuer. Those with a shared secret are not among them, nor is a token without
+/// a signature.
 const SIGNED: [Algorithm; 9] = [
     Algorithm::RS256,
     Algorithm::RS384,

@@ -1,4 +1,4 @@
-//! What is refused, and what is not told to those who may not see it.
+//! Tests of refusals, and of what callers may not see.
 
 use elasticjob::operations::OperationError;
 use elasticjob::registry::CommitError;

@@ -1,4 +1,4 @@
-//! Where a value is on an axis.
+//! Axes: the place of a value.
 
 use super::Px;
 

@@ -1,4 +1,4 @@
-//! How long fires took, over time.
+//! Draws the durations of fires by time.
 
 use elasticjob::schedule::TimeZone;
 

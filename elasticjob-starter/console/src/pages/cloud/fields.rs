@@ -156,7 +156,8 @@ fn is_same(kind: Kind, before: Option<&Value>, now: Option<&Value>) -> bool {
     }
 }
 
-/// The value of a text that was sent. What is none of its kind stays a text: the API says what is wrong with it.
+/// The value of a text that was sent. A text that is no value of its kind stays a text: the API says what is wrong with
+/// it.
 fn value(kind: Kind, text: &str) -> Option<Value> {
     let trimmed = text.trim();
     if trimmed.is_empty() {

@@ -91,7 +91,7 @@ impl RegistrationPage {
         }
     }
 
-    /// Where the form comes from, for who leaves it.
+    /// The page before the form, for a reader who leaves it.
     fn back(&self) -> String {
         match &self.name {
             Some(name) => self.layout.here(&self.what.page(name)),

@@ -1,4 +1,4 @@
-//! What runs, what waits and why, and what was lost.
+//! Tasks that run, that wait and why, and that were lost.
 
 use askama::Template;
 use axum::http::{HeaderMap, Method};

@@ -222,7 +222,7 @@ async fn a_console_that_knows_nothing_says_so() {
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("elasticjob.tracing") && !page.body.contains("Nothing was traced"), "{}", page.body);
     assert_eq!(api(&serve(None), "all", "executions").await["code"], "not-traced");
-    // Nobody traced to this database: it has no table.
+    // No program traced to this database: it has no table.
     let folder = Folder::new("empty");
     std::fs::write(folder.0.join("traces.db"), "").expect("the file can be made");
     let reader = RdbTraceReader::connect(&folder.source(), None).await.expect("an empty file is an empty database");

@@ -39,7 +39,7 @@ impl GrantRow {
     }
 }
 
-/// The grants in a form that was sent. A row without a role is none; an empty pattern stands for all.
+/// The grants in a form that was sent. A row without a role is no grant; an empty pattern stands for all.
 fn grants(fields: &[(String, String)]) -> Vec<Grant> {
     let pattern = |text: &str| if text.trim().is_empty() { "*".to_owned() } else { text.trim().to_owned() };
     let rows = form::all(fields, "role").zip(form::all(fields, "registries")).zip(form::all(fields, "jobs"));

@@ -1,11 +1,11 @@
-//! Which alarms an operator looks after.
+//! The alarms that operators look after.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::store::{DataFile, StoreError};
 
-/// So many are kept: of more, the oldest one goes.
+/// How many acknowledgements are kept: of more, the oldest one goes.
 const MOST: usize = 10_000;
 
 /// An operator looks after an alarm.

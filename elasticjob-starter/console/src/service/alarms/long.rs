@@ -15,14 +15,14 @@ const TIMES: u64 = 3;
 /// ...and at least so long, in milliseconds.
 const SHORTEST: u64 = 60_000;
 
-/// By so many runs it is told what is usual, and not by fewer than these.
+/// How many runs tell what is usual, and how many it takes at the least.
 const READ: u32 = 200;
 const FEWEST: usize = 10;
 
 /// What is usual is read again after so long, in milliseconds.
 const FRESH: i64 = 600_000;
 
-/// So many jobs are looked at, those whose run is the oldest, and so many at the same time.
+/// How many jobs are looked at, those with the oldest runs first, and how many at the same time.
 const MOST: usize = 50;
 const AT_ONCE: usize = 4;
 

@@ -112,7 +112,7 @@ fn since(concern: Concern, job: &JobOverview) -> Option<i64> {
     }
 }
 
-/// The alarms of the jobs that the caller may see: those that nobody looks after first, the most urgent first.
+/// The alarms of the jobs that the caller may see: those that no operator looks after first, the most urgent first.
 pub(crate) async fn alarms(here: &Here) -> Result<Vec<Alarm>, Problem> {
     let now = now();
     let listed = here.registry.catalogue().jobs().await?;

@@ -1,4 +1,4 @@
-//! How the runs of each day ended.
+//! Counts the runs of each day by end.
 
 use chrono::{NaiveDate, NaiveTime};
 use elasticjob::operations::JobSnapshot;
@@ -11,10 +11,10 @@ use crate::api::Problem;
 use crate::here::Here;
 use crate::pages::time::Clock;
 
-/// So many runs of a day are counted.
+/// How many runs of a day are counted.
 pub(crate) const MOST: u32 = 10_000;
 
-/// So many days are counted at the same time.
+/// How many days are counted at the same time.
 const AT_ONCE: usize = 4;
 
 /// A day, in the zone of the job.

@@ -7,10 +7,10 @@ use super::group::Fire;
 /// A fire is not missed before it is so old.
 pub(crate) const GRACE: i64 = 60_000;
 
-/// So many fires between two others are counted.
+/// How many fires between two others are counted.
 pub(crate) const MOST: usize = 1_000;
 
-/// So much later than its time a run without a scheduled time may have begun, and count as the run of a fire.
+/// How long after its time a run without a scheduled time may have begun, and still count as the run of a fire.
 const LATE: i64 = 60_000;
 
 /// Fires that followed each other and have no run.
@@ -29,7 +29,7 @@ pub(crate) struct Gap {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ran {
     time: i64,
-    /// Whether the fire of another time may be meant: nobody wrote what it was scheduled for.
+    /// Whether the fire of another time may be meant: no record has the scheduled time.
     is_about: bool,
 }
 

@@ -180,7 +180,7 @@ impl Fire {
         self.id.scheduled().is_none() && self.runs.iter().all(|run| run.record.run_id.is_some())
     }
 
-    /// Whether nobody wrote what it was scheduled for.
+    /// Whether no record has the time that it was scheduled for.
     pub(crate) fn is_without_plan(&self) -> bool {
         self.id.scheduled().is_none() && !self.is_by_hand()
     }

@@ -1,4 +1,4 @@
-//! What names a fire of a job in addresses, and the place in a list of fires.
+//! The name of a fire in addresses, and the place in a list of fires.
 
 use std::fmt;
 use std::str::FromStr;

@@ -33,7 +33,7 @@ use crate::pages::time::Clock;
 const MOST: usize = 200;
 const USUAL: usize = 50;
 
-/// So many decisions are read to explain the gaps of a page.
+/// How many decisions are read to explain the gaps of a page.
 const EXPLAINED: u32 = 500;
 
 /// Which fires are listed.

@@ -14,7 +14,7 @@ use crate::api::Problem;
 use crate::here::Here;
 use crate::pages::time::Clock;
 
-/// So long after its time a fire is run at the latest: what is run later is not looked for.
+/// How long after its time a fire is run at the latest: later runs are not looked for.
 const LATEST: TimeDelta = TimeDelta::days(7);
 
 /// Decisions so long before and after a fire belong to its time.

@@ -8,7 +8,7 @@ use super::id::Place;
 /// The most records that are read for one page.
 const MOST: usize = 6_000;
 
-/// So many are read at once.
+/// How many records are read at once.
 const STEP: u32 = 1_000;
 
 /// The clocks of two hosts differ: a run may begin so much before its fire.

@@ -47,7 +47,7 @@ async fn look(registry: &Registry, versions: &Versions, known: &mut HashMap<JobN
         }
         let noted = match registry.views().configuration(&job).await {
             Ok(stored) => versions.add(registry.name(), &job, Version::of(&stored)).await.is_ok(),
-            // A job that is being made or removed, or what nobody can read: the next event says more.
+            // A job that is being made or removed, or data that cannot be read: the next event says more.
             Err(OperationError::NoSuchJob { .. } | OperationError::NoConfiguration { .. }) => true,
             Err(OperationError::Unreadable { .. }) => true,
             Err(_) => false,

@@ -7,10 +7,10 @@ use elasticjob::ident::JobName;
 
 use super::Version;
 
-/// So many versions of a job are kept.
+/// How many versions of a job are kept.
 const OF_A_JOB: usize = 50;
 
-/// So many jobs have some; a job beyond them gets none.
+/// How many jobs have versions; a job beyond them gets none.
 const JOBS: usize = 5_000;
 
 #[derive(Debug, Default)]

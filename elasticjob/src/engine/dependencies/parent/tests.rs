@@ -1,4 +1,4 @@
-//! When a fire of a job is over, how it ended, and what follows for the jobs after it.
+//! Tests of when a fire is over, how it ended, and what follows for the jobs after it.
 
 use super::*;
 use crate::config::Dependency;

@@ -1,4 +1,4 @@
-//! What was done to the owner of an item, or to the registry, so that it was not begun.
+//! Finds what was done to an item's owner, or to the registry, so that it was not begun.
 
 use std::time::Duration;
 

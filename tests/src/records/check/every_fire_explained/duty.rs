@@ -53,7 +53,7 @@ impl Fire<'_> {
         Times::new(spans).without_all(self.unassigned.iter())
     }
 
-    /// When nothing new was done to anybody, and an instance was in peace.
+    /// When nothing new was done to any process, and an instance was in peace.
     fn group_in_peace(&self) -> impl Iterator<Item = (i64, i64)> {
         let begins: Vec<(i64, i64)> = self.history.faults.iter().map(|fault| (fault.from_us, fault.from_us)).collect();
         Times::new(self.instances_in_peace()).without_all(begins).iter().collect::<Vec<_>>().into_iter()

@@ -1,4 +1,4 @@
-//! What the owners of an item said of a fire, and whether it is so.
+//! The owners' statements about a fire of an item, and whether they are true.
 
 use std::time::Duration;
 

@@ -140,7 +140,7 @@ fn a_fire_far_from_the_next_one_is_begun_late_whatever_became_of_its_owner() {
     assert_eq!(lost(&taken_over(watched(&runs, &[killed(1, 29 * S)]), 33 * S, 33 * S)), 1, "killed");
     assert_eq!(lost(&watched(&runs, &[outage(40 * S)])), 1, "the registry was away");
     assert_eq!(lost(&watched(&runs, &[frozen(1, 29 * S, 40 * S)])), 1, "frozen");
-    // Nobody lived long enough before the next one.
+    // No instance lived long enough before the next one.
     assert_eq!(lost(&watched(&runs, &[outage(53 * S)])), 0);
     let all = [killed(1, 29 * S), killed(2, 29 * S)];
     assert_eq!(counts(&far_apart(&watched(&runs, &all)).explained), [("no_instance", 1)]);
