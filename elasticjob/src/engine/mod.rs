@@ -41,7 +41,9 @@ mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 pub use clean_up::CleanUp;
-pub use dependencies::{DecidedFire, DependencyRecord, DueFire, ParentEnd, ParentItem, ParentView, Unmet};
+pub use dependencies::{
+    DecidedFire, DependencyRecord, DueFire, FollowedRerun, ParentEnd, ParentItem, ParentView, Unmet,
+};
 pub(crate) use dependencies::{Parents, Stand};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};

@@ -90,6 +90,12 @@ pub enum Bug {
     ForgottenParents,
     /// A fire whose job before it failed is run all the same.
     BlindChild,
+    /// The instance that takes an item over does not know any more which past fire its run was to run again.
+    ForgottenRerun,
+    /// The leader follows a re-run before the jobs before its own have ended.
+    HastyRerun,
+    /// The leader follows no re-run.
+    DeafToReruns,
     /// The mark of a run stays when it is finished.
     KeptMark,
     /// A missed fire is never made up for.
@@ -196,7 +202,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 85] = [
+    pub const ALL: [(&'static str, Self); 88] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -235,6 +241,9 @@ impl Bug {
         ("hasty-child", Self::HastyChild),
         ("forgotten-parents", Self::ForgottenParents),
         ("blind-child", Self::BlindChild),
+        ("forgotten-rerun", Self::ForgottenRerun),
+        ("hasty-rerun", Self::HastyRerun),
+        ("deaf-to-reruns", Self::DeafToReruns),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

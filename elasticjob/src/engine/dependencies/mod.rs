@@ -11,9 +11,12 @@ mod decide;
 mod parent;
 mod parent_end;
 mod record;
+mod rerun;
 
 pub(crate) use decide::{Decided, decide};
 pub use parent::{ParentItem, ParentView};
 pub(crate) use parent::{Parents, Stand};
 pub use parent_end::ParentEnd;
 pub use record::{DecidedFire, DependencyRecord, DueFire, Unmet};
+pub use rerun::FollowedRerun;
+pub(crate) use rerun::{Following, follow_rerun};

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::parent_end::ParentEnd;
 use super::record::DependencyRecord;
+use super::rerun::SeenReruns;
 use crate::config::JobConfiguration;
 use crate::engine::ahead::tolerance;
 use crate::fire::{Begun, FireRecord, FireState};
@@ -26,6 +27,8 @@ pub struct ParentView {
     pub decided: Option<DependencyRecord>,
     /// When that was written, by the server's clock; 0 where it is not known.
     pub decided_at: i64,
+    /// Whether a manual trigger waits for one of its instances.
+    pub triggered: bool,
 }
 
 /// An item of that job.
@@ -78,10 +81,12 @@ pub(crate) struct Parents(BTreeMap<JobName, Parent>);
 
 /// One of them.
 #[derive(Debug, Clone, Default)]
-struct Parent {
-    view: ParentView,
+pub(super) struct Parent {
+    pub(super) view: ParentView,
     /// How items ended for fires: an item that runs for the next fire does not say any more how it ended for this one.
     seen: BTreeMap<i64, BTreeMap<ShardingItem, FireState>>,
+    /// The same for fires that are run again.
+    pub(super) reruns: SeenReruns,
 }
 
 /// What is known of a fire of a job.
@@ -119,7 +124,18 @@ impl Parents {
         while parent.seen.len() > REMEMBERED {
             parent.seen.pop_first();
         }
+        parent.reruns.learn(&view);
         parent.view = view;
+    }
+
+    /// What is known of one of these jobs.
+    pub(super) fn get(&self, job: &JobName) -> Option<&Parent> {
+        self.0.get(job)
+    }
+
+    /// All of them.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Parent> {
+        self.0.values()
     }
 
     /// Takes what runs for what has succeeded: a planted bug.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parent_end::ParentEnd;
+use super::rerun::FollowedRerun;
 use crate::config::When;
 use crate::fire::{Later, SkipReason};
 use crate::ident::JobName;
@@ -30,6 +31,9 @@ pub struct DependencyRecord {
     /// The latest decided fires, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decided: Vec<DecidedFire>,
+    /// The latest re-runs of fires of jobs before this one, in the order in which they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reruns: Vec<FollowedRerun>,
     #[serde(flatten)]
     later: Later,
 }
@@ -84,7 +88,7 @@ impl Unmet {
 impl DependencyRecord {
     /// The record of a job that decides on the fires after this time.
     pub(crate) fn from(through: i64) -> Self {
-        Self { through, ahead: None, due: None, decided: Vec::new(), later: Later::new() }
+        Self { through, ahead: None, due: None, decided: Vec::new(), reruns: Vec::new(), later: Later::new() }
     }
 
     /// Reads the node. `None` where it cannot be read: then the leader makes it again.
@@ -110,7 +114,7 @@ impl DependencyRecord {
         decided.drain(..decided.len().saturating_sub(KEPT));
         let through = self.through.max(at);
         let ahead = self.ahead.filter(|ahead| *ahead > through);
-        Self { through, ahead, due, decided, later: self.later.clone() }
+        Self { through, ahead, due, decided, reruns: self.reruns.clone(), later: self.later.clone() }
     }
 
     /// The part that counts of a record that was written at `written` by the server's clock, as that of the record of an

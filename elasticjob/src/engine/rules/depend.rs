@@ -81,7 +81,7 @@ fn decide_next(
 
 impl JobEngine {
     /// What counts of the record in the node `dependencies`.
-    fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
+    pub(in crate::engine) fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
         let record = known.parsed(DependencyRecord::parse).as_ref().clone()?;
         // The answer to a create has no server time.
         let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);

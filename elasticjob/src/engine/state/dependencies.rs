@@ -11,6 +11,8 @@ pub(in crate::engine) struct Dependencies {
     pub(in crate::engine) parents: Parents,
     /// A fire of them that began before its time, and is decided when that has come.
     pub(in crate::engine) undecided: Option<i64>,
+    /// When it is known which items take part in a re-run that is not decided.
+    pub(in crate::engine) reruns_settle: Option<i64>,
     /// The latest fires that came here, in the order in which they did.
     pub(in crate::engine) due: Vec<DueFire>,
 }
