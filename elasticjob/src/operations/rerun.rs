@@ -1,6 +1,6 @@
 //! Runs past fires again, with the jobs after them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
@@ -97,39 +97,50 @@ impl Operations {
             let path = JobPath::Trigger(one.instance.clone()).absolute(job);
             ops.push(Op::Create { path, data: rerun.to_bytes().into(), mode: CreateMode::Persistent });
         }
-        let noted =
-            read::all(self.jobs_after(job).await?.into_iter().map(|after| self.note(after, job, rerun))).await?;
-        let (after, notes): (Vec<JobName>, Vec<Op>) = noted.into_iter().flatten().unzip();
+        let (after, notes): (Vec<JobName>, Vec<Op>) = self.notes(job, rerun).await?.into_iter().unzip();
         ops.extend(notes);
         *follow.lock().unwrap_or_else(PoisonError::into_inner) = after;
         // In one transaction: a job that follows has to know it before the first one has ended.
         Ok(Plan { steps: vec![Step { does: instances, ops }], unchanged: Vec::new() })
     }
 
-    /// The jobs that run after this one, over any number of others, by name.
-    async fn jobs_after(&self, job: &JobName) -> Result<BTreeSet<JobName>, OperationError> {
+    /// The note for each job that runs after this one, over any number of others. A job of which no leader has decided on
+    /// any fire yet gets none.
+    async fn notes(&self, from: &JobName, rerun: Rerun) -> Result<Vec<(JobName, Op)>, OperationError> {
         let names = self.job_names().await?;
-        let edges: Vec<(JobName, JobName)> =
-            read::all(names.iter().map(|job| self.after_others(job))).await?.into_iter().flatten().collect();
-        let (mut found, mut next) = (BTreeSet::new(), vec![job.clone()]);
-        while let Some(before) = next.pop() {
-            for (child, _) in edges.iter().filter(|(_, parent)| *parent == before) {
-                if child != job && found.insert(child.clone()) {
-                    next.push(child.clone());
-                }
-            }
-        }
-        Ok(found)
+        let edges = read::all(names.iter().map(|job| self.after_others(job))).await?;
+        let edges: Vec<(JobName, JobName)> = edges.into_iter().flatten().collect();
+        let read = read::all(after(from, &edges).into_iter().map(|job| self.decided(job))).await?;
+        let known: BTreeMap<JobName, (DependencyRecord, i32)> = read.into_iter().flatten().collect();
+        let note = |(job, (record, version)): (&JobName, &(DependencyRecord, i32))| {
+            let before = edges.iter().filter(|(child, _)| child == job).map(|(_, parent)| parent);
+            let with = before.filter(|parent| known.contains_key(*parent)).cloned().collect();
+            let record = record.with_rerun(FollowedRerun::new(rerun, from.clone(), with));
+            let path = JobPath::Dependencies.absolute(job);
+            (job.clone(), Op::Set { path, data: record.to_bytes().into(), version: Some(*version) })
+        };
+        Ok(known.iter().map(note).collect())
     }
 
-    /// The note for the leader of a job after this one. `None` where no leader of it has decided on any fire yet.
-    async fn note(&self, job: JobName, from: &JobName, rerun: Rerun) -> Result<Option<(JobName, Op)>, OperationError> {
-        let path = JobPath::Dependencies.absolute(&job);
-        let Some(node) = self.get(path.clone()).await? else { return Ok(None) };
-        let Some(record) = DependencyRecord::parse(&node.data) else { return Ok(None) };
-        let data = record.with_rerun(FollowedRerun::new(rerun, from.clone())).to_bytes().into();
-        Ok(Some((job, Op::Set { path, data, version: Some(node.stat.version) })))
+    /// What the leader of a job after others has decided, with the version of that.
+    async fn decided(&self, job: JobName) -> Result<Option<(JobName, (DependencyRecord, i32))>, OperationError> {
+        let node = self.get(JobPath::Dependencies.absolute(&job)).await?;
+        let read = node.and_then(|node| Some((DependencyRecord::parse(&node.data)?, node.stat.version)));
+        Ok(read.map(|read| (job, read)))
     }
+}
+
+/// The jobs that run after a job, over any number of others.
+fn after(job: &JobName, edges: &[(JobName, JobName)]) -> BTreeSet<JobName> {
+    let (mut found, mut next) = (BTreeSet::new(), vec![job]);
+    while let Some(before) = next.pop() {
+        for (child, _) in edges.iter().filter(|(_, parent)| parent == before) {
+            if child != job && found.insert(child.clone()) {
+                next.push(child);
+            }
+        }
+    }
+    found
 }
 
 /// Whether the job had such a fire, and keeps records of them.

@@ -37,6 +37,9 @@ pub struct FollowedRerun {
     pub rerun: Rerun,
     /// The job whose fire the operator runs again.
     pub from: JobName,
+    /// The jobs right before this one that follow it, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<JobName>,
     /// When the jobs before this one had ended, by the clock of the leader, in milliseconds since 1970. `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<i64>,
@@ -47,8 +50,8 @@ pub struct FollowedRerun {
 
 impl FollowedRerun {
     /// A re-run that is not decided yet.
-    pub(crate) fn new(rerun: Rerun, from: JobName) -> Self {
-        Self { rerun, from, decided: None, skipped: None }
+    pub(crate) fn new(rerun: Rerun, from: JobName, with: Vec<JobName>) -> Self {
+        Self { rerun, from, with, decided: None, skipped: None }
     }
 }
 
@@ -112,15 +115,22 @@ pub(crate) fn follow_rerun(
 impl Parents {
     /// What is known of a re-run of one of these jobs.
     pub(crate) fn stand_of_rerun(&self, job: &JobName, followed: &FollowedRerun, now: i64) -> Stand {
-        let FollowedRerun { rerun, from, .. } = followed;
+        let FollowedRerun { rerun, from, with, .. } = followed;
         let Some(parent) = self.get(job) else { return Stand::Pending };
         let Some(configuration) = &parent.view.configuration else { return Stand::Pending };
-        let own = parent.view.decided.iter().flat_map(|record| &record.reruns).find(|known| known.rerun == *rerun);
-        match own {
-            None if job != from => self.stand(job, rerun.of),
+        let noted = parent.view.decided.as_ref().map_or(&[][..], |record| &record.reruns);
+        match noted.iter().find(|known| known.rerun == *rerun) {
+            None if job == from => parent.reruns.stand(configuration, &parent.view, *rerun, now),
+            None if !with.contains(job) => self.stand(job, rerun.of),
+            // Its note has made room for later ones.
+            None if noted.len() >= KEPT && noted.iter().all(|known| known.rerun.asked > rerun.asked) => {
+                Stand::Over(ParentEnd::Unknown)
+            }
+            // What is known of that job is older than its note.
+            None => Stand::Pending,
             Some(own) if own.decided.is_none() => Stand::Pending,
             Some(own) if own.skipped.is_some() => Stand::Over(ParentEnd::Skipped),
-            _ => parent.reruns.stand(configuration, &parent.view, *rerun, now),
+            Some(_) => parent.reruns.stand(configuration, &parent.view, *rerun, now),
         }
     }
 
@@ -286,7 +296,7 @@ mod tests {
     }
 
     fn followed() -> FollowedRerun {
-        FollowedRerun::new(RERUN, name("a"))
+        FollowedRerun::new(RERUN, name("a"), vec![])
     }
 
     fn following(when: When, parents: &Parents) -> Following {
@@ -355,11 +365,12 @@ mod tests {
     #[test]
     fn a_job_that_takes_part_is_waited_for_and_one_that_does_not_counts_as_it_ended_before() {
         let both: [Dependency; 2] = ["a", "b when ended"].map(|text| text.parse().unwrap());
-        let decide = |b: ParentView| {
+        let decide = |with: &[&str], b: ParentView| {
             let mut parents = Parents::default();
             parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Succeeded)]));
             parents.learn(name("b"), b);
-            follow_rerun(&both, &parents, &followed(), NOW)
+            let with = with.iter().map(|job| name(job)).collect();
+            follow_rerun(&both, &parents, &FollowedRerun { with, ..followed() }, NOW)
         };
         let after = || JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
         let noted = DependencyRecord::from(AT + 1).with_rerun(followed());
@@ -367,25 +378,26 @@ mod tests {
             decided: Some(record),
             ..view(after(), items)
         };
-        assert_eq!(decide(view(job(1), &[ran_before()])), Following::Run, "it takes no part, and had failed");
-        assert_eq!(decide(part(noted.clone(), &[ran_before()])), Following::Wait, "nothing is decided on it");
+        assert_eq!(decide(&[], view(job(1), &[ran_before()])), Following::Run, "it takes no part, and had failed");
+        assert_eq!(decide(&["b"], view(after(), &[ran_before()])), Following::Wait, "its note is not known yet");
+        assert_eq!(decide(&["b"], part(noted.clone(), &[ran_before()])), Following::Wait, "nothing is decided on it");
         let decided = noted.after_rerun(RERUN, None, AT + 70_000);
-        assert_eq!(decide(part(decided.clone(), &[ran_before()])), Following::Wait, "it has not begun");
-        assert_eq!(decide(part(decided, &[ended(FIRE, FireState::Failed)])), Following::Run);
+        assert_eq!(decide(&["b"], part(decided.clone(), &[ran_before()])), Following::Wait, "it has not begun");
+        assert_eq!(decide(&["b"], part(decided, &[ended(FIRE, FireState::Failed)])), Following::Run);
         let unmet = Unmet::new(name("a"), When::Succeeded, ParentEnd::Failed);
         let left_out = noted.after_rerun(RERUN, Some(unmet), AT + 70_000);
         let expected = Following::Skip(Unmet::new(name("b"), When::Ended, ParentEnd::Skipped));
-        assert_eq!(decide(part(left_out, &[ran_before()])), expected);
+        assert_eq!(decide(&["b"], part(left_out, &[ran_before()])), expected);
         let hourly = JobConfiguration::builder("b", 1).cron("0 0 * * * ?").build().unwrap();
         let expected = Following::Skip(Unmet::new(name("b"), When::Ended, ParentEnd::NoFire));
-        assert_eq!(decide(view(hourly, &[FireRecord::empty()])), expected);
+        assert_eq!(decide(&[], view(hourly, &[FireRecord::empty()])), expected);
     }
 
     #[test]
     fn the_node_keeps_the_latest_re_runs_and_those_that_wait_longest_of_all() {
         let mut record = DependencyRecord::from(5);
         for asked in 0..20 {
-            record = record.with_rerun(FollowedRerun::new(Rerun::new(AT, asked), name("a")));
+            record = record.with_rerun(FollowedRerun::new(Rerun::new(AT, asked), name("a"), vec![]));
             if asked > 0 {
                 record = record.after_rerun(Rerun::new(AT, asked), None, 7);
             }

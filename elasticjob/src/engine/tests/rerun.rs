@@ -133,7 +133,7 @@ fn decided(group: &Group) -> DependencyRecord {
 
 /// An operator runs the fire of the job before it again.
 fn noted(group: &mut Group) {
-    let record = decided(group).with_rerun(FollowedRerun::new(RERUN, extract()));
+    let record = decided(group).with_rerun(FollowedRerun::new(RERUN, extract(), vec![]));
     group.set(&JobPath::Dependencies, &String::from_utf8(record.to_bytes()).unwrap());
 }
 

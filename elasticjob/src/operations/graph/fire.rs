@@ -174,7 +174,7 @@ fn state_of(stand: Stand, has_begun: bool, is_decided: bool) -> GraphState {
 /// follows.
 fn rerun_of(view: &ParentView, job: &JobName, at: i64) -> Option<FollowedRerun> {
     let last = view.items.values().filter_map(|item| item.record.last.as_ref()?.rerun());
-    let own = last.map(|rerun| FollowedRerun::new(rerun, job.clone()));
+    let own = last.map(|rerun| FollowedRerun::new(rerun, job.clone(), Vec::new()));
     // Of what it follows, the node says more than the records.
     let followed = view.decided.iter().flat_map(|record| &record.reruns).cloned();
     own.chain(followed).filter(|known| known.rerun.of == at).max_by_key(|known| known.rerun.asked)

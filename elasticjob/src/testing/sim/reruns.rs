@@ -67,7 +67,7 @@ impl World {
             let path = JobPath::Dependencies.absolute(&after);
             let Some(node) = self.tree.get(&path).ok().flatten() else { continue };
             let Some(record) = DependencyRecord::parse(&node.data) else { continue };
-            let record = record.with_rerun(FollowedRerun::new(rerun, job.clone()));
+            let record = record.with_rerun(FollowedRerun::new(rerun, job.clone(), Vec::new()));
             transaction.set(path, record.to_bytes(), Some(node.stat.version));
         }
         if self.operate(&transaction) {
