@@ -5,7 +5,7 @@
 //! jobs before its own take part, and waits for those alone; no re-run is forgotten where a record moves on before a leader
 //! has looked. When they have ended as they have to, the leader writes that into the note, with the triggers of its own job.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::parent::{ParentItem, ParentView, Parents, Stand};
 use super::parent_end::ParentEnd;
 use super::record::{DependencyRecord, Unmet};
 use crate::config::{Dependency, JobConfiguration};
-use crate::fire::{FireState, Rerun};
+use crate::fire::{Begun, FireState, Rerun};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::Zxid;
 
@@ -194,9 +194,12 @@ impl SeenReruns {
     /// What is known of a re-run of the job, which has been triggered for it.
     fn stand(&self, configuration: &JobConfiguration, view: &ParentView, rerun: Rerun, now: i64) -> Stand {
         let seen = self.0.iter().find(|seen| seen.rerun == rerun);
+        let total = configuration.sharding_total_count();
+        let of_items = (0..total).map(|item| end_of(configuration, view, item, rerun, seen, now));
+        let former = former_items(view, total, rerun, seen).into_iter();
+        let of_former_items = former.map(|item| end_of_former(view, item, rerun, seen));
         let mut so_far = ParentEnd::Succeeded;
-        for number in 0..configuration.sharding_total_count() {
-            let end = end_of(configuration, view, number, rerun, seen, now);
+        for end in of_items.chain(of_former_items) {
             so_far = match (so_far, end) {
                 (_, End::Pending) => return Stand::Pending,
                 (ParentEnd::Failed, _) | (_, End::Failed) => ParentEnd::Failed,
@@ -205,6 +208,29 @@ impl SeenReruns {
             };
         }
         Stand::Over(so_far)
+    }
+}
+
+/// Items that have begun a re-run, and are no items of the job any more.
+fn former_items(view: &ParentView, total: u32, rerun: Rerun, seen: Option<&SeenRerun>) -> BTreeSet<ShardingItem> {
+    let last = view.items.iter().filter(|(_, known)| run_of(known, rerun).is_some()).map(|(item, _)| *item);
+    let seen = seen.iter().flat_map(|seen| seen.items.keys().copied());
+    last.chain(seen).filter(|item| *item >= total).collect()
+}
+
+/// The last run of an item, if that is one for a re-run.
+fn run_of(known: &ParentItem, rerun: Rerun) -> Option<&Begun> {
+    known.record.last.as_ref().filter(|begun| begun.rerun() == Some(rerun))
+}
+
+/// How such an item ended. What it leaves is not taken over.
+fn end_of_former(view: &ParentView, item: ShardingItem, rerun: Rerun, seen: Option<&SeenRerun>) -> End {
+    let known = view.items.get(&item);
+    let last = known.and_then(|known| run_of(known, rerun)).map(|begun| begun.state);
+    match last.or_else(|| seen?.items.get(&item).copied()) {
+        Some(FireState::Running) if known.is_some_and(|known| known.marked) => End::Pending,
+        Some(FireState::Succeeded) => End::Succeeded,
+        _ => End::Failed,
     }
 }
 
@@ -224,13 +250,12 @@ fn end_of(
         FireState::Failed | FireState::Cancelled | FireState::NotRun => End::Failed,
     };
     let seen_last = seen.and_then(|seen| seen.items.get(&number)).copied();
-    let Some(ParentItem { record, disabled, .. }) = view.items.get(&number) else {
-        return seen_last.map_or(End::Pending, of_state);
-    };
-    let last = record.last.as_ref();
-    if let Some(begun) = last.filter(|begun| begun.rerun() == Some(rerun)) {
+    let Some(known) = view.items.get(&number) else { return seen_last.map_or(End::Pending, of_state) };
+    if let Some(begun) = run_of(known, rerun) {
         return of_state(begun.state);
     }
+    let ParentItem { record, disabled, .. } = known;
+    let last = record.last.as_ref();
     match (seen, seen_last) {
         (_, Some(state)) if !state.is_unfinished() => of_state(state),
         // It was lost, or cut off, and was not run again before the next fire.
@@ -344,6 +369,22 @@ mod tests {
         let mut parents = Parents::default();
         parents.learn(name("a"), view(job(1), &[next]));
         assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Unknown));
+    }
+
+    #[test]
+    fn an_item_that_the_job_has_no_more_is_a_part_of_the_re_run_that_it_began() {
+        let done = ended(FIRE, FireState::Succeeded);
+        let runs = view(job(1), &[done.clone(), begun(&ran_before(), FIRE)]);
+        let mut parents = Parents::default();
+        parents.learn(name("a"), runs.clone());
+        assert_eq!(following(When::Ended, &parents), Following::Wait);
+        let mut lost = runs;
+        lost.items.get_mut(&1).unwrap().marked = false;
+        parents.learn(name("a"), lost);
+        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Failed));
+        let mut parents = Parents::default();
+        parents.learn(name("a"), view(job(1), &[done.clone(), done]));
+        assert_eq!(following(When::Succeeded, &parents), Following::Run);
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Follows {
             Observation::Committed { transaction, .. } => {
                 self.learn(now, total, tree, transaction);
                 self.learn_reruns(now, total, transaction);
-                self.check_reruns(now, transaction)?;
+                self.check_reruns(now, total, tree, transaction)?;
                 self.check_decision(total, tree, transaction)
             }
             Observation::Converged => {
@@ -148,7 +148,7 @@ impl Follows {
     }
 
     /// A fire is followed again with this transaction.
-    fn check_reruns(&mut self, now: Millis, transaction: &Transaction) -> Result<(), String> {
+    fn check_reruns(&mut self, now: Millis, total: u32, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
         let node = JobPath::Dependencies.absolute(&self.child);
         let written = transaction.ops().iter().find_map(|op| match op {
             Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data),
@@ -168,7 +168,9 @@ impl Follows {
                 return Err(format!("{rerun:?} is followed, and no item of job '{}' has begun for it", self.parent));
             }
             for (item, state) in known.ends.iter().filter(|_| is_young) {
-                if *state == FireState::Running {
+                // An item that the job has no more is not taken over: it runs as long as it has its mark.
+                let is_lost = *item >= total && !exists(tree, &self.parent, &JobPath::running(*item));
+                if *state == FireState::Running && !is_lost {
                     return Err(format!("{rerun:?} is followed, and item {item} of job '{}' still runs", self.parent));
                 }
                 if self.when == When::Succeeded && *state == FireState::Failed {
