@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Observation;
 use crate::config::When;
 use crate::engine::{DependencyRecord, Notice};
-use crate::fire::{Fire, FireRecord, FireState, Rerun, SkipReason};
+use crate::fire::{Begun, Fire, FireRecord, FireState, Rerun, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
@@ -168,9 +168,12 @@ impl Follows {
                 return Err(format!("{rerun:?} is followed, and no item of job '{}' has begun for it", self.parent));
             }
             for (item, state) in known.ends.iter().filter(|_| is_young) {
+                // One that was lost has no end of its own, and may have gone on with a later fire.
+                let record = data(tree, &self.parent, &JobPath::fire(*item)).map(|data| FireRecord::parse(&data));
+                let runs = record.is_some_and(|record| record.running().and_then(Begun::rerun) == Some(rerun));
                 // An item that the job has no more is not taken over: it runs as long as it has its mark.
                 let is_lost = *item >= total && !exists(tree, &self.parent, &JobPath::running(*item));
-                if *state == FireState::Running && !is_lost {
+                if runs && !is_lost {
                     return Err(format!("{rerun:?} is followed, and item {item} of job '{}' still runs", self.parent));
                 }
                 if self.when == When::Succeeded && *state == FireState::Failed {
