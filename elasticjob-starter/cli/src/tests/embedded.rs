@@ -204,7 +204,7 @@ async fn a_past_fire_is_run_again_and_what_cannot_be_says_why() {
     after.create("/load/config", config, CreateMode::Persistent);
     after.create("/load/dependencies", r#"{"through":1}"#, CreateMode::Persistent);
     other.commit(after).await.unwrap();
-    let fire = "2026-01-01T00:00Z";
+    let fire = "2026-01-01T08:00+08:00";
     let asked = says(&group, &["rerun", "tick", "--fire", fire]).await.unwrap();
     assert_eq!(
         asked,
