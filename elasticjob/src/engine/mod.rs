@@ -44,7 +44,7 @@ pub use clean_up::CleanUp;
 pub use dependencies::{
     DecidedFire, DependencyRecord, DueFire, FollowedRerun, ParentEnd, ParentItem, ParentView, Unmet,
 };
-pub(crate) use dependencies::{Parents, Stand};
+pub(crate) use dependencies::{Parents, Reruns, Stand};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};
 pub(crate) use late::late_limit;

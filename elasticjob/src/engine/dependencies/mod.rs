@@ -17,6 +17,5 @@ pub(crate) use decide::{Decided, decide};
 pub use parent::{ParentItem, ParentView};
 pub(crate) use parent::{Parents, Stand};
 pub use parent_end::ParentEnd;
-pub use record::{DecidedFire, DependencyRecord, DueFire, Unmet};
-pub use rerun::FollowedRerun;
-pub(crate) use rerun::{Following, follow_rerun};
+pub use record::{DecidedFire, DependencyRecord, DueFire, FollowedRerun, Unmet};
+pub(crate) use rerun::{Following, Reruns, follow_rerun};

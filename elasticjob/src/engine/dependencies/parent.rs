@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use super::parent_end::ParentEnd;
 use super::record::DependencyRecord;
-use super::rerun::SeenReruns;
 use crate::config::JobConfiguration;
 use crate::engine::ahead::tolerance;
 use crate::fire::{Begun, FireRecord, FireState};
@@ -81,12 +80,10 @@ pub(crate) struct Parents(BTreeMap<JobName, Parent>);
 
 /// One of them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Parent {
-    pub(super) view: ParentView,
+struct Parent {
+    view: ParentView,
     /// How items ended for fires: an item that runs for the next fire does not say any more how it ended for this one.
     seen: BTreeMap<i64, BTreeMap<ShardingItem, FireState>>,
-    /// The same for fires that are run again.
-    pub(super) reruns: SeenReruns,
 }
 
 /// What is known of a fire of a job.
@@ -124,18 +121,12 @@ impl Parents {
         while parent.seen.len() > REMEMBERED {
             parent.seen.pop_first();
         }
-        parent.reruns.learn(&view);
         parent.view = view;
     }
 
-    /// What is known of one of these jobs.
-    pub(super) fn get(&self, job: &JobName) -> Option<&Parent> {
-        self.0.get(job)
-    }
-
-    /// All of them.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Parent> {
-        self.0.values()
+    /// What the registry says of one of these jobs.
+    pub(crate) fn view(&self, job: &JobName) -> Option<&ParentView> {
+        self.0.get(job).map(|parent| &parent.view)
     }
 
     /// Takes what runs for what has succeeded: a planted bug.

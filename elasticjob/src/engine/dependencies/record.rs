@@ -3,13 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::parent_end::ParentEnd;
-use super::rerun::FollowedRerun;
 use crate::config::When;
-use crate::fire::{Later, SkipReason};
+use crate::fire::{Later, Rerun, SkipReason};
 use crate::ident::JobName;
 
 /// How many decided fires the node names: for jobs that depend on this one in turn, and for people.
 const KEPT: usize = 16;
+
+/// How many re-runs it names.
+pub(super) const KEPT_RERUNS: usize = 16;
 
 /// Far more bytes than the node has.
 const LONGEST: usize = 64 * 1024;
@@ -130,6 +132,59 @@ impl DependencyRecord {
     /// Whether a fire is decided already.
     pub(super) fn covers(&self, at: i64) -> bool {
         at <= self.through || self.ahead == Some(at)
+    }
+}
+
+/// The re-run of a fire of a job before this one: this job follows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FollowedRerun {
+    /// Which one.
+    #[serde(flatten)]
+    pub rerun: Rerun,
+    /// The job whose fire the operator runs again.
+    pub from: JobName,
+    /// The jobs right before this one that follow it, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<JobName>,
+    /// When the jobs before this one had ended, by the clock of the leader, in milliseconds since 1970. `None` before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<i64>,
+    /// The job for whose end this job does not run again; `None` where it does, and before it is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Unmet>,
+}
+
+impl FollowedRerun {
+    /// A re-run that is not decided yet.
+    pub(crate) fn new(rerun: Rerun, from: JobName, with: Vec<JobName>) -> Self {
+        Self { rerun, from, with, decided: None, skipped: None }
+    }
+}
+
+impl DependencyRecord {
+    /// The record after an operator asked for a re-run of a job before this one.
+    pub(crate) fn with_rerun(&self, rerun: FollowedRerun) -> Self {
+        let mut after = self.clone();
+        let reruns = &mut after.reruns;
+        reruns.retain(|known| known.rerun != rerun.rerun);
+        reruns.push(rerun);
+        // Those that are decided are of no use to this job any more.
+        while reruns.len() > KEPT_RERUNS {
+            let oldest = reruns.iter().position(|known| known.decided.is_some()).unwrap_or(0);
+            reruns.remove(oldest);
+        }
+        after
+    }
+
+    /// The record after the decision on a re-run, at `now` in milliseconds since 1970.
+    pub(crate) fn after_rerun(&self, rerun: Rerun, skipped: Option<Unmet>, now: i64) -> Self {
+        let mut after = self.clone();
+        for known in after.reruns.iter_mut().filter(|known| known.rerun == rerun) {
+            (known.decided, known.skipped) = (Some(now), skipped.clone());
+        }
+        after
     }
 }
 

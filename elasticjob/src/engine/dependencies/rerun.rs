@@ -7,18 +7,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::parent::{ParentItem, ParentView, Parents, Stand};
 use super::parent_end::ParentEnd;
-use super::record::{DependencyRecord, Unmet};
+use super::record::{FollowedRerun, KEPT_RERUNS, Unmet};
 use crate::config::{Dependency, JobConfiguration};
 use crate::fire::{Begun, FireState, Rerun};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::Zxid;
 
-/// How many re-runs a node names, and how many of a job are remembered.
-const KEPT: usize = 16;
+/// How many re-runs of a job are remembered.
+const REMEMBERED: usize = 16;
 
 /// For so long after a trigger items may begin that an instance gets then, in milliseconds.
 const SETTLES: i64 = 12_000;
@@ -26,59 +24,6 @@ const SETTLES: i64 = 12_000;
 /// What is scheduled later than this after a re-run was asked for came after it, also where the clocks of hosts differ. In
 /// milliseconds.
 const CLOCKS_DIFFER: i64 = 60_000;
-
-/// The re-run of a fire of a job before this one: this job follows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct FollowedRerun {
-    /// Which one.
-    #[serde(flatten)]
-    pub rerun: Rerun,
-    /// The job whose fire the operator runs again.
-    pub from: JobName,
-    /// The jobs right before this one that follow it, too.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub with: Vec<JobName>,
-    /// When the jobs before this one had ended, by the clock of the leader, in milliseconds since 1970. `None` before that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided: Option<i64>,
-    /// The job for whose end this job does not run again; `None` where it does, and before it is decided.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub skipped: Option<Unmet>,
-}
-
-impl FollowedRerun {
-    /// A re-run that is not decided yet.
-    pub(crate) fn new(rerun: Rerun, from: JobName, with: Vec<JobName>) -> Self {
-        Self { rerun, from, with, decided: None, skipped: None }
-    }
-}
-
-impl DependencyRecord {
-    /// The record after an operator asked for a re-run of a job before this one.
-    pub(crate) fn with_rerun(&self, rerun: FollowedRerun) -> Self {
-        let mut after = self.clone();
-        let reruns = &mut after.reruns;
-        reruns.retain(|known| known.rerun != rerun.rerun);
-        reruns.push(rerun);
-        // Those that are decided are of no use to this job any more.
-        while reruns.len() > KEPT {
-            let oldest = reruns.iter().position(|known| known.decided.is_some()).unwrap_or(0);
-            reruns.remove(oldest);
-        }
-        after
-    }
-
-    /// The record after the decision on a re-run, at `now` in milliseconds since 1970.
-    pub(crate) fn after_rerun(&self, rerun: Rerun, skipped: Option<Unmet>, now: i64) -> Self {
-        let mut after = self.clone();
-        for known in after.reruns.iter_mut().filter(|known| known.rerun == rerun) {
-            (known.decided, known.skipped) = (Some(now), skipped.clone());
-        }
-        after
-    }
-}
 
 /// What a leader decides on a re-run of jobs before its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,12 +40,13 @@ pub(crate) enum Following {
 pub(crate) fn follow_rerun(
     dependencies: &[Dependency],
     parents: &Parents,
+    reruns: &Reruns,
     followed: &FollowedRerun,
     now: i64,
 ) -> Following {
     let mut following = Following::Run;
     for dependency in dependencies {
-        let end = match parents.stand_of_rerun(&dependency.job, followed, now) {
+        let end = match reruns.stand(parents, &dependency.job, followed, now) {
             Stand::Pending => return Following::Wait,
             Stand::NoSuchFire => ParentEnd::NoFire,
             Stand::Over(end) => end,
@@ -112,38 +58,52 @@ pub(crate) fn follow_rerun(
     following
 }
 
-impl Parents {
-    /// What is known of a re-run of one of these jobs.
-    pub(crate) fn stand_of_rerun(&self, job: &JobName, followed: &FollowedRerun, now: i64) -> Stand {
+/// What is known of the re-runs of the jobs that a job depends on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reruns(BTreeMap<JobName, SeenReruns>);
+
+impl Reruns {
+    /// Takes what the registry says of one of them now.
+    pub(crate) fn learn(&mut self, job: &JobName, view: &ParentView) {
+        self.0.entry(job.clone()).or_default().learn(view);
+    }
+
+    /// Forgets them all.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// How a job before this one stands for a re-run.
+    pub(crate) fn stand(&self, parents: &Parents, job: &JobName, followed: &FollowedRerun, now: i64) -> Stand {
         let FollowedRerun { rerun, from, with, .. } = followed;
-        let Some(parent) = self.get(job) else { return Stand::Pending };
-        let Some(configuration) = &parent.view.configuration else { return Stand::Pending };
-        let noted = parent.view.decided.as_ref().map_or(&[][..], |record| &record.reruns);
+        let Some((view, seen)) = parents.view(job).zip(self.0.get(job)) else { return Stand::Pending };
+        let Some(configuration) = &view.configuration else { return Stand::Pending };
+        let noted = view.decided.as_ref().map_or(&[][..], |record| &record.reruns);
         match noted.iter().find(|known| known.rerun == *rerun) {
-            None if job == from => parent.reruns.stand(configuration, &parent.view, *rerun, now),
-            None if !with.contains(job) => self.stand(job, rerun.of),
+            None if job == from => seen.stand(configuration, view, *rerun, now),
+            None if !with.contains(job) => parents.stand(job, rerun.of),
             // Its note has made room for later ones.
-            None if noted.len() >= KEPT && noted.iter().all(|known| known.rerun.asked > rerun.asked) => {
+            None if noted.len() >= KEPT_RERUNS && noted.iter().all(|known| known.rerun.asked > rerun.asked) => {
                 Stand::Over(ParentEnd::Unknown)
             }
             // What is known of that job is older than its note.
             None => Stand::Pending,
             Some(own) if own.decided.is_none() => Stand::Pending,
             Some(own) if own.skipped.is_some() => Stand::Over(ParentEnd::Skipped),
-            Some(_) => parent.reruns.stand(configuration, &parent.view, *rerun, now),
+            Some(_) => seen.stand(configuration, view, *rerun, now),
         }
     }
 
     /// When it is known next, after `now`, which items take part in a re-run.
-    pub(crate) fn reruns_settle(&self, now: i64) -> Option<i64> {
-        let seen = self.all().flat_map(|parent| &parent.reruns.0);
+    pub(crate) fn settle(&self, now: i64) -> Option<i64> {
+        let seen = self.0.values().flat_map(|seen| &seen.0);
         seen.map(|seen| seen.at + SETTLES).filter(|at| *at > now).min()
     }
 }
 
 /// How the items of a job ended for fires that were run again: an item that runs for the next fire does not say it any more.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SeenReruns(Vec<SeenRerun>);
+struct SeenReruns(Vec<SeenRerun>);
 
 #[derive(Debug, Clone)]
 struct SeenRerun {
@@ -166,7 +126,7 @@ enum End {
 
 impl SeenReruns {
     /// Takes what the registry says of the job now.
-    pub(super) fn learn(&mut self, view: &ParentView) {
+    fn learn(&mut self, view: &ParentView) {
         for (item, known) in &view.items {
             let Some((begun, rerun)) = known.record.last.as_ref().and_then(|begun| Some((begun, begun.rerun()?)))
             else {
@@ -182,7 +142,7 @@ impl SeenReruns {
 
     fn of(&mut self, rerun: Rerun, trigger: Zxid, at: i64) -> &mut SeenRerun {
         let place = self.0.iter().position(|seen| seen.rerun == rerun).unwrap_or_else(|| {
-            if self.0.len() >= KEPT {
+            if self.0.len() >= REMEMBERED {
                 self.0.remove(0);
             }
             self.0.push(SeenRerun { rerun, trigger, at, items: BTreeMap::new() });
@@ -277,6 +237,7 @@ fn end_of(
 mod tests {
     use super::*;
     use crate::config::When;
+    use crate::engine::dependencies::DependencyRecord;
     use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, ItemEnd};
     use crate::ident::InstanceId;
     use crate::registry::SessionId;
@@ -324,8 +285,19 @@ mod tests {
         FollowedRerun::new(RERUN, name("a"), vec![])
     }
 
-    fn following(when: When, parents: &Parents) -> Following {
-        follow_rerun(&[format!("a when {when}").parse().unwrap()], parents, &followed(), NOW)
+    /// What the leader knows.
+    #[derive(Default)]
+    struct Known(Parents, Reruns);
+
+    impl Known {
+        fn learn(&mut self, job: JobName, view: ParentView) {
+            self.1.learn(&job, &view);
+            self.0.learn(job, view);
+        }
+    }
+
+    fn following(when: When, parents: &Known) -> Following {
+        follow_rerun(&[format!("a when {when}").parse().unwrap()], &parents.0, &parents.1, &followed(), NOW)
     }
 
     fn skipped(when: When, end: ParentEnd) -> Following {
@@ -342,11 +314,11 @@ mod tests {
             (vec![done.clone(), ended(FIRE, FireState::Failed)], skipped(When::Succeeded, ParentEnd::Failed)),
             (vec![done.clone(), ended(FIRE, FireState::Cancelled)], skipped(When::Succeeded, ParentEnd::Failed)),
         ] {
-            let mut parents = Parents::default();
+            let mut parents = Known::default();
             parents.learn(name("a"), view(job(2), &records));
             assert_eq!(following(When::Succeeded, &parents), expected, "{records:?}");
         }
-        let mut parents = Parents::default();
+        let mut parents = Known::default();
         parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Failed)]));
         assert_eq!(following(When::Failed, &parents), Following::Run);
         let failover = JobConfiguration::builder("a", 1).cron("0/5 * * * * ?").failover(true).build().unwrap();
@@ -358,15 +330,15 @@ mod tests {
     fn an_item_that_has_gone_on_keeps_the_end_that_was_seen_and_else_it_is_not_known() {
         let (done, next) = (ended(FIRE, FireState::Succeeded), ended(LATER, FireState::Failed));
         let went_on = begun(&done, LATER);
-        let mut parents = Parents::default();
+        let mut parents = Known::default();
         parents.learn(name("a"), view(job(2), &[done.clone(), begun(&ran_before(), FIRE)]));
         parents.learn(name("a"), view(job(2), &[went_on.clone(), done.clone()]));
         assert_eq!(following(When::Succeeded, &parents), Following::Run, "the leader has seen both");
-        let mut parents = Parents::default();
+        let mut parents = Known::default();
         parents.learn(name("a"), view(job(2), &[went_on, done]));
         assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Unknown));
         assert_eq!(following(When::Ended, &parents), Following::Run);
-        let mut parents = Parents::default();
+        let mut parents = Known::default();
         parents.learn(name("a"), view(job(1), &[next]));
         assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Unknown));
     }
@@ -375,14 +347,14 @@ mod tests {
     fn an_item_that_the_job_has_no_more_is_a_part_of_the_re_run_that_it_began() {
         let done = ended(FIRE, FireState::Succeeded);
         let runs = view(job(1), &[done.clone(), begun(&ran_before(), FIRE)]);
-        let mut parents = Parents::default();
+        let mut parents = Known::default();
         parents.learn(name("a"), runs.clone());
         assert_eq!(following(When::Ended, &parents), Following::Wait);
         let mut lost = runs;
         lost.items.get_mut(&1).unwrap().marked = false;
         parents.learn(name("a"), lost);
         assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Failed));
-        let mut parents = Parents::default();
+        let mut parents = Known::default();
         parents.learn(name("a"), view(job(1), &[done.clone(), done]));
         assert_eq!(following(When::Succeeded, &parents), Following::Run);
     }
@@ -392,7 +364,7 @@ mod tests {
         let (done, other) = (ended(FIRE, FireState::Succeeded), ran_before());
         let mut known = view(job(2), &[done, other]);
         known.triggered = true;
-        let mut parents = Parents::default();
+        let mut parents = Known::default();
         parents.learn(name("a"), known.clone());
         assert_eq!(following(When::Ended, &parents), Following::Wait);
         known.triggered = false;
@@ -407,11 +379,11 @@ mod tests {
     fn a_job_that_takes_part_is_waited_for_and_one_that_does_not_counts_as_it_ended_before() {
         let both: [Dependency; 2] = ["a", "b when ended"].map(|text| text.parse().unwrap());
         let decide = |with: &[&str], b: ParentView| {
-            let mut parents = Parents::default();
+            let mut parents = Known::default();
             parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Succeeded)]));
             parents.learn(name("b"), b);
             let with = with.iter().map(|job| name(job)).collect();
-            follow_rerun(&both, &parents, &FollowedRerun { with, ..followed() }, NOW)
+            follow_rerun(&both, &parents.0, &parents.1, &FollowedRerun { with, ..followed() }, NOW)
         };
         let after = || JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
         let noted = DependencyRecord::from(AT + 1).with_rerun(followed());
@@ -444,7 +416,7 @@ mod tests {
             }
         }
         let asked: Vec<i64> = record.reruns.iter().map(|known| known.rerun.asked).collect();
-        assert_eq!((asked.len(), asked[0], asked[1]), (KEPT, 0, 5));
+        assert_eq!((asked.len(), asked[0], asked[1]), (KEPT_RERUNS, 0, 5));
         let text = String::from_utf8(record.to_bytes()).unwrap();
         assert!(text.contains(r#"{"of":1700000005000,"asked":19,"from":"a","decided":7}"#), "{text}");
         assert_eq!(DependencyRecord::parse(text.as_bytes()), Some(record.clone()));

@@ -95,6 +95,7 @@ impl JobEngine {
     pub(in crate::engine) fn on_parent(&mut self, job: JobName, view: ParentView) {
         if self.dependencies.following.contains(&job) {
             let view = view.counted(self.session.timeout());
+            self.dependencies.reruns.learn(&job, &view);
             self.dependencies.parents.learn(job, view);
         }
     }
@@ -110,6 +111,7 @@ impl JobEngine {
     pub(in crate::engine) fn follow_jobs(&mut self, jobs: Vec<JobName>) {
         if self.dependencies.following != jobs {
             self.dependencies.parents.clear();
+            self.dependencies.reruns.clear();
             self.dependencies.following.clone_from(&jobs);
             self.act(Action::FollowJobs(jobs));
         }

@@ -6,6 +6,7 @@ use crate::engine::dependencies::{FollowedRerun, Following, follow_rerun};
 use crate::engine::engine::JobEngine;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::state::dependencies::Dependencies;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
@@ -34,10 +35,10 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if undecided.is_empty() || engine.planted.has(Bug::DeafToReruns) {
         return Ok(Step::Pass);
     }
-    engine.dependencies.reruns_settle = engine.dependencies.parents.reruns_settle(now.wall);
+    engine.dependencies.reruns_settle = engine.dependencies.reruns.settle(now.wall);
     for followed in undecided {
-        let parents = &engine.dependencies.parents;
-        let skipped = match follow_rerun(configuration.depends_on(), parents, followed, now.wall) {
+        let Dependencies { parents, reruns, .. } = &engine.dependencies;
+        let skipped = match follow_rerun(configuration.depends_on(), parents, reruns, followed, now.wall) {
             Following::Wait if !engine.planted.has(Bug::HastyRerun) => continue,
             Following::Skip(unmet) => Some(unmet),
             Following::Run | Following::Wait => None,

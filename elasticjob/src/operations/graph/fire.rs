@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::{FollowedRerun, ParentEnd, ParentView, Parents, Stand, Unmet};
+use crate::engine::{FollowedRerun, ParentEnd, ParentView, Parents, Reruns, Stand, Unmet};
 use crate::fire::{Begun, Rerun};
 use crate::ident::JobName;
 
@@ -81,11 +81,13 @@ impl GraphState {
 #[derive(Debug, Default)]
 pub(super) struct Stands {
     parents: Parents,
+    reruns: Reruns,
     views: BTreeMap<JobName, ParentView>,
 }
 
 impl Stands {
     pub(super) fn learn(&mut self, job: JobName, view: ParentView) {
+        self.reruns.learn(&job, &view);
         self.parents.learn(job.clone(), view.clone());
         self.views.insert(job, view);
     }
@@ -132,7 +134,7 @@ impl Stands {
         let begun: Vec<&Begun> = last.filter(|begun| begun.rerun() == Some(rerun)).collect();
         // Of the job that the operator named it is decided.
         let is_decided = followed.from == *job || followed.decided.is_some();
-        let stand = self.parents.stand_of_rerun(job, &followed, i64::MAX);
+        let stand = self.reruns.stand(&self.parents, job, &followed, i64::MAX);
         let state = state_of(stand, !begun.is_empty(), is_decided);
         let fire = GraphFire::new(rerun.of, state, followed.skipped, view.parts(), &begun);
         GraphFire { rerun: Some(rerun), ..fire }
