@@ -29,13 +29,13 @@ impl Rerun {
 
     /// What a trigger node asks for that was created at this time: `None` for one that asks for no past fire. Data that
     /// cannot be read ask for none.
-    pub fn parse(data: &[u8], created: i64) -> Option<Self> {
+    pub(crate) fn parse(data: &[u8], created: i64) -> Option<Self> {
         let Asked { of, asked } = serde_json::from_slice(data).ok()?;
         Some(Self { of, asked: asked.unwrap_or(created) })
     }
 
     /// The data of the trigger node.
-    pub fn to_bytes(self) -> Vec<u8> {
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
         serde_json::to_vec(&self).expect("two numbers have a JSON form")
     }
 }
