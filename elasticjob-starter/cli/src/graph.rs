@@ -131,7 +131,8 @@ fn facts(job: &GraphJob) -> String {
     }
     if let Some(latest) = &job.latest {
         let at = format_rfc3339(latest.at, TimeZone::UTC);
-        let _ = write!(text, "  {at} {}", latest.state.as_str());
+        let again = if latest.rerun.is_some() { " re-run" } else { "" };
+        let _ = write!(text, "  {at}{again} {}", latest.state.as_str());
         if !latest.why.is_empty() {
             let _ = write!(text, " ({})", latest.why);
         }

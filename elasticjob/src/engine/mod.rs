@@ -42,10 +42,10 @@ mod tests;
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 pub use clean_up::CleanUp;
 pub use dependencies::{
-    DecidedFire, DependencyRecord, DueFire, DueItems, ItemSet, ParentEnd, ParentItem, ParentView, ReleasedItems,
-    SkippedItems, Unmet,
+    DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ItemSet, ParentEnd, ParentItem, ParentView,
+    ReleasedItems, SkippedItems, Unmet,
 };
-pub(crate) use dependencies::{Parents, Release, Stand};
+pub(crate) use dependencies::{Parents, Release, Reruns, Stand};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};
 pub(crate) use late::late_limit;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::config::ForeignToJava;
 use crate::fire::{
-    Attempt, CancelReason, CancelRequest, Fire, FireState, Hook, LateCause, RunKey, SkipReason, StopReason, WaitedFor,
+    Attempt, CancelReason, CancelRequest, Fire, FireState, Hook, LateCause, Rerun, RunKey, SkipReason, StopReason,
+    WaitedFor,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -321,6 +322,20 @@ pub enum Notice {
         instance: InstanceId,
         /// These items.
         items: Vec<ShardingItem>,
+    },
+    /// The leader triggers the job for a past fire that is run again: the jobs before it have ended for that as they have to.
+    RerunFollowed {
+        /// The fire.
+        rerun: Rerun,
+        /// The job whose fire an operator runs again.
+        from: JobName,
+    },
+    /// A past fire of jobs before this one is run again, and this job does not follow.
+    RerunSkipped {
+        /// The fire.
+        rerun: Rerun,
+        /// Why.
+        reason: SkipReason,
     },
     /// Nodes that no instance makes were deleted, as they kept the node above them from being deleted.
     ForeignNodesDeleted {

@@ -97,6 +97,12 @@ pub enum Bug {
     EarlyItem,
     /// The next fire becomes due although items of the one before it were released a moment ago.
     HastyNext,
+    /// The instance that takes an item over does not know any more which past fire its run was to run again.
+    ForgottenRerun,
+    /// The leader follows a re-run before the jobs before its own have ended.
+    HastyRerun,
+    /// The leader follows no re-run.
+    DeafToReruns,
     /// The mark of a run stays when it is finished.
     KeptMark,
     /// A missed fire is never made up for.
@@ -205,7 +211,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 89] = [
+    pub const ALL: [(&'static str, Self); 92] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -247,6 +253,9 @@ impl Bug {
         ("blind-child", Self::BlindChild),
         ("early-item", Self::EarlyItem),
         ("hasty-next", Self::HastyNext),
+        ("forgotten-rerun", Self::ForgottenRerun),
+        ("hasty-rerun", Self::HastyRerun),
+        ("deaf-to-reruns", Self::DeafToReruns),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

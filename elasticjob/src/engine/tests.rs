@@ -19,6 +19,7 @@ mod misfire;
 mod once;
 mod own_strategy;
 mod reconcile;
+mod rerun;
 mod retry;
 mod room;
 mod same_items;

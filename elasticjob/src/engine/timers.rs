@@ -196,6 +196,7 @@ impl JobEngine {
         let single = [
             (Timer::Fire, self.fires.calendar.next().filter(|_| self.watches_calendar())),
             (Timer::Decide, self.dependencies.undecided.filter(|_| self.leadership.term.is_some())),
+            (Timer::Decide, self.dependencies.reruns_settle.filter(|_| self.leadership.term.is_some())),
             // The other clock may stand still with the machine.
             (Timer::Deadline, self.session.wall_deadline().filter(|_| uncancelled)),
             (Timer::Abort, self.session.wall_drop_at().filter(|_| executing)),

@@ -46,7 +46,8 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
     let time = |at: i64| format_rfc3339(at, zone);
     let name = |fire: &Fire| match fire {
         Fire::Scheduled(at) => time(*at),
-        Fire::Manual { at, .. } => format!("manual trigger of {}", time(*at)),
+        Fire::Manual { at, rerun: None, .. } => format!("manual trigger of {}", time(*at)),
+        Fire::Manual { rerun: Some(rerun), .. } => format!("re-run of {}", time(rerun.of)),
     };
     match notice {
         Notice::Registered { instance, session } => info!(%job, %instance, %session, "registered"),
@@ -233,6 +234,12 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
                  instance and is taken over; they are not run once more for the trigger; trigger the job again where that is not \
                  enough"
             )
+        }
+        Notice::RerunFollowed { rerun, from } => {
+            info!(%job, fire = %time(rerun.of), %from, "an operator runs the fire of job '{from}' again, and the jobs before this one have ended: triggered")
+        }
+        Notice::RerunSkipped { rerun, reason } => {
+            info!(%job, fire = %time(rerun.of), "not run again: {reason}")
         }
         Notice::ForeignNodesDeleted { above, nodes } => {
             warn!(

@@ -81,6 +81,9 @@ pub(crate) struct GraphFireView {
     items: usize,
     /// How many of them have ended for this fire.
     items_ended: usize,
+    /// When an operator ran the fire again, the last time that the registry center knows of: all else is said of that re-run.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    rerun_at: Option<Time>,
 }
 
 impl From<GraphFire> for GraphFireView {
@@ -92,6 +95,7 @@ impl From<GraphFire> for GraphFireView {
             items: fire.items,
             items_ended: fire.items_ended,
             why: fire.why,
+            rerun_at: fire.rerun.map(|rerun| Time(rerun.asked)),
         }
     }
 }

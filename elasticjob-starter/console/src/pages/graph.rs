@@ -12,7 +12,8 @@ use super::chart::Px;
 use super::chart::layers::{self, Layers};
 use super::job::{Head, named};
 use super::time::{Clock, duration};
-use super::{Layout, error, page};
+use super::{Layout, error, page, segment};
+use crate::access::Role;
 use crate::here::Here;
 use crate::service::fires::FireId;
 use crate::service::graph::{GraphQuery, runs};
@@ -94,6 +95,8 @@ struct Job {
     fire: Option<GraphFire>,
     took: Option<u64>,
     why: String,
+    /// Where a form sends that runs the fire again; `None` where there is none, or the reader may not.
+    rerun: Option<String>,
 }
 
 impl State {
@@ -164,6 +167,11 @@ impl Job {
         format!("{} {word}{}{}", self.state.character(), counts.unwrap_or_default(), took.unwrap_or_default())
     }
 
+    /// When the fire was run again, where all is said of that re-run.
+    fn run_again(&self) -> Option<i64> {
+        Some(self.fire.as_ref()?.rerun?.asked)
+    }
+
     fn title(&self, text: &Text) -> String {
         let why = if self.why.is_empty() { String::new() } else { format!(" · {}", self.why) };
         format!("{} · {}{why}", self.name, self.says(text))
@@ -203,6 +211,11 @@ impl Group {
             cycles: run.cycles.iter().map(cycle).collect(),
             legend,
         }
+    }
+
+    /// Whether the reader may run a fire of it again.
+    fn may_operate(&self) -> bool {
+        self.jobs.iter().any(|job| job.rerun.is_some())
     }
 
     /// Something of it may still come, so that the page is worth to be kept up to date.
@@ -269,6 +282,8 @@ impl Job {
             word => fl!(text.loader(), "graph-after", job = edge.job.as_str(), when = word),
         });
         let took = fire.as_ref().and_then(|fire| u64::try_from(fire.ended? - fire.began?).ok());
+        let has_fire = |fire: &&GraphFire| !matches!(fire.state, GraphState::NoFire | GraphState::NotBegun);
+        let again = fire.as_ref().filter(|_| here.may(Role::Operator, &job.job)).filter(has_fire);
         let unmet = fire.as_ref().and_then(|fire| fire.skipped.as_ref());
         let of_fire = unmet.map(|unmet| {
             let (end, when) = (end(text, unmet.end.as_str()), unmet.when.as_str());
@@ -284,6 +299,7 @@ impl Job {
             short: shortened(job.job.as_str()),
             link: (sees && job.exists).then(|| path.clone()),
             fire_link: ran.map(|fire| format!("{path}/runs/{}", FireId::Scheduled(fire.at))),
+            rerun: again.map(|fire| format!("{path}/runs/{}", segment(&FireId::Scheduled(fire.at).to_string()))),
             after: after.collect(),
             state: State::of(fire.as_ref()),
             missing,
@@ -318,6 +334,7 @@ fn end(text: &Text, end: &str) -> String {
         "succeeded" => fl!(text.loader(), "graph-end-succeeded"),
         "failed" => fl!(text.loader(), "graph-end-failed"),
         "skipped" => fl!(text.loader(), "graph-end-skipped"),
+        "no-fire" => fl!(text.loader(), "graph-end-no-fire"),
         _ => fl!(text.loader(), "graph-end-unknown"),
     }
 }

@@ -15,6 +15,7 @@ mod item_set;
 mod parent;
 mod parent_end;
 mod record;
+mod rerun;
 
 pub(crate) use decide::{Decided, Decision, decide};
 pub use item_set::ItemSet;
@@ -24,4 +25,5 @@ pub use parent_end::ParentEnd;
 #[cfg(test)]
 pub(crate) use record::DecidedItems;
 pub(crate) use record::Release;
-pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, ReleasedItems, SkippedItems, Unmet};
+pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ReleasedItems, SkippedItems, Unmet};
+pub(crate) use rerun::{Following, Reruns, follow_rerun};

@@ -26,6 +26,8 @@ pub struct ParentView {
     pub decided: Option<DependencyRecord>,
     /// When that was written, by the server's clock; 0 where it is not known.
     pub decided_at: i64,
+    /// Whether a manual trigger waits for one of its instances.
+    pub triggered: bool,
 }
 
 /// An item of that job.
@@ -120,6 +122,11 @@ impl Parents {
             parent.seen.pop_first();
         }
         parent.view = view;
+    }
+
+    /// What the registry says of one of these jobs.
+    pub(crate) fn view(&self, job: &JobName) -> Option<&ParentView> {
+        self.0.get(job).map(|parent| &parent.view)
     }
 
     /// Takes running items for succeeded ones: a planted bug.

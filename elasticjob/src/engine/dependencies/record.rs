@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::item_set::ItemSet;
 use super::parent_end::ParentEnd;
 use crate::config::When;
-use crate::fire::{Later, SkipReason};
+use crate::fire::{Later, Rerun, SkipReason};
 use crate::ident::{JobName, ShardingItem};
 
 /// How many decided fires the node names: for jobs that depend on this one in turn, and for people.
@@ -18,6 +18,8 @@ const KEPT_ITEMS: usize = 4;
 
 /// How many times of release are told apart. Of more, the earliest ones become one.
 const BATCHES: usize = 16;
+/// How many re-runs it names.
+pub(super) const KEPT_RERUNS: usize = 16;
 
 /// Far more bytes than the node has.
 const LONGEST: usize = 512 * 1024;
@@ -42,6 +44,9 @@ pub struct DependencyRecord {
     /// The latest decided fires, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decided: Vec<DecidedFire>,
+    /// The latest re-runs of fires of jobs before this one, in the order in which they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reruns: Vec<FollowedRerun>,
     #[serde(flatten)]
     later: Later,
 }
@@ -197,7 +202,15 @@ impl DueItems {
 impl DependencyRecord {
     /// The record of a job that decides on the fires after this time.
     pub(crate) fn from(through: i64) -> Self {
-        Self { through, ahead: None, due: None, items: None, decided: Vec::new(), later: Later::new() }
+        Self {
+            through,
+            ahead: None,
+            due: None,
+            items: None,
+            decided: Vec::new(),
+            reruns: Vec::new(),
+            later: Later::new(),
+        }
     }
 
     /// Reads the node. `None` where it cannot be read: then the leader makes it again.
@@ -290,6 +303,59 @@ impl DependencyRecord {
     /// Whether a fire is decided already.
     pub(super) fn covers(&self, at: i64) -> bool {
         at <= self.through || self.ahead == Some(at)
+    }
+}
+
+/// The re-run of a fire of a job before this one: this job follows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FollowedRerun {
+    /// Which one.
+    #[serde(flatten)]
+    pub rerun: Rerun,
+    /// The job whose fire the operator runs again.
+    pub from: JobName,
+    /// The jobs right before this one that follow it, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<JobName>,
+    /// When the jobs before this one had ended, by the clock of the leader, in milliseconds since 1970. `None` before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<i64>,
+    /// The job for whose end this job does not run again; `None` where it does, and before it is decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Unmet>,
+}
+
+impl FollowedRerun {
+    /// A re-run that is not decided yet.
+    pub(crate) fn new(rerun: Rerun, from: JobName, with: Vec<JobName>) -> Self {
+        Self { rerun, from, with, decided: None, skipped: None }
+    }
+}
+
+impl DependencyRecord {
+    /// The record after an operator asked for a re-run of a job before this one.
+    pub(crate) fn with_rerun(&self, rerun: FollowedRerun) -> Self {
+        let mut after = self.clone();
+        let reruns = &mut after.reruns;
+        reruns.retain(|known| known.rerun != rerun.rerun);
+        reruns.push(rerun);
+        // Those that are decided are of no use to this job any more.
+        while reruns.len() > KEPT_RERUNS {
+            let oldest = reruns.iter().position(|known| known.decided.is_some()).unwrap_or(0);
+            reruns.remove(oldest);
+        }
+        after
+    }
+
+    /// The record after the decision on a re-run, at `now` in milliseconds since 1970.
+    pub(crate) fn after_rerun(&self, rerun: Rerun, skipped: Option<Unmet>, now: i64) -> Self {
+        let mut after = self.clone();
+        for known in after.reruns.iter_mut().filter(|known| known.rerun == rerun) {
+            (known.decided, known.skipped) = (Some(now), skipped.clone());
+        }
+        after
     }
 }
 

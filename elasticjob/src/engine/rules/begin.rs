@@ -177,7 +177,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
         Ok(None) => false,
         Err(Unread) => true,
         Ok(Some(known)) => {
-            let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
+            let fire = Fire::of_trigger(known.czxid, known.ctime, &known.data);
             engine.open_instead(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
             true
         }

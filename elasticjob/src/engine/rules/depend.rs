@@ -157,7 +157,7 @@ fn first_time(engine: &JobEngine, now: Now) -> Result<i64, Unread> {
 
 impl JobEngine {
     /// What counts of the record in the node `dependencies`.
-    fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
+    pub(in crate::engine) fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
         let record = known.parsed(DependencyRecord::parse).as_ref().clone()?;
         // The answer to a create has no server time.
         let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
@@ -171,6 +171,7 @@ impl JobEngine {
     pub(in crate::engine) fn on_parent(&mut self, job: JobName, view: ParentView) {
         if self.dependencies.following.contains(&job) {
             let view = view.counted(self.session.timeout());
+            self.dependencies.reruns.learn(&job, &view);
             self.dependencies.parents.learn(job, view);
         }
     }
@@ -186,6 +187,7 @@ impl JobEngine {
     pub(in crate::engine) fn follow_jobs(&mut self, jobs: Vec<JobName>) {
         if self.dependencies.following != jobs {
             self.dependencies.parents.clear();
+            self.dependencies.reruns.clear();
             self.dependencies.following.clone_from(&jobs);
             self.act(Action::FollowJobs(jobs));
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::dependencies::{DependencyRecord, DueFire, Parents, Release};
+use crate::engine::dependencies::{DependencyRecord, DueFire, Parents, Release, Reruns};
 use crate::ident::{JobName, ShardingItem};
 
 /// Empty for a job that depends on none.
@@ -11,8 +11,11 @@ pub(in crate::engine) struct Dependencies {
     /// The jobs that the edge tells of: those that the configuration names, while this instance leads.
     pub(in crate::engine) following: Vec<JobName>,
     pub(in crate::engine) parents: Parents,
+    pub(in crate::engine) reruns: Reruns,
     /// A fire of these jobs that began before its time: it is decided when its time has come.
     pub(in crate::engine) undecided: Option<i64>,
+    /// When it is known which items take part in a re-run that is not decided.
+    pub(in crate::engine) reruns_settle: Option<i64>,
     /// The latest fires that came here, in the order in which they did.
     pub(in crate::engine) due: Vec<DueFire>,
     /// The fire that is due and whose items are left time before the next one becomes due, and until when.

@@ -125,7 +125,7 @@ impl Operations {
     }
 
     /// A job with each that it runs after. Of other jobs, however many there are, no configuration is parsed.
-    async fn after_others(&self, job: &JobName) -> Result<Vec<(JobName, JobName)>, OperationError> {
+    pub(super) async fn after_others(&self, job: &JobName) -> Result<Vec<(JobName, JobName)>, OperationError> {
         let node = self.get(JobPath::Config.absolute(job)).await?;
         let node = node.filter(|node| node.data.text().is_some_and(wire::may_depend));
         let read = node.and_then(|node| wire::from_yaml(job, &node.data).ok());
@@ -139,10 +139,11 @@ impl Operations {
 
     /// What the leader of a job after this one knows of it.
     async fn view_of(&self, job: &JobName) -> Result<ParentView, OperationError> {
-        let (config, decided, items) = tokio::try_join!(
+        let (config, decided, items, triggers) = tokio::try_join!(
             self.get(JobPath::Config.absolute(job)),
             self.get(JobPath::Dependencies.absolute(job)),
             self.names(JobPath::Sharding.absolute(job)),
+            self.names(JobPath::Triggers.absolute(job)),
         )?;
         let items: Vec<ShardingItem> = items.iter().filter_map(|item| item.parse().ok()).collect();
         let read = read::all(items.iter().map(|item| self.parent_item(job, *item))).await?;
@@ -151,6 +152,7 @@ impl Operations {
             items: items.into_iter().zip(read).collect(),
             decided_at: decided.as_ref().map_or(0, |node| node.stat.mtime),
             decided: decided.and_then(|node| DependencyRecord::parse(&node.data)),
+            triggered: !triggers.is_empty(),
         })
     }
 

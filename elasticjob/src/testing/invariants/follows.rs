@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Observation;
 use crate::config::{Dependency, DependencyItems, When, wire};
 use crate::engine::{DependencyRecord, DueFire, Notice};
-use crate::fire::{Begun, Fire, FireRecord, FireState, SkipReason};
+use crate::fire::{Begun, Fire, FireRecord, FireState, Rerun, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
@@ -26,6 +26,9 @@ const LEAVES_TIME: i64 = 10_000;
 
 /// The same by a clock that is too fast.
 const LEAVES_TIME_AT_LEAST: Millis = 9_000;
+
+/// How long an instance may take to begin what it was triggered for: the run before ends first.
+const BEGINS: Millis = 40_000;
 
 /// What is further ahead than this came by a wrong clock, in milliseconds.
 const FAR: i64 = 60_000;
@@ -52,6 +55,20 @@ pub(crate) struct Follows {
     /// Fires that an instance said that it does not run, as its items still ran for an earlier one.
     busy: BTreeSet<(i64, InstanceId)>,
     calm_since: Option<Millis>,
+    reruns: BTreeMap<Rerun, FollowsAgain>,
+}
+
+/// A fire of the job before it that an operator runs again.
+#[derive(Debug, Default)]
+struct FollowsAgain {
+    /// How the items of that job ended for it, or that they run.
+    ends: BTreeMap<ShardingItem, FireState>,
+    /// When all items had ended.
+    complete: Option<Millis>,
+    /// When the job after it was triggered.
+    triggered: Option<Millis>,
+    /// The items of that job which have begun for it.
+    begun: BTreeSet<ShardingItem>,
 }
 
 impl Follows {
@@ -69,6 +86,7 @@ impl Follows {
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
             calm_since: None,
+            reruns: BTreeMap::new(),
         }
     }
 
@@ -95,6 +113,8 @@ impl Follows {
         match observation {
             Observation::Committed { transaction, .. } => {
                 self.learn(now, total, tree, transaction);
+                self.learn_reruns(now, total, transaction);
+                self.check_reruns(now, total, tree, transaction)?;
                 self.check_decision(now, total, tree, transaction)?;
                 self.check_begins(tree, transaction)
             }
@@ -102,7 +122,10 @@ impl Follows {
                 self.calm_since = Some(now);
                 Ok(())
             }
-            Observation::Calm { .. } => self.check_complete(now, total, tree),
+            Observation::Calm { .. } => {
+                self.check_reruns_complete(now, total, tree)?;
+                self.check_complete(now, total, tree)
+            }
             _ => Ok(()),
         }
     }
@@ -120,6 +143,95 @@ impl Follows {
         }
         let is_disabled = |item: &ShardingItem| exists(tree, &self.parent, &JobPath::Item(*item, ItemNode::Disabled));
         self.disabled.extend((0..total).filter(is_disabled));
+    }
+
+    fn learn_reruns(&mut self, now: Millis, total: u32, transaction: &Transaction) {
+        for op in transaction.ops() {
+            let Op::Set { path, data, .. } = op else { continue };
+            let of_parent = JobPath::parse(&self.parent, path);
+            let path = of_parent.clone().or_else(|| JobPath::parse(&self.child, path));
+            let Some(JobPath::Item(item, ItemNode::Fire)) = path else { continue };
+            let Some(begun) = FireRecord::parse(data).last else { continue };
+            let Some(rerun) = begun.rerun() else { continue };
+            let known = self.reruns.entry(rerun).or_default();
+            if of_parent.is_none() {
+                known.begun.insert(item);
+                continue;
+            }
+            known.ends.insert(item, begun.state);
+            if (0..total).all(|item| known.ends.get(&item).is_some_and(|state| !state.is_unfinished())) {
+                known.complete.get_or_insert(now);
+            }
+        }
+    }
+
+    /// A fire is followed again with this transaction.
+    fn check_reruns(&mut self, now: Millis, total: u32, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+        let node = JobPath::Dependencies.absolute(&self.child);
+        let written = transaction.ops().iter().find_map(|op| match op {
+            Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data),
+            _ => None,
+        });
+        let followed = written.into_iter().flat_map(|record| record.reruns);
+        for rerun in
+            followed.filter(|known| known.decided.is_some() && known.skipped.is_none()).map(|known| known.rerun)
+        {
+            let known = self.reruns.entry(rerun).or_default();
+            if known.triggered.replace(now).is_some() {
+                continue;
+            }
+            // Of one that was asked for long ago it may be known no more how it ended.
+            let is_young = EPOCH + now as i64 - rerun.asked < FAR;
+            if is_young && known.ends.is_empty() {
+                return Err(format!("{rerun:?} is followed, and no item of job '{}' has begun for it", self.parent));
+            }
+            for (item, state) in known.ends.iter().filter(|_| is_young) {
+                // One that was lost has no end of its own, and may have gone on with a later fire.
+                let record = data(tree, &self.parent, &JobPath::fire(*item)).map(|data| FireRecord::parse(&data));
+                let runs = record.is_some_and(|record| record.running().and_then(Begun::rerun) == Some(rerun));
+                // An item that the job has no more is not taken over: it runs as long as it has its mark.
+                let is_lost = *item >= total && !exists(tree, &self.parent, &JobPath::running(*item));
+                if runs && !is_lost {
+                    return Err(format!("{rerun:?} is followed, and item {item} of job '{}' still runs", self.parent));
+                }
+                if self.when == When::Succeeded && *state == FireState::Failed {
+                    return Err(format!("{rerun:?} is followed, and item {item} of job '{}' failed", self.parent));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A stretch without faults is over.
+    fn check_reruns_complete(&self, now: Millis, total: u32, tree: &Tree) -> Result<(), String> {
+        let Some(since) = self.calm_since else { return Ok(()) };
+        let decided = data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
+        let noted = decided.iter().flat_map(|record| &record.reruns).filter(|known| known.decided.is_none());
+        for rerun in noted.map(|known| known.rerun) {
+            let ended = self.reruns.get(&rerun).and_then(|known| known.complete);
+            if ended.is_some_and(|at| (since..now.saturating_sub(DECIDES)).contains(&at)) {
+                return Err(format!("job '{}' ended {rerun:?}, and nothing was decided on it", self.parent));
+            }
+        }
+        for (rerun, known) in &self.reruns {
+            let begins = since..now.saturating_sub(BEGINS);
+            if !known.triggered.is_some_and(|at| begins.contains(&at)) {
+                continue;
+            }
+            for item in (0..total).filter(|item| !known.begun.contains(item)) {
+                let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
+                if !is_disabled && self.is_owner_online(tree, item) {
+                    return Err(format!("item {item} of job '{}' was not begun for {rerun:?}", self.child));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_owner_online(&self, tree: &Tree, item: ShardingItem) -> bool {
+        let owner = data(tree, &self.child, &JobPath::owner_of(item));
+        let owner = owner.and_then(|owner| InstanceId::new(std::str::from_utf8(&owner).ok()?).ok());
+        owner.is_some_and(|owner| exists(tree, &self.child, &JobPath::Instance(owner)))
     }
 
     /// The leader decides with this transaction.

@@ -78,6 +78,12 @@ impl World {
             items: items.iter().filter_map(|name| name.parse().ok()).map(|number| (number, item(number))).collect(),
             decided: read(&JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data)),
             decided_at: written(&JobPath::Dependencies),
+            triggered: self
+                .tree
+                .children(&JobPath::Triggers.absolute(job))
+                .ok()
+                .flatten()
+                .is_some_and(|ids| !ids.is_empty()),
         }
     }
 }

@@ -180,6 +180,36 @@ async fn the_page_of_a_job_has_its_group_alone_and_any_fire_that_is_named() {
 }
 
 #[tokio::test]
+async fn an_operator_runs_a_fire_again_from_the_graph_and_the_page_says_so() {
+    let memory = MemoryRegistry::new();
+    chain(&memory).await;
+    let again = r#"{"through":1700000010000,"triggered":7,"last":{"at":1700000020000,"manual":true,"rerun":{"of":1700000010000,"asked":1700000019000},"instance":"a@-@1","attempt":"1-1","began":1700000020001,"state":"RUNNING"}}"#;
+    let registry = memory.connect();
+    let mut begin = Transaction::new();
+    begin.set("/extract/sharding/1/fire", again, None);
+    registry.commit(begin).await.expect("it is written");
+    let console = console_of(&memory);
+    let page = get(&console, "/r/default/graph", "en").await.body;
+    assert!(page.contains("run again") && !page.contains("value=\"rerun\""), "a viewer has no button: {page}");
+    let view = api(&console, "/graph").await;
+    let fire = &view["groups"][0]["jobs"][0]["fire"];
+    assert_eq!((&fire["state"], &fire["rerunAt"]), (&json!("RUNNING"), &json!("2023-11-14T22:13:39.000Z")), "{fire}");
+    let operator = cookie_of(&console, "operator").await;
+    let page = call(&console, request("GET", "/r/default/graph", Some(&operator))).await.body;
+    let form = "action=\"/r/default/jobs/extract/runs/2023%2D11%2D14T22%3A13%3A30Z\"";
+    assert!(page.contains(form) && page.contains("value=\"rerun\""), "{page}");
+    let of = |body: &str| {
+        let mut request = request("POST", "/r/default/jobs/extract/runs/2023%2D11%2D14T22%3A13%3A30Z", Some(&operator));
+        request.headers_mut().insert("content-type", "application/x-www-form-urlencoded".parse().expect("a value"));
+        *request.body_mut() = body.to_owned().into();
+        call(&console, request)
+    };
+    let refused = of("action=rerun&reason=late").await;
+    assert_eq!(refused.status, StatusCode::SEE_OTHER, "{}", refused.body);
+    assert_eq!(refused.headers["location"], "/r/default/jobs/extract");
+}
+
+#[tokio::test]
 async fn what_the_registry_center_has_forgotten_comes_from_the_traces() {
     let (folder, memory) = (Folder::new("graph"), MemoryRegistry::new());
     chain(&memory).await;

@@ -40,6 +40,7 @@ fn view(configuration: JobConfiguration, records: impl IntoIterator<Item = FireR
         items: (0..).zip(items).collect(),
         decided: None,
         decided_at: 0,
+        triggered: false,
     }
 }
 

@@ -115,7 +115,7 @@ impl JobEngine {
         let Some(known) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
         let record = self.read_record(known);
         let is_unfinished = record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished());
-        if record.last_fire() != Some(fire) || !is_unfinished {
+        if !is_unfinished || !record.last_fire().is_some_and(|last| last.is_same(fire)) {
             return Ok(false);
         }
         // Without failover a mark goes with the session of its run.
