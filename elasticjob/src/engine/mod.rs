@@ -59,5 +59,6 @@ pub use planted::Bug;
 pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
 pub use state::membership::{Identity, Phase};
+pub(crate) use state::session::oldest_answer;
 pub(crate) use timers::AGES;
 pub use timers::Timeout;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use elasticjob::registry::memory::{MemoryRegistry, MemoryRegistryCenter};
 use elasticjob::registry::{CreateMode, RegistryCenter, SessionState, Transaction};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 use tokio::time::{Duration, timeout};
 
 use super::*;
@@ -138,25 +139,28 @@ async fn next(written: &mut UnboundedReceiver<String>, part: &str) -> String {
     all
 }
 
+/// `status --watch` of the job, with what it writes.
+fn watching(
+    operations: Operations,
+    stdout: UnboundedSender<String>,
+    stderr: UnboundedSender<String>,
+) -> JoinHandle<Result<String, ()>> {
+    tokio::spawn(async move {
+        let (mut stdout, mut stderr) = (Handed(stdout), Handed(stderr));
+        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        let request = CancelRequest::new("", "");
+        let watch = command(&["status", "tick", "--watch"]);
+        on_registry(watch, &operations, &request, false, &mut console).await.map_err(drop)
+    })
+}
+
 #[tokio::test]
 async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look_was() {
     let group = group(CONFIG).await;
     let operations = operations(&group);
     let SessionState::Connected { id, .. } = *operations.registry().session().borrow() else { panic!("connected") };
     let ((stdout, mut shown), (stderr, mut told)) = (unbounded_channel(), unbounded_channel());
-    let watch = tokio::spawn(async move {
-        let (mut stdout, mut stderr) = (Handed(stdout), Handed(stderr));
-        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-        on_registry(
-            command(&["status", "tick", "--watch"]),
-            &operations,
-            &CancelRequest::new("", ""),
-            false,
-            &mut console,
-        )
-        .await
-        .map_err(drop)
-    });
+    let watch = watching(operations, stdout, stderr);
     let screen = next(&mut shown, "job        tick").await;
     let (at, _) = screen.split_once("\n\n").unwrap();
     assert!(chrono::DateTime::parse_from_rfc3339(at).is_ok(), "{screen}");
@@ -180,15 +184,8 @@ async fn after_a_change_only_what_changed_is_read_again() {
     let group = group(CONFIG).await;
     let operations = operations(&group);
     let center = operations.registry().clone();
-    let (stdout, mut shown) = unbounded_channel();
-    let watch = tokio::spawn(async move {
-        let (mut stdout, mut stderr) = (Handed(stdout), Vec::new());
-        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-        let request = CancelRequest::new("", "");
-        on_registry(command(&["status", "tick", "--watch"]), &operations, &request, false, &mut console)
-            .await
-            .map_err(drop)
-    });
+    let ((stdout, mut shown), (stderr, _told)) = (unbounded_channel(), unbounded_channel());
+    let watch = watching(operations, stdout, stderr);
     next(&mut shown, "job        tick").await;
     let first = center.requests().requests;
     let other = group.registry.connect();

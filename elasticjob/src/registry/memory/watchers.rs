@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::WatchEvent;
+use crate::registry::nodes::is_at_or_below;
 
 /// Events on their way to one watch stream.
 #[derive(Debug, Default)]
@@ -132,10 +133,6 @@ impl Watchers {
 
 fn first_segment(path: &str) -> &str {
     path.split('/').nth(1).unwrap_or_default()
-}
-
-fn is_at_or_below(path: &str, watched: &str) -> bool {
-    path.strip_prefix(watched).is_some_and(|rest| watched.is_empty() || rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]

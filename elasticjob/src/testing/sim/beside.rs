@@ -11,7 +11,7 @@ use super::shape::Shape;
 use super::world::World;
 use crate::clock::Now;
 use crate::config::{Dependency, DependencyItems};
-use crate::engine::{Bug, Event};
+use crate::engine::{Bug, Event, oldest_answer};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::{SessionId, WatchEvent};
 use crate::testing::invariants::{Follows, Invariants, Observation};
@@ -202,8 +202,8 @@ impl World {
     /// Proves the session to an engine that asks: by a request of another job, where that is a moment ago, otherwise by one
     /// to the server.
     pub(super) fn prove(&mut self, host: usize, life: u64) {
-        let (now, moment) =
-            (self.hosts[host].now(self.now), Duration::from_millis((self.session_timeout / 8).min(1_000)));
+        let now = self.hosts[host].now(self.now);
+        let moment = oldest_answer(Duration::from_millis(self.session_timeout));
         let Some(process) = self.live(host, life) else { return };
         let is_new = |(_, at): &mut (SessionId, Now)| now.mono.saturating_sub(at.mono) < moment;
         match process.proof_beside.take_if(is_new) {

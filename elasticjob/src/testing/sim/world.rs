@@ -223,7 +223,7 @@ pub struct World {
     hash: Option<DefaultHasher>,
 }
 
-/// So many things happen within a second of no history: engines that do not come to rest ask again and again.
+/// More happens within a second only where engines do not come to rest: they ask again and again.
 const BUSY: u32 = 100_000;
 
 impl World {
