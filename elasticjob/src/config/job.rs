@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
 use super::bound::is_of_program;
-use super::dependency::{self, Dependency};
+use super::dependency::{self, Dependency, DependencyItems};
 use super::items::ItemParameters;
 use super::room;
 use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
@@ -62,9 +62,8 @@ pub enum ConfigError {
 /// The configuration of a job. Every value was checked when it was made.
 ///
 /// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-late-begin-seconds` -1 (until the
-/// next fire), `max-time-diff-seconds` 60,
-/// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
-/// empty.
+/// next fire, or 10 s where `misfire` is off), `max-time-diff-seconds` 60, `reconcile-interval-minutes` 10,
+/// strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts empty.
 ///
 /// `Debug` masks its secrets, so that values that contain a configuration can be logged.
 #[derive(Clone, PartialEq, Eq)]
@@ -169,6 +168,11 @@ impl JobConfiguration {
         if !depends_on.is_empty() && cron.is_some() {
             let reason = "a job has either `cron` or `depends-on`: it runs after those jobs, or by its own schedule";
             wrong("depends-on", reason.to_owned());
+        }
+        let has_items = depends_on.iter().any(|dependency| dependency.items == DependencyItems::Same);
+        if has_items && total > dependency::MOST_ITEMS {
+            let most = dependency::MOST_ITEMS;
+            wrong("depends-on", format!("`items same` is possible with {most} items at most, and the job has {total}"));
         }
         if !depends_on.is_empty() && !monitor_execution {
             wrong("depends-on", "it needs monitor-execution: only the records tell for which fires it has run".into());

@@ -41,8 +41,11 @@ mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 pub use clean_up::CleanUp;
-pub use dependencies::{DecidedFire, DependencyRecord, DueFire, ParentEnd, ParentItem, ParentView, Unmet};
-pub(crate) use dependencies::{Parents, Stand};
+pub use dependencies::{
+    DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ItemSet, ParentEnd, ParentItem, ParentView,
+    ReleasedItems, SkippedItems, Unmet,
+};
+pub(crate) use dependencies::{Parents, Release, Reruns, Stand};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};
 pub(crate) use late::late_limit;

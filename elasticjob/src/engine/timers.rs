@@ -20,7 +20,8 @@ const CLOCK_LOOK: Duration = Duration::from_secs(1);
 pub(super) enum Timer {
     /// A scheduled fire is due.
     Fire,
-    /// A fire of the jobs before this one, begun by a clock that was ahead, is decided.
+    /// A fire of the jobs before this one, begun by a clock that was ahead, is decided; or one that waits for the one before it; or
+    /// a re-run.
     Decide,
     /// The open fire stops waiting for the assignment of its items.
     Hold,
@@ -65,7 +66,9 @@ impl Timer {
     fn what(self) -> &'static str {
         match self {
             Self::Fire => "a scheduled fire",
-            Self::Decide => "a fire that other jobs began before its time is decided",
+            Self::Decide => {
+                "a re-run, or a fire that other jobs began before its time or that waits for the one before it, is decided"
+            }
             Self::Hold => "the fire no longer waits for the assignment of its items",
             Self::Close => "the fire may not begin any more",
             Self::Renew => "the session is proven again for the runs",
@@ -160,6 +163,7 @@ impl JobEngine {
         let open = self.fires.open.as_deref();
         let term = self.leadership.term.as_ref();
         let seen = self.seen.map(|now| now.mono);
+        let is_round_waiting = self.runs.rounds().any(|round| round.waiting().is_some());
         let single = [
             (Timer::Hold, open.map(|open| open.hold_until)),
             (Timer::Close, open.and_then(|open| open.closes_at)),
@@ -173,6 +177,9 @@ impl JobEngine {
             (Timer::Reconcile, self.leadership.reconcile_at.filter(|_| term.is_some())),
             (Timer::IdleServers, term.and_then(|term| term.idle_servers.due())),
             (Timer::Remind, self.leadership.reminder.remind_at()),
+            (Timer::Decide, self.dependencies.leaves_time.filter(|_| term.is_some()).map(|(_, until)| until)),
+            (Timer::Decide, self.dependencies.reruns_settle.filter(|_| term.is_some())),
+            (Timer::Round, self.dependencies.released_until.filter(|_| is_round_waiting)),
             (Timer::Sweep, self.leadership.unswept),
             (Timer::Patience, self.patience_ends()),
             (Timer::Clock, seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK)),

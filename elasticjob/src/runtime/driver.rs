@@ -474,7 +474,7 @@ impl Driver {
 
     /// The time of a fire in the zone of the job.
     fn scheduled_at(&self, fire: Fire, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
-        self.local_time(fire.at(), configuration)
+        self.local_time(fire.scheduled_for(), configuration)
     }
 
     /// A time in milliseconds since 1970, in the zone of the job.

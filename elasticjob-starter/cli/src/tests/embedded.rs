@@ -215,3 +215,32 @@ async fn a_run_is_cancelled_once_and_what_does_not_run_says_so() {
     let record = record.data.text().unwrap();
     assert!(record.contains(r#""cancel":{"by":"alice","reason":"wrong input"}"#), "{record}");
 }
+
+#[tokio::test]
+async fn a_past_fire_is_run_again_and_what_cannot_be_says_why() {
+    let group = group(&format!("{CONFIG}monitorExecution: true\n")).await;
+    let other = group.registry.connect();
+    let mut after = Transaction::new();
+    after.create("/load", "", CreateMode::Persistent);
+    let config = "shardingTotalCount: 1\nmonitorExecution: true\nprops:\n  elasticjob.depends-on: tick\n";
+    after.create("/load/config", config, CreateMode::Persistent);
+    after.create("/load/dependencies", r#"{"through":1}"#, CreateMode::Persistent);
+    other.commit(after).await.unwrap();
+    let fire = "2026-01-01T08:00+08:00";
+    let asked = says(&group, &["rerun", "tick", "--fire", fire]).await.unwrap();
+    assert_eq!(
+        asked,
+        "running the fire of 2026-01-01T00:00:00+00:00 of job 'tick' again on 10.0.0.1@-@7\nafter it, as it ends: load\n"
+    );
+    let trigger = other.get("/tick/trigger/10.0.0.1@-@7").await.unwrap().unwrap();
+    assert!(trigger.data.text().unwrap().starts_with(r#"{"of":1767225600000,"asked":"#), "{:?}", trigger.data.text());
+    let noted = other.get("/load/dependencies").await.unwrap().unwrap();
+    assert!(noted.data.text().unwrap().contains(r#""from":"tick""#), "{:?}", noted.data.text());
+    let again = says(&group, &["rerun", "tick", "--fire", fire]).await.unwrap_err();
+    assert!(again.0 == 1 && again.1.contains("waits for 10.0.0.1@-@7"), "{again:?}");
+    let none = says(&group, &["rerun", "tick", "--fire", "2026-01-01T00:00:05Z"]).await.unwrap_err();
+    let nearest = "has no fire at 2026-01-01T00:00:05+00:00; nearest: 2026-01-01T00:00:00+00:00";
+    assert!(none.0 == 1 && none.1.contains(nearest), "{none:?}");
+    let usage = Arguments::try_parse_from(["elasticjob", "rerun", "tick", "--fire", "yesterday"]).unwrap_err();
+    assert_eq!(usage.exit_code(), 2);
+}

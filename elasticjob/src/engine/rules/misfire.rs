@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Step;
 use crate::clock::Now;
+use crate::engine::dependencies::Release;
 use crate::engine::engine::JobEngine;
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
@@ -136,7 +137,12 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
 
 /// Whether an item of this instance misses a fire that comes while the run before goes on.
 fn misses(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
-    !is_disabled(engine, item) && !is_covered(engine, item, at)
+    !is_disabled(engine, item) && !is_covered(engine, item, at) && is_part(engine, item, at)
+}
+
+/// Whether an item is a part of a fire: there may have been no such item when the fire was decided.
+fn is_part(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
+    engine.release(Fire::Scheduled(at), item) != Release::NotPart
 }
 
 /// Reports the items that were not begun with the run whose own fire came again.
@@ -163,11 +169,12 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             // While the record is being read, the item is new the next time as well.
             let Ok(record) = engine.record_of(item) else { continue };
             let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
-            let is_late = lateness(now, engine.due_time(noted.at)) > LATE_ACQUISITION;
+            let is_late = lateness(now, engine.due_time_of(noted.at, item)) > LATE_ACQUISITION;
             let evidence = if is_known || !is_late { Ok(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
             let Ok(evidence) = evidence else { continue };
             noted.items.insert(item);
-            if !is_known && evidence == Evidence::NotBegun && !is_disabled(engine, item) {
+            let is_missed = !is_known && evidence == Evidence::NotBegun;
+            if is_missed && !is_disabled(engine, item) && is_part(engine, item, noted.at) {
                 engine.fires.missed_items.insert(item, noted.at);
             }
         }
@@ -278,7 +285,10 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
         let Ok((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
         mine.into_iter()
             .filter(|item| engine.is_to_make_up(*item))
-            .filter_map(|item| engine.misfire_of(item).ok()?)
+            .filter_map(|item| Some((item, engine.misfire_of(item).ok()??)))
+            // To open it would decide nothing.
+            .filter(|(item, at)| !matches!(engine.is_from_before(*item, *at), Ok(Some(_))))
+            .map(|(_, at)| at)
             .max()
     } else {
         engine.fires.missed.map(Missed::at)
@@ -338,7 +348,20 @@ impl JobEngine {
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         let missed = exists(ItemNode::Misfire) || self.fires.missed_items.contains_key(&item);
-        missed && !exists(ItemNode::Disabled) && (self.is_free(item) || self.planted.has(Bug::CirclingMisfire))
+        missed
+            && !exists(ItemNode::Disabled)
+            && !self.is_missed_fire_held(item)
+            && (self.is_free(item) || self.planted.has(Bug::CirclingMisfire))
+    }
+
+    /// Whether an item is not released yet for the fire that it missed.
+    fn is_missed_fire_held(&self, item: ShardingItem) -> bool {
+        self.follows_items()
+            && self
+                .misfire_of(item)
+                .ok()
+                .flatten()
+                .is_some_and(|at| self.release(Fire::Scheduled(at), item) == Release::Held)
     }
 
     /// Whether nothing else of an item comes first, here or elsewhere. Where something does, its end is an event, and the
@@ -355,14 +378,14 @@ impl JobEngine {
         self.runs.item(item).is_none() && self.record_of(item).is_ok_and(|record| !runs_elsewhere(record))
     }
 
-    /// The fire that an item missed, if it was not begun for it or a later one. A Java peer shows only that there is a
-    /// missed fire: then it is the last fire.
+    /// The fire that an item missed, if it is a part of that fire, and was not begun for it or a later one. A Java peer
+    /// shows only that there is a missed fire: then it is the last fire.
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Result<Option<i64>, Unread> {
         let record = self.record_of(item)?;
         let here = self.fires.missed_items.get(&item).copied();
         // A Java peer does not write which fire was missed.
         let of_java = self.fires.calendar.last().filter(|_| record.missed.is_none());
         let missed = record.to_make_up().max(here).or(of_java);
-        Ok(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
+        Ok(missed.filter(|at| !record.covers(Fire::Scheduled(*at)) && is_part(self, item, *at)))
     }
 }

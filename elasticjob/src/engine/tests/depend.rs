@@ -31,7 +31,7 @@ fn view(at: i64, state: FireState) -> ParentView {
     };
     let configuration = JobConfiguration::builder("extract", 1).cron("0/5 * * * * ?").build().unwrap();
     let items = [(0, ParentItem { record, written: 0, disabled: false, marked: state == FireState::Running })].into();
-    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0 }
+    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0, triggered: false }
 }
 
 /// The leader of the job before it has ended a fire so.
@@ -199,6 +199,29 @@ fn a_fire_from_before_the_registry_center_lost_its_data_does_not_begin_again_whe
     group.run_until(9_000);
     assert_eq!(group.owners(1), [Some(1 - owner)]);
     assert!(group.starts(1 - owner).is_empty());
+}
+
+#[test]
+fn a_leader_whose_clock_is_behind_at_its_start_runs_no_fire_from_before_the_job() {
+    let mut group = Group::new();
+    group.clock_offset = -60_000;
+    group.run_until(10_000);
+    group.join("10.0.0.1", &after(1));
+    group.run_until(14_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    group.clock_offset = 0;
+    group.run_until(16_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    assert!(group.starts(0).is_empty());
+}
+
+#[test]
+fn with_static_sharding_the_first_fire_assigns_the_items_at_once() {
+    let configuration = JobConfiguration::builder("job", 1).depends_on(["extract"]).static_sharding(true);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    group.run_until(6_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    assert_eq!(group.starts(0).len(), 1);
 }
 
 #[test]

@@ -512,6 +512,7 @@ fn is_good(reason: &SkipReason) -> bool {
         | SkipReason::RegistryLost
         | SkipReason::TooLate { .. }
         | SkipReason::DependencyNotMet { .. }
+        | SkipReason::ItemDependencyNotMet { .. }
         | SkipReason::RegisteredSince { .. }
         | SkipReason::MaybeRunByJava => false,
     }

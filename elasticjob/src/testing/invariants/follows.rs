@@ -3,20 +3,36 @@
 //!
 //! That no item of it runs twice for a fire, and that no two instances run it at a time, is looked at as for all jobs.
 
+mod ends;
+mod excuses;
+mod reruns;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::ends::{Ends, RunOf, written};
+use self::excuses::Excuses;
+use self::reruns::FollowedReruns;
 use super::Observation;
-use crate::config::When;
-use crate::engine::{DependencyRecord, Notice};
-use crate::fire::{Fire, FireRecord, FireState, SkipReason};
+use crate::config::{Dependency, DependencyItems, When, wire};
+use crate::engine::{DependencyRecord, DueFire, Notice};
+use crate::fire::{Fire, FireRecord, FireState, Rerun, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
-use crate::registry::{Op, Transaction};
+use crate::registry::{Data, NodeData, Op, Transaction};
 use crate::testing::sim::{EPOCH, Millis};
 
 /// How long the leader may take to decide, once nothing goes wrong.
 const DECIDES: Millis = 8_000;
+
+/// The same where items follow items with the same number: a fire leaves time to the one before it.
+const DECIDES_ITEMS: Millis = 25_000;
+
+/// For so long it does, in milliseconds.
+const LEAVES_TIME: i64 = 10_000;
+
+/// The same by a clock that is too fast.
+const LEAVES_TIME_AT_LEAST: Millis = 9_000;
 
 /// What is further ahead than this came by a wrong clock, in milliseconds.
 const FAR: i64 = 60_000;
@@ -27,37 +43,55 @@ pub(crate) struct Follows {
     parent: JobName,
     child: JobName,
     when: When,
-    /// How the items of that job ended for its scheduled fires, or that they run.
-    ends: BTreeMap<i64, BTreeMap<ShardingItem, FireState>>,
-    /// When all items had ended.
-    complete: BTreeMap<i64, Millis>,
+    items: DependencyItems,
+    ends: Ends,
+    excuses: Excuses,
     /// The fire that was due last. Items that the job before gets after the decision may still begin that fire.
     due: Option<i64>,
+    /// What the leader wrote last.
+    record: Option<DependencyRecord>,
+    /// When items were released, by the time of the fire and that of the release.
+    released: BTreeMap<(i64, i64), Millis>,
     /// Items that were disabled at some time: they may begin a fire after it was decided without them.
     disabled: BTreeSet<ShardingItem>,
     /// Fires that an instance said that it does not run, as its items still ran for an earlier one.
     busy: BTreeSet<(i64, InstanceId)>,
     calm_since: Option<Millis>,
+    reruns: FollowedReruns,
 }
 
 impl Follows {
-    pub(crate) fn new(parent: JobName, child: JobName, when: When) -> Self {
+    pub(crate) fn new(child: JobName, after: &Dependency) -> Self {
         Self {
-            parent,
+            parent: after.job.clone(),
             child,
-            when,
-            ends: BTreeMap::new(),
-            complete: BTreeMap::new(),
+            when: after.when,
+            items: after.items,
+            ends: Ends::default(),
+            excuses: Excuses::default(),
             due: None,
+            record: None,
+            released: BTreeMap::new(),
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
             calm_since: None,
+            reruns: FollowedReruns::default(),
         }
     }
 
     /// An item of the job before it has a record of a run by a clock that was ahead. Its fire is over for that item.
     pub(crate) fn begun_ahead(&mut self, item: ShardingItem, at: i64) {
-        self.ends.entry(at).or_default().insert(item, FireState::Succeeded);
+        self.ends.begun_ahead(item, at);
+    }
+
+    /// An operator runs a fire of the job before it again.
+    pub(crate) fn asked(&mut self, rerun: Rerun) {
+        self.reruns.asked(rerun);
+    }
+
+    /// How often each excuse held.
+    pub(crate) fn excused(&self) -> &BTreeMap<&'static str, u64> {
+        self.excuses.counts()
     }
 
     /// An instance of the job says something.
@@ -75,57 +109,180 @@ impl Follows {
         tree: &Tree,
         observation: &Observation<'_>,
     ) -> Result<(), String> {
+        self.excuses.look(now, tree, &self.parent, &self.ends);
         match observation {
             Observation::Committed { transaction, .. } => {
                 self.learn(now, total, tree, transaction);
-                self.check_decision(total, tree, transaction)
+                self.learn_reruns(now, tree, transaction);
+                self.check_reruns(now, total, tree, transaction)?;
+                self.check_decision(now, total, tree, transaction)?;
+                self.check_begins(tree, transaction)
             }
             Observation::Converged => {
                 self.calm_since = Some(now);
                 Ok(())
             }
-            Observation::Calm { .. } => self.check_complete(now, total, tree),
+            Observation::Calm { .. } => {
+                self.check_reruns_complete(now, total, tree)?;
+                self.check_complete(now, total, tree)
+            }
             _ => Ok(()),
         }
     }
 
     fn learn(&mut self, now: Millis, total: u32, tree: &Tree, transaction: &Transaction) {
-        for op in transaction.ops() {
-            let (Op::Set { path, data, .. }, parent) = (op, &self.parent) else { continue };
-            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(parent, path) else { continue };
-            let Some(begun) = FireRecord::parse(data).last.filter(|begun| !begun.manual) else { continue };
-            self.ends.entry(begun.at).or_default().insert(item, begun.state);
-            let items = &self.ends[&begun.at];
-            if (0..total).all(|item| items.get(&item).is_some_and(|state| !state.is_unfinished())) {
-                self.complete.entry(begun.at).or_insert(now);
-            }
+        self.excuses.learn(now, &self.parent, transaction);
+        for (of, item, state) in written(&self.parent, transaction) {
+            self.ends.learn(now, total, of, item, state);
+            self.excuses.ended(of, item, state);
         }
         let is_disabled = |item: &ShardingItem| exists(tree, &self.parent, &JobPath::Item(*item, ItemNode::Disabled));
         self.disabled.extend((0..total).filter(is_disabled));
     }
 
-    /// A fire becomes due with this transaction.
-    fn check_decision(&mut self, total: u32, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+    /// The leader takes the run of an item of the job before it for over, and as it has to be.
+    fn check_end(
+        &mut self,
+        total: u32,
+        tree: &Tree,
+        of: RunOf,
+        item: ShardingItem,
+        state: FireState,
+    ) -> Result<(), String> {
+        let parent = &self.parent;
+        // An item that the job has no more is not taken over: it runs as long as it has its mark.
+        let is_former = item >= total;
+        let is_lost = is_former && !exists(tree, parent, &JobPath::running(item));
+        let runs = RunOf::running(tree, parent, item) == Some(of);
+        if runs && !is_lost && !self.excuses.is_given_up(of, item) {
+            return Err(format!("item {item} of job '{parent}' still runs"));
+        }
+        let is_taken_over = state == FireState::Cancelled && self.excuses.is_failover_on();
+        if is_taken_over && !is_former && !self.excuses.is_given_up(of, item) {
+            return Err(format!("item {item} of job '{parent}' was cancelled, and is to be taken over"));
+        }
+        let has_failed = self.when == When::Succeeded && state == FireState::Failed;
+        if has_failed && !(is_former && self.excuses.is_forgotten(tree, &self.child, item)) {
+            return Err(format!("item {item} of job '{parent}' failed"));
+        }
+        Ok(())
+    }
+
+    /// The leader decides with this transaction.
+    fn check_decision(
+        &mut self,
+        now: Millis,
+        total: u32,
+        tree: &Tree,
+        transaction: &Transaction,
+    ) -> Result<(), String> {
         let node = JobPath::Dependencies.absolute(&self.child);
-        let written = transaction.ops().iter().find_map(|op| match op {
-            Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data)?.due,
-            _ => None,
-        });
-        let Some(due) = written.filter(|due| self.due.replace(due.at) != Some(due.at)) else { return Ok(()) };
-        let Some(items) = self.ends.get(&due.at) else {
+        let (written, is_new) = match transaction.ops().iter().find(|op| op.path() == node) {
+            Some(Op::Set { data, .. }) => (DependencyRecord::parse(data), false),
+            Some(Op::Create { data, .. }) => (DependencyRecord::parse(data), true),
+            _ => return Ok(()),
+        };
+        let Some(written) = written else { return Ok(()) };
+        if let (Some(due), Some(items)) = (written.due, &written.items) {
+            for released in &items.released {
+                self.released.entry((due.at, released.since)).or_insert(now);
+            }
+        }
+        let before = self.record.replace(written.clone()).filter(|_| !is_new);
+        let Some(due) = written.due.filter(|_| !is_new) else { return Ok(()) };
+        if self.due.replace(due.at) == Some(due.at) {
+            return Ok(());
+        }
+        if let Some(before) = before {
+            self.check_time_left(now, total, tree, &before, due)?;
+        }
+        let of = RunOf::Fire(due.at);
+        let Some(items) = self.ends.items(of).cloned() else {
             return Err(format!("the fire {} is due, which no item of job '{}' has begun", due.at, self.parent));
         };
-        for (item, state) in items.iter().filter(|(item, _)| !self.disabled.contains(item)) {
-            let record = data(tree, &self.parent, &JobPath::fire(*item)).map(|data| FireRecord::parse(&data));
-            let runs = record.and_then(|record| record.running().filter(|begun| !begun.manual).map(|begun| begun.at));
-            // An item that the job has no more is not taken over: it runs as long as it has its mark.
-            let is_lost = *item >= total && !exists(tree, &self.parent, &JobPath::running(*item));
-            if runs == Some(due.at) && !is_lost {
-                return Err(format!("the fire {} is due, and item {item} of job '{}' still runs", due.at, self.parent));
+        let is_released = |item: ShardingItem| {
+            let released = written.items.iter().flat_map(|items| &items.released);
+            written.items.is_none() || released.into_iter().any(|released| released.items.contains(item))
+        };
+        for (item, state) in items {
+            if is_released(item) && !self.disabled.contains(&item) {
+                let checked = self.check_end(total, tree, of, item, state);
+                checked.map_err(|why| format!("the fire {} is due, and {why}", due.at))?;
             }
-            if self.when == When::Succeeded && *state == FireState::Failed {
-                return Err(format!("the fire {} is due, and item {item} of job '{}' failed", due.at, self.parent));
+        }
+        Ok(())
+    }
+
+    /// Another fire becomes due: items of the one before it that were released a moment ago have to be begun, or noted as
+    /// missed, by then.
+    fn check_time_left(
+        &self,
+        now: Millis,
+        total: u32,
+        tree: &Tree,
+        before: &DependencyRecord,
+        next: DueFire,
+    ) -> Result<(), String> {
+        let wall = EPOCH + now as i64;
+        let Some(at) = before.due.map(|due| due.at).filter(|at| *at <= wall) else { return Ok(()) };
+        // With misfire off, what falls into a run is not recorded before that is over. A leader may go by earlier settings.
+        let Some(config) = tree.get(&JobPath::Config.absolute(&self.child)).ok().flatten() else { return Ok(()) };
+        let Ok(settings) = wire::from_yaml(&self.child, &config.data) else { return Ok(()) };
+        if self.items == DependencyItems::All || !settings.misfire() || config.stat.mtime > wall - 2 * LEAVES_TIME {
+            return Ok(());
+        }
+        for item in 0..total {
+            let released = before.items.iter().flat_map(|items| &items.released);
+            let since = released.into_iter().find(|released| released.items.contains(item));
+            let Some(since) = since.map(|released| released.since) else { continue };
+            // The clock of the leader may have been set back, and it may be too fast.
+            let known_for = self.released.get(&(at, since)).map(|at| now - at);
+            let is_fresh = known_for.is_some_and(|known_for| known_for < LEAVES_TIME_AT_LEAST)
+                && (0..=LEAVES_TIME).contains(&(next.since - since));
+            let Some(record) = job_data(tree, &self.child, &JobPath::fire(item)) else { continue };
+            let record = FireRecord::parse(&record);
+            let is_taken = record.covers(Fire::Scheduled(at)) || record.missed >= Some(at);
+            let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
+            // No other instance begins what static sharding leaves to one that is gone.
+            let may_begin = !settings.static_sharding() || is_owner_online(tree, &self.child, item);
+            if is_fresh && !is_taken && !is_disabled && may_begin {
+                return Err(format!(
+                    "the fire {} is due, and item {item} was released for the fire {at} a moment before and is not begun",
+                    next.at
+                ));
             }
+        }
+        Ok(())
+    }
+
+    /// Items begin with this transaction: what they follow has ended as it has to.
+    fn check_begins(&mut self, tree: &Tree, transaction: &Transaction) -> Result<(), String> {
+        if self.items == DependencyItems::All {
+            return Ok(());
+        }
+        for (of, item, state) in written(&self.child, transaction) {
+            let RunOf::Fire(at) = of else { continue };
+            if state != FireState::Running || self.disabled.contains(&item) {
+                continue;
+            }
+            let ended = self.ends.items(of).and_then(|items| items.get(&item));
+            let before = job_data(tree, &self.parent, &JobPath::fire(item)).map(|data| FireRecord::parse(&data));
+            let is_to_begin = before.is_some_and(|record| !record.covers(Fire::Scheduled(at)));
+            let wrong = match ended {
+                _ if RunOf::running(tree, &self.parent, item) == Some(of) => {
+                    if self.excuses.is_given_up(of, item) {
+                        continue;
+                    }
+                    "still runs"
+                }
+                None if is_to_begin && !self.excuses.is_off_schedule(at) => "has not begun",
+                ended if self.when == When::Succeeded && ended != Some(&FireState::Succeeded) => "did not succeed",
+                _ => continue,
+            };
+            return Err(format!(
+                "item {item} begins for the fire {at}, and that item of job '{}' {wrong}",
+                self.parent
+            ));
         }
         Ok(())
     }
@@ -133,30 +290,36 @@ impl Follows {
     /// A stretch without faults is over.
     fn check_complete(&self, now: Millis, total: u32, tree: &Tree) -> Result<(), String> {
         let Some(since) = self.calm_since else { return Ok(()) };
-        let decided = data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
-        let mut ended = self.complete.iter().filter(|(_, at)| (since..now.saturating_sub(DECIDES)).contains(at));
-        let Some((at, _)) = ended.next_back() else { return Ok(()) };
+        let decides = if self.items == DependencyItems::Same { DECIDES_ITEMS } else { DECIDES };
+        let decided =
+            job_data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
+        let ended = self.ends.all_complete().filter(|(_, at)| (since..now.saturating_sub(decides)).contains(at));
+        let fires = ended.filter_map(|(of, _)| match of {
+            RunOf::Fire(at) => Some(at),
+            RunOf::Rerun(_) => None,
+        });
+        let Some(at) = fires.last() else { return Ok(()) };
         // Fires that a clock that was ahead ran before their time say nothing of the others.
         let is_decided = |record: &DependencyRecord| {
             let oldest = record.decided.iter().map(|fire| fire.at).min();
-            record.decided.iter().any(|fire| fire.at == *at) || oldest > Some(*at) && record.through > *at
+            record.decided.iter().any(|fire| fire.at == at) || oldest > Some(at) && record.through > at
         };
         let Some(decided) = decided.filter(is_decided) else {
             return Err(format!("job '{}' ended its fire {at}, and nothing was decided on it", self.parent));
         };
-        if decided.due.map(|due| due.at) != Some(*at) {
+        if decided.due.map(|due| due.at) != Some(at) {
             return Ok(());
         }
         let is_ahead = |at: i64| at > EPOCH + now as i64 + FAR;
         for item in 0..total {
-            let Some(data) = data(tree, &self.child, &JobPath::fire(item)) else { continue };
+            let Some(data) = job_data(tree, &self.child, &JobPath::fire(item)) else { continue };
             let record = FireRecord::parse(&data);
-            let is_known = record.missed >= Some(*at)
+            let is_known = record.missed >= Some(at)
                 || record.running().is_some()
-                || record.through >= Some(*at)
-                    && record.last.as_ref().is_none_or(|last| last.at <= *at || !is_ahead(last.at));
+                || record.through >= Some(at)
+                    && record.last.as_ref().is_none_or(|last| last.at <= at || !is_ahead(last.at));
             let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
-            if !is_known && !is_disabled && self.is_owner_free(tree, item, *at) {
+            if !is_known && !is_disabled && self.is_owner_free(tree, item, at) {
                 return Err(format!("item {item} of job '{}' was not begun for its fire {at}", self.child));
             }
         }
@@ -166,18 +329,35 @@ impl Follows {
     /// Whether the instance that has the item could begin it: with static sharding it may not be online, and what still ran
     /// for an earlier fire keeps it from all its items. Whether items are assigned is looked at elsewhere.
     fn is_owner_free(&self, tree: &Tree, item: ShardingItem, at: i64) -> bool {
-        let owner = data(tree, &self.child, &JobPath::owner_of(item));
-        let owner = owner.and_then(|owner| InstanceId::new(std::str::from_utf8(&owner).ok()?).ok());
-        owner.is_none_or(|owner| {
+        owner_of(tree, &self.child, item).is_none_or(|owner| {
             exists(tree, &self.child, &JobPath::Instance(owner.clone())) && !self.busy.contains(&(at, owner))
         })
     }
 }
 
-fn data(tree: &Tree, job: &JobName, path: &JobPath) -> Option<crate::registry::Data> {
-    Some(tree.get(&path.absolute(job)).ok()??.data)
+fn job_node(tree: &Tree, job: &JobName, path: &JobPath) -> Option<NodeData> {
+    tree.get(&path.absolute(job)).ok().flatten()
+}
+
+fn job_data(tree: &Tree, job: &JobName, path: &JobPath) -> Option<Data> {
+    job_node(tree, job, path).map(|node| node.data)
+}
+
+fn job_children(tree: &Tree, job: &JobName, path: &JobPath) -> Vec<String> {
+    tree.children(&path.absolute(job)).ok().flatten().unwrap_or_default()
 }
 
 fn exists(tree: &Tree, job: &JobName, path: &JobPath) -> bool {
-    data(tree, job, path).is_some()
+    job_node(tree, job, path).is_some()
+}
+
+/// Whether the instance that has an item is there.
+fn is_owner_online(tree: &Tree, job: &JobName, item: ShardingItem) -> bool {
+    owner_of(tree, job, item).is_some_and(|owner| exists(tree, job, &JobPath::Instance(owner)))
+}
+
+/// The owner of an item.
+fn owner_of(tree: &Tree, job: &JobName, item: ShardingItem) -> Option<InstanceId> {
+    let owner = job_data(tree, job, &JobPath::owner_of(item))?;
+    InstanceId::new(std::str::from_utf8(&owner).ok()?).ok()
 }

@@ -10,7 +10,7 @@ use super::host::{EPOCH, Host, Incoming, Millis, Process, Program, Request};
 use super::shape::Shape;
 use super::world::World;
 use crate::clock::Now;
-use crate::config::When;
+use crate::config::{Dependency, DependencyItems};
 use crate::engine::{Bug, Event, oldest_answer};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::{SessionId, WatchEvent};
@@ -27,7 +27,7 @@ pub(super) struct Beside {
     invariants: Invariants,
     /// Where it runs after the first job.
     follows: Option<Follows>,
-    when: Option<When>,
+    after: Option<Dependency>,
 }
 
 impl Beside {
@@ -39,14 +39,13 @@ impl Beside {
             return Vec::new();
         }
         let count = if rng.one_in(4) { 3 } else { 1 };
-        let first = JobName::new(FIRST).expect("a valid name");
         let beside = |number| {
             let job = JobName::new(format!("beside-{number}")).expect("a valid name");
-            let when = depending::draw(seed).filter(|_| number == 1);
+            let after = depending::draw(seed).filter(|_| number == 1);
             let invariants = Invariants::new(total, period, shape.clone());
-            let invariants = if when.is_some() { invariants.of_job_after_another() } else { invariants };
-            let follows = when.map(|when| Follows::new(first.clone(), job.clone(), when));
-            Self { job, invariants, follows, when }
+            let invariants = if after.is_some() { invariants.of_job_after_another() } else { invariants };
+            let follows = after.as_ref().map(|after| Follows::new(job.clone(), after));
+            Self { job, invariants, follows, after }
         };
         (1..=count).map(beside).collect()
     }
@@ -63,6 +62,12 @@ impl World {
     /// Tells the checks of jobs that run after the first one what no transaction of an instance shows.
     pub(super) fn tell_followers(&mut self, tell: impl Fn(&mut Follows)) {
         self.beside.iter_mut().filter_map(|beside| beside.follows.as_mut()).for_each(tell);
+    }
+
+    /// How often each excuse held for ends that such a job followed.
+    pub(super) fn excused_ends(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let follows = self.beside.iter().filter_map(|beside| beside.follows.as_ref());
+        follows.flat_map(|follows| follows.excused().iter().map(|(excuse, count)| (*excuse, *count)))
     }
 
     /// How many jobs a process has.
@@ -89,8 +94,8 @@ impl World {
     }
 
     /// How the fires of the first job have to end, where this job runs after it.
-    pub(super) fn runs_after_first(&self, job: &JobName) -> Option<When> {
-        self.beside.iter().find(|beside| beside.job == *job)?.when
+    pub(super) fn runs_after_first(&self, job: &JobName) -> Option<&Dependency> {
+        self.beside.iter().find(|beside| beside.job == *job)?.after.as_ref()
     }
 
     /// What runs the jobs of a process, the given one first.
@@ -121,8 +126,13 @@ impl World {
     /// Adds what runs the further jobs.
     pub(super) fn add_beside(&mut self) {
         self.count(if self.beside.len() == 1 { "second_job" } else { "four_jobs" });
-        if self.beside.iter().any(|beside| beside.when.is_some()) {
-            self.count("second_job_after_the_first");
+        let after: Vec<DependencyItems> =
+            self.beside.iter().filter_map(|beside| beside.after.as_ref()).map(|after| after.items).collect();
+        for items in after {
+            self.count(match items {
+                DependencyItems::All => "second_job_after_the_first",
+                DependencyItems::Same => "items_after_items",
+            });
         }
         let machines = self.hosts.len();
         for _ in 0..self.beside.len() {

@@ -159,6 +159,10 @@ pub(super) enum Happening {
     },
     /// An operator cancels a run.
     Cancel,
+    /// An operator runs a past fire again.
+    Rerun {
+        draw: u64,
+    },
     /// An operator triggers the job by hand.
     Trigger {
         host: usize,
@@ -207,6 +211,8 @@ pub struct World {
     /// Nothing starts any more.
     pub(super) closing: bool,
     pub(super) invariants: Invariants,
+    /// Where fires are run again: what draws the re-run in the calm.
+    pub(super) reruns: Option<Rng>,
     /// Further jobs of the processes.
     pub(super) beside: Vec<Beside>,
     /// Transactions on their way, where a process has several jobs.
@@ -263,6 +269,7 @@ impl World {
             period,
             total,
             invariants: Invariants::new(total, period, shape.clone()),
+            reruns: None,
             beside: Beside::draw(seed, mixed, total, period, &shape),
             shared: BTreeMap::new(),
             shape,
@@ -311,6 +318,7 @@ impl World {
         world.plan_edit(seed);
         world.plan_loss(seed);
         world.plan_suspensions(seed);
+        world.plan_reruns(seed);
         world
     }
 
@@ -343,6 +351,7 @@ impl World {
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
             self.at(at, Happening::Trigger { host });
         }
+        self.plan_reruns_in_calm(calm_from);
         if self.shape.may_deploy() && !mixed && self.machines() > 1 && self.rng.one_in(2) {
             let host = self.rng.below(self.machines() as u64) as usize;
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
@@ -366,7 +375,9 @@ impl World {
 
     /// What became of the items of fires.
     pub fn fates(&self) -> Fates {
-        self.invariants.fates().clone()
+        let mut fates = self.invariants.fates().clone();
+        self.excused_ends().for_each(|(excuse, count)| fates.excuse_end(excuse, count));
+        fates
     }
 
     /// How often each fault happened.
@@ -475,6 +486,7 @@ impl World {
             }
             Happening::ItemEnds { host, life, item, serial } => return self.end_item(host, life, item, serial, None),
             Happening::Cancel => self.cancel_run(),
+            Happening::Rerun { draw } => return self.rerun(draw),
             Happening::CallEnds { host, life, round, serial } => return self.end_call(host, life, round, serial),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
             Happening::Reconnect { host, life } => return self.reconnect(host, life),
