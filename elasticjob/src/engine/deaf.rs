@@ -30,9 +30,7 @@ impl JobEngine {
 
     /// Whether an item other than these runs, as far as this instance knows.
     pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
-        let total =
-            self.configuration.in_force.as_deref().map_or(0, |configuration| configuration.sharding_total_count());
-        (0..total).any(|item| !mine.contains(&item) && self.mirror.exists(&JobPath::running(item)))
+        self.mirror.running_items().any(|item| !mine.contains(&item))
     }
 
     #[cfg(not(feature = "testing"))]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::dependencies::ParentView;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::JobPath;
+use crate::registry::mirror::Watched;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};
 
 /// Tells the rounds of an engine apart.
@@ -33,6 +34,8 @@ pub enum Event {
     ProofAnswered(Option<(SessionId, Now)>),
     /// The watch of the job's nodes delivered something.
     Watch(WatchEvent),
+    /// A watch of a part of the job is in place. Events may have been missed before.
+    Watching(Watched),
     /// Answer to [`List`](super::Action::List), one for each path.
     Listed {
         /// The tag of the question.

@@ -85,6 +85,10 @@ pub enum Bug {
     UnguardedTakeover,
     /// A run goes on although an operator cancelled it.
     IgnoredCancel,
+    /// The leader of a large group hears of its own items alone.
+    DeafLeader,
+    /// What was known of an item that is not heard of any more counts again when it is.
+    KeptPicture,
     /// A lost run is taken over although an operator cancelled it.
     CancelledTakenOver,
     /// The leader of a job that depends on others decides as soon as one item of theirs has ended.
@@ -201,7 +205,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 87] = [
+    pub const ALL: [(&'static str, Self); 89] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -289,6 +293,8 @@ impl Bug {
         ("begun-before", Self::BegunBefore),
         ("starts-by-own-clock", Self::StartsByOwnClock),
         ("session-for-engine", Self::SessionForEngine),
+        ("deaf-leader", Self::DeafLeader),
+        ("kept-picture", Self::KeptPicture),
     ];
 }
 

@@ -1,6 +1,6 @@
 //! Engines on one tree, driven by hand: every request is answered at once, unless a test says otherwise.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use crate::engine::{
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::JobPath;
+use crate::registry::mirror::Watched;
 use crate::registry::tree::{Tree, TreeError};
 use crate::registry::{
     CommitError, CreateMode, Op, SessionId, SessionState, TRANSACTION_LIMIT, Transaction, WatchEvent,
@@ -59,6 +60,22 @@ pub(super) struct Host {
     pub(super) answers: Vec<TriggerAnswer>,
     pub(super) notices: Vec<Notice>,
     pub(super) stopped: bool,
+    /// What it watches, and how many events it was told.
+    pub(super) watches: BTreeSet<Watched>,
+    pub(super) told: usize,
+}
+
+/// How a watch reports that it is in place.
+fn placed(watched: &Watched) -> Event {
+    if *watched == Watched::job() { Event::Watch(WatchEvent::Gap) } else { Event::Watching(watched.clone()) }
+}
+
+fn tells(watched: &Watched, event: &WatchEvent) -> bool {
+    let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = event else {
+        return true;
+    };
+    let rest = path.strip_prefix(watched.path.absolute(&job()).as_str());
+    rest.is_some_and(|rest| rest.is_empty() || (watched.below && rest.starts_with('/')))
 }
 
 impl Host {
@@ -66,6 +83,7 @@ impl Host {
     pub(super) fn clear(&mut self) {
         self.commits.clear();
         self.reads = 0;
+        self.told = 0;
         self.started.clear();
         self.notices.clear();
         self.answers.clear();
@@ -175,6 +193,8 @@ impl Group {
             answers: Vec::new(),
             notices: Vec::new(),
             stopped: false,
+            watches: BTreeSet::from([Watched::job()]),
+            told: 0,
         });
         let host = self.hosts.len() - 1;
         self.connect_anew(host);
@@ -193,7 +213,9 @@ impl Group {
         self.hosts[host].connected = true;
         let id = self.hosts[host].session;
         self.tell(host, Event::Session(SessionState::Connected { id, timeout: TIMEOUT }));
-        self.tell(host, Event::Watch(WatchEvent::Gap));
+        for watched in self.hosts[host].watches.clone() {
+            self.tell(host, placed(&watched));
+        }
     }
 
     pub(super) fn disconnect(&mut self, host: usize) {
@@ -365,7 +387,11 @@ impl Group {
     fn publish(&mut self, events: &[WatchEvent]) {
         for host in 0..self.hosts.len() {
             if self.hosts[host].connected {
-                self.events.extend(events.iter().map(|event| (host, Event::Watch(event.clone()))));
+                let told =
+                    events.iter().filter(|event| self.hosts[host].watches.iter().any(|watched| tells(watched, event)));
+                let told: Vec<_> = told.map(|event| (host, Event::Watch(event.clone()))).collect();
+                self.hosts[host].told += told.len();
+                self.events.extend(told);
             }
         }
     }
@@ -392,6 +418,13 @@ impl Group {
                     let node = Ok(self.tree.get(&path.absolute(&job())).unwrap());
                     self.events.push_back((host, Event::Read { generation, path, node }));
                 }
+            }
+            Action::Watch(changes) => {
+                for watched in changes.add {
+                    state.watches.insert(watched.clone());
+                    self.events.push_back((host, placed(&watched)));
+                }
+                self.hosts[host].watches.retain(|watched| !changes.drop.contains(watched));
             }
             Action::Commit(transaction) => self.commit(host, &transaction),
             Action::Prove if state.connected => {

@@ -27,6 +27,7 @@ mod processes;
 mod shape;
 mod shared;
 mod suspended;
+mod watches;
 mod world;
 
 pub use clocks::{FAR_OFF, MonoClock};
@@ -37,6 +38,7 @@ pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
 pub use java::check_configuration;
 pub use listeners::{SimCall, SimListeners};
 pub use shape::Shape;
+pub use watches::SimWatches;
 pub use world::World;
 
 use crate::engine::Bug;

@@ -1,0 +1,174 @@
+//! Which nodes of the job an instance hears of.
+//!
+//! In a small group each instance hears everything. In a large one an instance hears of the group, of the items that it
+//! owns or has to do with, and of those of an instance that went away, as it may have to take them over. The leader hears
+//! everything. No promise depends on it: each transaction has its guards, and the leader finds every run that is lost.
+
+use std::collections::BTreeSet;
+
+use super::action::Action;
+use super::engine::JobEngine;
+use super::planted::Bug;
+use super::state::listener_round::Round;
+use super::state::membership::Phase;
+use crate::config::JobConfiguration;
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::{JobPath, is_of_java};
+use crate::registry::mirror::{Lookup, Parts, Unread};
+use crate::registry::{SessionId, WatchEvent};
+
+/// From how many instances on a group is large. In a smaller one to hear everything costs less than to choose.
+pub(super) const LARGE_GROUP: usize = 4;
+
+impl JobEngine {
+    /// Brings the watches in line with what this instance has to hear of now.
+    pub(super) fn choose_watches(&mut self) {
+        let parts = self.parts_to_hear();
+        let changes = self.mirror.hear(parts.as_ref());
+        if changes.is_empty() {
+            return;
+        }
+        if !changes.add.is_empty() {
+            // What is below an item that comes here may be of a lost run.
+            self.fires.losses.suspect();
+        }
+        self.act(Action::Watch(changes));
+    }
+
+    /// The parts of the job that this instance has to hear of; `None` where that is everything.
+    fn parts_to_hear(&self) -> Option<Parts> {
+        let configuration = self.configuration.in_force.as_deref()?;
+        // It goes on as it did when a peer comes or goes at the limit.
+        let is_large = match self.mirror.hears_parts() {
+            true => self.mirror.instances().count() + 1 >= self.large_group && self.may_hear_parts(configuration),
+            false => self.is_large_group(),
+        };
+        // A round goes on with the listeners with which it began, also when the configuration names others by now.
+        let calls_once = |round: &Round| round.plan.iter().any(|spec| spec.once.is_some());
+        let leads = (self.leadership.term.is_some() || self.is_leader()) && !self.planted.has(Bug::DeafLeader);
+        if matches!(self.phase, Phase::Joining | Phase::Stopped) || leads || !is_large {
+            return None;
+        }
+        if self.runs.rounds().any(calls_once) {
+            return None;
+        }
+        if self.configuration.is_failover_on() {
+            // Which instance a session is of has to be known before the session ends.
+            self.mirror.sessions().for_each(|session| {
+                let _ = self.mirror.need(&JobPath::Session(session));
+            });
+        }
+        let total = configuration.sharding_total_count();
+        Some(Parts { total, items: self.items_to_hear(total) })
+    }
+
+    /// Whether the group is so large that its members do not hear everything. All members find the same.
+    pub(super) fn is_large_group(&self) -> bool {
+        let configuration = self.configuration.in_force.as_deref();
+        self.mirror.instances().count() >= self.large_group
+            && configuration.is_some_and(|configuration| self.may_hear_parts(configuration))
+    }
+
+    /// Whether parts of the job are enough to hear of. A listener that is called once for the group waits for the items of
+    /// all. Java instances change marks without looking whose they are. Without monitoring a fire writes nothing.
+    fn may_hear_parts(&self, configuration: &JobConfiguration) -> bool {
+        let has_once_listeners = || match self.configuration.listeners.plan(configuration) {
+            Ok(plan) => plan.is_some_and(|plan| plan.iter().any(|spec| spec.once.is_some())),
+            Err(_) => true,
+        };
+        let may_be_of_java = |id: &InstanceId| match self.mirror.need(&JobPath::Instance(id.clone())) {
+            Ok(node) => node.is_some_and(|known| is_of_java(&known.data)),
+            Err(Unread) => false,
+        };
+        self.configuration.is_monitored()
+            && !has_once_listeners()
+            // All are looked at, so that they are read together.
+            && self.mirror.instances().filter(|id| may_be_of_java(id)).count() == 0
+    }
+
+    fn items_to_hear(&self, total: u32) -> BTreeSet<ShardingItem> {
+        let mut items = BTreeSet::new();
+        for item in 0..total {
+            if let Some(owner) = self.known_owner(item) {
+                let is_gone = || !self.is_there(owner) && self.configuration.is_failover_on();
+                if owner == self.identity.instance.as_str() || is_gone() {
+                    items.insert(item);
+                }
+            }
+        }
+        items.extend(self.runs.iter().flat_map(|run| run.items.keys().copied()));
+        items.extend(self.fires.unresolved.iter().flat_map(|unresolved| unresolved.items.iter().copied()));
+        let fires = self.fires.open.iter().chain(&self.fires.standing);
+        items.extend(fires.flat_map(|open| open.refused.iter().copied()));
+        items.extend(self.fires.missed_items.keys());
+        items.extend(self.fires.declined_unknown.iter().map(|(item, _)| *item));
+        if self.configuration.is_failover_on() {
+            items.extend(self.fires.losses.left_by_the_gone());
+            items.extend(self.mirror.failover_items());
+        }
+        items
+    }
+
+    /// The owner of an item, as far as it is known.
+    fn known_owner(&self, item: ShardingItem) -> Option<&str> {
+        match self.mirror.lookup(&JobPath::owner_of(item)) {
+            Lookup::Known(known) => known.text(),
+            Lookup::Missing | Lookup::Unread => None,
+        }
+    }
+
+    fn is_there(&self, instance: &str) -> bool {
+        self.mirror.instances().any(|id| id.as_str() == instance)
+    }
+
+    /// Notes the items of an instance that goes away with this event, before their owners change.
+    pub(super) fn note_departure(&mut self, event: &WatchEvent) {
+        let WatchEvent::Deleted(path) = event else { return };
+        if !self.mirror.hears_parts() || !self.configuration.is_failover_on() {
+            return;
+        }
+        let gone = match JobPath::parse(&self.job, path) {
+            Some(JobPath::Instance(id)) => Some(id.as_str().to_owned()),
+            Some(JobPath::Session(session)) => self.instance_of(session).map(str::to_owned),
+            _ => None,
+        };
+        let total =
+            self.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+        let Some(gone) = gone else { return };
+        let left: Vec<ShardingItem> =
+            (0..total).filter(|item| self.known_owner(*item) == Some(gone.as_str())).collect();
+        self.fires.losses.note_left(left);
+    }
+
+    fn instance_of(&self, session: SessionId) -> Option<&str> {
+        match self.mirror.lookup(&JobPath::Session(session)) {
+            Lookup::Known(known) => known.text(),
+            Lookup::Missing | Lookup::Unread => None,
+        }
+    }
+
+    /// The instances that take lost items over in a large group: those that own no item first. An instance does not hear
+    /// there which of the others run something.
+    pub(super) fn takers_of_large_group(&self) -> Result<Vec<InstanceId>, Unread> {
+        let total =
+            self.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+        let owners: BTreeSet<&str> = self.owners(total)?.into_iter().filter_map(|(_, owner)| owner).collect();
+        let (busy, idle): (Vec<_>, Vec<_>) =
+            self.available_instances()?.into_iter().partition(|id| owners.contains(id.as_str()));
+        Ok(idle.into_iter().chain(busy).collect())
+    }
+
+    /// The engine of a group that counts as large from so many instances on.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn with_large_groups_from(mut self, instances: usize) -> Self {
+        self.large_group = instances;
+        self
+    }
+
+    /// A node that is not heard of and that was taken to be missing all the same.
+    #[cfg(feature = "testing")]
+    pub fn take_trusted(&self) -> Option<JobPath> {
+        self.mirror.take_trusted()
+    }
+}
