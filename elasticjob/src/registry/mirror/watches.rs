@@ -100,6 +100,8 @@ enum Whole {
 #[derive(Debug)]
 pub(super) struct PartWatches {
     whole: Whole,
+    /// What the watches were last brought in line with, when nothing was left to do for it.
+    settled: Option<Parts>,
     /// Each with whether it is in place.
     parts: BTreeMap<Watched, bool>,
 }
@@ -158,17 +160,20 @@ impl Mirror {
                 }
                 Whole::Dropped => {
                     parts.whole = Whole::Asked;
+                    parts.settled = None;
                     changes.add = vec![Watched::job()];
                 }
                 Whole::Asked => {}
             }
             return changes;
         };
-        let parts =
-            self.parts.get_or_insert_with(|| Box::new(PartWatches { whole: Whole::InPlace, parts: BTreeMap::new() }));
-        if parts.whole == Whole::Asked {
+        let parts = self.parts.get_or_insert_with(|| {
+            Box::new(PartWatches { whole: Whole::InPlace, settled: None, parts: BTreeMap::new() })
+        });
+        if parts.whole == Whole::Asked || parts.settled.as_ref() == Some(wanted) {
             return changes;
         }
+        parts.settled = None;
         let needed = wanted.watches();
         changes.add = needed.iter().filter(|watched| !parts.parts.contains_key(watched)).cloned().collect();
         parts.parts.extend(changes.add.iter().map(|watched| (watched.clone(), false)));
@@ -182,6 +187,7 @@ impl Mirror {
         }
         let obsolete = |watched: &Watched| !needed.contains(watched);
         changes.drop.extend(parts.parts.extract_if(.., |watched, _| obsolete(watched)).map(|(watched, _)| watched));
+        parts.settled = Some(wanted.clone());
         if !changes.drop.is_empty() {
             self.forget_unheard();
         }
