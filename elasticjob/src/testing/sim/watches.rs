@@ -1,4 +1,4 @@
-//! What the processes watch. A watch tells of what happens after the server has it; an instance sees nothing else.
+//! What the processes watch. A watch reports what happens after the server has it; an instance sees nothing else.
 
 use std::collections::BTreeMap;
 
@@ -32,13 +32,13 @@ impl SimWatches {
         self.0.values_mut().for_each(|in_place| *in_place = false);
     }
 
-    /// The client adds all watches again, and tells of the gap of each.
+    /// The client adds all watches again, and reports the gap of each.
     pub(super) fn place_all(&mut self) -> Vec<Event> {
         self.0.values_mut().for_each(|in_place| *in_place = true);
         self.0.keys().map(placed).collect()
     }
 
-    /// How many of them tell of an event: each does.
+    /// How many of them report an event: each does.
     fn telling(&self, job: &JobName, event: &WatchEvent) -> usize {
         let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = event else {
             return 0;
@@ -62,7 +62,7 @@ impl World {
         process.map_or(0, |process| process.watches.telling(self.job_of(host), event))
     }
 
-    /// An engine changes what it watches. A watch is on its way as every request is; one that is dropped tells nothing more.
+    /// An engine changes what it watches. A watch is on its way as every request is; one that is dropped reports nothing more.
     pub(super) fn change_watches(&mut self, host: usize, life: u64, changes: WatchChanges) {
         let now = self.now;
         for watched in changes.add {
