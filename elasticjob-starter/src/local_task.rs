@@ -112,7 +112,7 @@ impl LocalTask {
 /// The time of a fire in the zone of its job.
 fn scheduled_at(fire: Fire, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
     let zone = configuration.schedule().map(|schedule| schedule.time_zone()).or_else(|| TimeZone::local().ok());
-    let utc = DateTime::from_timestamp_millis(fire.at()).unwrap_or_default();
+    let utc = DateTime::from_timestamp_millis(fire.scheduled_for()).unwrap_or_default();
     let seconds = zone.map_or(0, |zone| zone.offset_at(utc.timestamp()));
     utc.with_timezone(
         &FixedOffset::east_opt(seconds).unwrap_or(FixedOffset::east_opt(0).expect("no offset is an offset")),

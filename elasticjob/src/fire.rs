@@ -11,6 +11,7 @@ mod hook;
 mod lifeline;
 mod reasons;
 mod record;
+mod rerun;
 mod run;
 mod skip_reason;
 
@@ -20,6 +21,7 @@ pub(crate) use lifeline::Lifeline;
 pub use reasons::{CancelReason, LateCause, StopReason, WaitedFor};
 pub(crate) use record::Later;
 pub use record::{Begun, FireRecord};
+pub use rerun::Rerun;
 pub use run::RunKey;
 pub use skip_reason::{Skip, SkipReason};
 
@@ -34,6 +36,8 @@ pub enum Fire {
         trigger: Zxid,
         /// The server's time of that transaction, in milliseconds since 1970.
         at: i64,
+        /// The past fire that it runs again; `None` for a trigger that runs the job now.
+        rerun: Option<Rerun>,
     },
 }
 
@@ -43,6 +47,33 @@ impl Fire {
         match self {
             Self::Scheduled(at) | Self::Manual { at, .. } => at,
         }
+    }
+
+    /// The fire of a trigger node with these data, which this transaction created at that time.
+    pub(crate) fn of_trigger(trigger: Zxid, at: i64, data: &[u8]) -> Self {
+        Self::Manual { trigger, at, rerun: Rerun::parse(data, at) }
+    }
+
+    /// The past fire that it runs again, if it does.
+    pub fn rerun(self) -> Option<Rerun> {
+        match self {
+            Self::Scheduled(_) => None,
+            Self::Manual { rerun, .. } => rerun,
+        }
+    }
+
+    /// Whether both are the same fire. An instance of an earlier release does not write which past fire a trigger runs again.
+    pub(crate) fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Manual { trigger, .. }, Self::Manual { trigger: other, .. }) => trigger == other,
+            _ => self == other,
+        }
+    }
+
+    /// The time that the code of the job sees as its scheduled time: of a re-run that of the fire that is run again. Else it is
+    /// that of [`at`](Self::at). In milliseconds since 1970.
+    pub fn scheduled_for(self) -> i64 {
+        self.rerun().map_or(self.at(), |rerun| rerun.of)
     }
 }
 

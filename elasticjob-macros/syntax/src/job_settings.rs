@@ -25,7 +25,8 @@ macro_rules! each_job_setting {
                     words "that of the host", "Asia/Shanghai" { java: Some("timeZone") }
                 depends_on = "depends-on": Names,
                     "The jobs that it runs after, instead of by a schedule: `JOB`, `JOB when failed` or `JOB when ended`. A fire of it \
-                     comes when the fires of all these jobs for the same scheduled time have ended so. Needs monitored execution, \
+                     comes when the fires of all these jobs for the same scheduled time have ended so; with `JOB items same` or \
+                     `JOB when ended items same` each item begins when the item with its number has. Needs monitored execution, \
                      also of these jobs.",
                     words "none", "extract,clean-up when ended"
                     { instead_of: Some("cron"), see: Some("[jobs after jobs](dependencies.md)") }

@@ -261,6 +261,8 @@ pub(crate) enum RegistryCommand {
     },
     /// Run a job now, on all enabled instances or on those of a server
     Trigger(Trigger),
+    /// Run a past fire of a job again, and the jobs that run after it; give --reason
+    Rerun(Rerun),
     /// Cancel what runs: it is not run again for its fire; give --reason
     Cancel(Cancel),
     /// Let servers, or an item, run again
@@ -290,6 +292,7 @@ impl RegistryCommand {
             | Self::Graph { .. } => false,
             Self::Config { command: ConfigCommand::Get { .. } } => false,
             Self::Trigger(_)
+            | Self::Rerun(_)
             | Self::Cancel(_)
             | Self::Enable(_)
             | Self::Disable(_)
@@ -406,6 +409,15 @@ pub(crate) struct Trigger {
     /// The server; without a job: all jobs on it
     #[arg(long, value_name = "IP")]
     pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rerun {
+    /// The job
+    pub(crate) job: JobName,
+    /// The scheduled time of the fire, for example 2026-11-21T03:00+08:00; the job sees it as its scheduled time again
+    #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
+    pub(crate) fire: DateTime<Utc>,
 }
 
 #[derive(Debug, Args)]

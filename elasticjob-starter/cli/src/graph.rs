@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use elasticjob::config::When;
+use elasticjob::config::DependencyItems;
 use elasticjob::ident::JobName;
-use elasticjob::operations::{GraphJob, JobGraph, Operations};
+use elasticjob::operations::{GraphEdge, GraphJob, JobGraph, Operations};
 use elasticjob::schedule::{TimeZone, format_rfc3339};
 
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ fn tree(jobs: &[GraphJob], cycles: &[Vec<JobName>]) -> String {
     for job in jobs {
         tree.jobs.insert(&job.job, job);
         for edge in &job.depends_on {
-            tree.children.entry(&edge.job).or_default().push((&job.job, edge.when));
+            tree.children.entry(&edge.job).or_default().push((&job.job, words(edge)));
         }
     }
     for job in jobs.iter().filter(|job| job.depends_on.is_empty()) {
@@ -82,19 +82,19 @@ fn tree(jobs: &[GraphJob], cycles: &[Vec<JobName>]) -> String {
 struct Tree<'a> {
     jobs: BTreeMap<&'a JobName, &'a GraphJob>,
     /// The jobs after each job, with the end that they wait for.
-    children: BTreeMap<&'a JobName, Vec<(&'a JobName, When)>>,
+    children: BTreeMap<&'a JobName, Vec<(&'a JobName, String)>>,
     told: BTreeSet<&'a JobName>,
     text: String,
 }
 
 impl<'a> Tree<'a> {
     /// Adds a job and the jobs after it; those below a job that came before are not repeated.
-    fn add(&mut self, job: &'a JobName, branch: &str, indent: &str, after: Option<When>) {
+    fn add(&mut self, job: &'a JobName, branch: &str, indent: &str, after: Option<&str>) {
         let is_first = self.told.insert(job);
         let children = self.children.get(job).cloned().unwrap_or_default();
         let _ = write!(self.text, "{branch}{job}");
-        if let Some(when) = after {
-            let _ = write!(self.text, "  when {when}");
+        if let Some(words) = after {
+            let _ = write!(self.text, "  when {words}");
         }
         if let Some(known) = self.jobs.get(job).filter(|_| is_first) {
             self.text.push_str(&facts(known));
@@ -104,10 +104,18 @@ impl<'a> Tree<'a> {
         }
         self.text.push('\n');
         let count = children.len();
-        for (number, (child, when)) in children.into_iter().enumerate().filter(|_| is_first) {
+        for (number, (child, words)) in children.into_iter().enumerate().filter(|_| is_first) {
             let (sign, below) = if number + 1 == count { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-            self.add(child, &format!("{indent}{sign}"), &format!("{indent}{below}"), Some(when));
+            self.add(child, &format!("{indent}{sign}"), &format!("{indent}{below}"), Some(&words));
         }
+    }
+}
+
+/// The end that a job waits for, and of which items where these are not all.
+fn words(edge: &GraphEdge) -> String {
+    match edge.items {
+        DependencyItems::Same => format!("{}, item by item", edge.when),
+        _ => edge.when.to_string(),
     }
 }
 
@@ -123,7 +131,8 @@ fn facts(job: &GraphJob) -> String {
     }
     if let Some(latest) = &job.latest {
         let at = format_rfc3339(latest.at, TimeZone::UTC);
-        let _ = write!(text, "  {at} {}", latest.state.as_str());
+        let again = if latest.rerun.is_some() { " re-run" } else { "" };
+        let _ = write!(text, "  {at}{again} {}", latest.state.as_str());
         if !latest.why.is_empty() {
             let _ = write!(text, " ({})", latest.why);
         }
@@ -138,7 +147,7 @@ fn dot(graph: &JobGraph) -> String {
         let style = if job.exists { "" } else { " [style=dashed]" };
         let _ = writeln!(text, "  {}{style};", quoted(job.job.as_str()));
         for edge in &job.depends_on {
-            let label = quoted(edge.when.as_str());
+            let label = quoted(&words(edge));
             let _ = writeln!(text, "  {} -> {} [label={label}];", quoted(edge.job.as_str()), quoted(job.job.as_str()));
         }
     }
@@ -175,6 +184,14 @@ mod tests {
 
     async fn told(jobs: &[(&str, &str)], form: Form) -> String {
         graph(&with(jobs).await, None, form).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn items_that_follow_items_are_told() {
+        let jobs = [("extract", ""), ("load", "extract when ended items same")];
+        assert!(told(&jobs, Form::Tree).await.ends_with("└─ load  when ended, item by item\n"));
+        assert!(told(&jobs, Form::Dot).await.contains("[label=\"ended, item by item\"]"));
+        assert!(told(&jobs, Form::Json).await.contains("\"items\":\"same\""));
     }
 
     const JOBS: [(&str, &str); 4] = [

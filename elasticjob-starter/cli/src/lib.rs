@@ -195,6 +195,7 @@ async fn on_registry(
             graph::graph(operations, job.as_ref(), form).await
         }
         RegistryCommand::Trigger(what) => operate::trigger(operations, what, json).await,
+        RegistryCommand::Rerun(what) => operate::rerun(operations, what, json).await,
         RegistryCommand::Cancel(what) => operate::cancel(operations, what, request, json).await,
         RegistryCommand::Enable(what) => operate::switch(operations, what, true, json).await,
         RegistryCommand::Disable(what) => operate::switch(operations, what, false, json).await,

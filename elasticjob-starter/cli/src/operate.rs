@@ -4,9 +4,10 @@ use elasticjob::fire::CancelRequest;
 use elasticjob::ident::JobName;
 use elasticjob::operations::dump::Addresses;
 use elasticjob::operations::{Force, Operations, Outcome, Target};
+use elasticjob::schedule::{TimeZone, format_rfc3339};
 use serde::Serialize;
 
-use crate::args::{Cancel, Of, Switch, Trigger};
+use crate::args::{Cancel, Of, Rerun, Switch, Trigger};
 use crate::failure::Failure;
 use crate::table::json;
 
@@ -37,6 +38,23 @@ pub(crate) async fn trigger(operations: &Operations, what: Trigger, as_json: boo
         |one| format!("triggered job '{}' on {}", one.job, one.instance),
         |one| format!("job '{}' was triggered on {} before, and has not begun yet", one.job, one.instance),
     ))
+}
+
+pub(crate) async fn rerun(operations: &Operations, what: Rerun, as_json: bool) -> Result<String, Failure> {
+    let asked = operations.rerun(&what.job, what.fire.timestamp_millis()).await?;
+    if as_json {
+        return Ok(json(&asked));
+    }
+    let at = format_rfc3339(asked.rerun.of, TimeZone::UTC);
+    let instances = asked.instances.iter();
+    let mut text: String = instances
+        .map(|one| format!("running the fire of {at} of job '{}' again on {}\n", one.job, one.instance))
+        .collect();
+    if !asked.follow.is_empty() {
+        let jobs: Vec<&str> = asked.follow.iter().map(JobName::as_str).collect();
+        text.push_str(&format!("after it, as it ends: {}\n", jobs.join(", ")));
+    }
+    Ok(text)
 }
 
 pub(crate) async fn cancel(

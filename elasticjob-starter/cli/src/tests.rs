@@ -184,7 +184,8 @@ fn every_command_that_a_page_of_the_console_offers_is_one_of_the_command_line() 
     let table = std::fs::read_to_string(table).expect("the table is there");
     let mut count = 0;
     for command in table.split("\"elasticjob ").skip(1).filter_map(|rest| rest.split('"').next()) {
-        let filled = [("{job}", "settle"), ("{item}", "0"), ("{server}", "10.0.0.1")]
+        let fire = ("{fire}", "2026-11-21T03:00:00Z");
+        let filled = [("{job}", "settle"), ("{item}", "0"), ("{server}", "10.0.0.1"), fire]
             .iter()
             .fold(command.to_owned(), |command, (name, value)| command.replace(name, value));
         let words = [vec!["elasticjob".to_owned()], words(&filled)].concat();

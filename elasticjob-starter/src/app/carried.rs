@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use elasticjob::__private::log::{error, info};
 use elasticjob::config::JobConfiguration;
-use elasticjob::fire::{ExecutionSource, Fire, RunKey};
+use elasticjob::fire::{ExecutionSource, Fire, Rerun, RunKey};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::spi::Catalog;
 use futures_util::future::join_all;
@@ -77,14 +77,22 @@ fn wrong(why: String) -> AppError {
     AppError::Carried { job: None, why: format!("{CARRIED} cannot be used: {why}") }
 }
 
-/// The fire in the id of a launch: `JOB/scheduled@MILLISECONDS` or `JOB/manual@0xTRANSACTION@MILLISECONDS`.
+/// The fire in the id of a launch: `JOB/scheduled@MILLISECONDS`, `JOB/manual@0xTRANSACTION@MILLISECONDS`, or for a past fire that is run
+/// again the latter with `@of@MILLISECONDS@MILLISECONDS`, its scheduled time and when it was asked for.
 fn fire_of(launch: &str) -> Option<Fire> {
     let (kind, rest) = launch.split_once('/')?.1.split_once('@')?;
     match kind {
         "scheduled" => Some(Fire::Scheduled(rest.parse().ok()?)),
         "manual" => {
             let (trigger, at) = rest.strip_prefix("0x")?.split_once('@')?;
-            Some(Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()? })
+            let (at, rerun) = match at.split_once("@of@") {
+                Some((at, again)) => {
+                    let (of, asked) = again.split_once('@')?;
+                    (at, Some(Rerun::new(of.parse().ok()?, asked.parse().ok()?)))
+                }
+                None => (at, None),
+            };
+            Some(Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()?, rerun })
         }
         _ => None,
     }
@@ -191,8 +199,16 @@ mod tests {
         assert_eq!(one_traced_of(&sampled).expect("it is right"), 5);
         let manual = sources(r#"{"job":"a","launch":"a/manual@0x2a@7","items":[1],"shardingTotalCount":2}"#);
         let (carried, fire) = read(&manual).expect("it is right").expect("it is carried");
-        assert_eq!((carried.items, fire), (vec![1], Fire::Manual { trigger: 42, at: 7 }));
-        for wrong in ["", "{}", r#"{"job":"a","launch":"a/weekly@1","shardingTotalCount":2}"#] {
+        assert_eq!((carried.items, fire), (vec![1], Fire::Manual { trigger: 42, at: 7, rerun: None }));
+        let again = sources(r#"{"job":"a","launch":"a/manual@0x2a@7@of@3@6","items":[1],"shardingTotalCount":2}"#);
+        let (_, fire) = read(&again).expect("it is right").expect("it is carried");
+        assert_eq!((fire.rerun(), fire.scheduled_for()), (Some(Rerun::new(3, 6)), 3));
+        for wrong in [
+            "",
+            "{}",
+            r#"{"job":"a","launch":"a/weekly@1","shardingTotalCount":2}"#,
+            r#"{"job":"a","launch":"a/manual@0x2a@7@of@3","shardingTotalCount":2}"#,
+        ] {
             assert!(read(&sources(wrong)).expect_err("it is wrong").to_string().contains(CARRIED), "{wrong}");
         }
     }

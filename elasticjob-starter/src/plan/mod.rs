@@ -12,7 +12,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use elasticjob::api::{Beans, ItemHandler, JobDescriptor};
-use elasticjob::config::JobConfiguration;
+use elasticjob::config::{Dependency, DependencyItems, JobConfiguration};
 use elasticjob::spi::Catalog;
 
 pub use error::PlanError;
@@ -104,10 +104,36 @@ impl Plan {
                 });
             }
         }
+        errors.extend(unequal_totals(&drafts, &jobs));
         errors.extend(arguments::missing(&drafts, around));
         errors.extend(duplicate_beans(&drafts, around));
         if errors.is_empty() { Ok(Self { jobs }) } else { Err(errors) }
     }
+}
+
+/// Jobs whose items follow those of another job of the program item by item, and that have another number of items.
+fn unequal_totals(drafts: &[Draft<'_>], jobs: &[PlannedJob]) -> Vec<PlanError> {
+    let mut errors = Vec::new();
+    for PlannedJob { configuration, registry_center, .. } in jobs {
+        let own = configuration.sharding_total_count();
+        let Some(draft) = drafts.iter().find(|draft| draft.name == *configuration.job_name()) else { continue };
+        let same = configuration.depends_on().iter().filter(|after| after.items == DependencyItems::Same);
+        for Dependency { job, .. } in same {
+            let is_meant = |other: &&PlannedJob| {
+                other.configuration.job_name() == job && other.registry_center == *registry_center
+            };
+            let total = jobs.iter().find(is_meant).map(|other| other.configuration.sharding_total_count());
+            if let Some(total) = total.filter(|total| *total != own) {
+                let reason = format!(
+                    "depends-on: `items same` needs as many items as job '{job}' has: that has {total} and this one {own}; give \
+                     both the same sharding-total-count"
+                );
+                let origin = draft.origin("depends-on");
+                errors.push(PlanError::Invalid { origin, job: draft.title.clone(), reason });
+            }
+        }
+    }
+    errors
 }
 
 /// Finds the arguments of a job function.

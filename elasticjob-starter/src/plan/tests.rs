@@ -126,6 +126,20 @@ fn only_error(functions: &'static [JobDescriptor], yaml: &str, parts: &[&str]) {
 }
 
 #[test]
+fn jobs_that_follow_each_other_item_by_item_have_as_many_items() {
+    let of = |total: u32, items: &str| {
+        format!(
+            "elasticjob: {{jobs: {{load: {{elasticJobType: SCRIPT, props: {{script.command.line: 'true'}}, shardingTotalCount: \
+             {total}, dependsOn: [{{job: syncOrders, items: {items}}}]}}}}}}"
+        )
+    };
+    assert_eq!(jobs(&SYNC, &of(3, "same")).len(), 2);
+    assert_eq!(jobs(&SYNC, &of(2, "all")).len(), 2);
+    let parts = ["application.yaml", "job 'load'", "depends-on", "'syncOrders' has: that has 3 and this one 2"];
+    only_error(&SYNC, &of(2, "same"), &parts);
+}
+
+#[test]
 fn a_setting_wins_over_the_attribute_and_the_attribute_over_the_default() {
     assert_eq!(
         jobs(&SYNC, ""),

@@ -1,4 +1,4 @@
-//! The long form of an item of `depends-on` in a file: `{job: extract, when: failed}`.
+//! The long form of an item of `depends-on` in a file: `{job: extract, when: failed, items: same}`.
 
 use super::node::{Node, NodeValue};
 
@@ -6,21 +6,27 @@ use super::node::{Node, NodeValue};
 pub(super) const DEPENDS_ON: &str = "depends-on";
 
 /// What belongs there.
-pub(super) const EXPECTED: &str = "text as `extract when failed`, or `{job: extract, when: failed}`";
+pub(super) const EXPECTED: &str = "text as `extract when failed`, or `{job: extract, when: failed, items: all}`";
 
 /// The short form of such an item; `None` where it has other keys, or no job.
 pub(super) fn short_form(fields: &[(String, Node)]) -> Option<String> {
-    let (mut job, mut when) = (None, None);
+    let (mut job, mut when, mut items) = (None, None, None);
     for (name, node) in fields {
         let NodeValue::Text(text) = &node.value else { return None };
         match name.as_str() {
             "job" => job = Some(text),
             "when" => when = Some(text),
+            "items" => items = Some(text),
             _ => return None,
         }
     }
-    let job = job?;
-    Some(when.map_or_else(|| job.clone(), |when| format!("{job} when {when}")))
+    let mut short = job?.clone();
+    for (sign, word) in [("when", when), ("items", items)] {
+        if let Some(word) = word {
+            short = format!("{short} {sign} {word}");
+        }
+    }
+    Some(short)
 }
 
 #[cfg(test)]
@@ -38,6 +44,9 @@ mod tests {
         let short = |of: &[(&str, &str)]| short_form(&fields(of));
         assert_eq!(short(&[("job", "extract")]).as_deref(), Some("extract"));
         assert_eq!(short(&[("when", "ended"), ("job", "extract")]).as_deref(), Some("extract when ended"));
-        assert_eq!((short(&[("when", "ended")]), short(&[("job", "a"), ("items", "some")])), (None, None));
+        assert_eq!(short(&[("items", "same"), ("job", "extract")]).as_deref(), Some("extract items same"));
+        let all = [("job", "extract"), ("items", "same"), ("when", "ended")];
+        assert_eq!(short(&all).as_deref(), Some("extract when ended items same"));
+        assert_eq!((short(&[("when", "ended")]), short(&[("job", "a"), ("item", "same")])), (None, None));
     }
 }

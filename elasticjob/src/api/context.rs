@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::RunInfo;
 use crate::config::JobConfiguration;
-use crate::fire::{CancelReason, CancelRequest, ExecutionSource, Fire};
+use crate::fire::{CancelReason, CancelRequest, ExecutionSource, Fire, Rerun};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// Everything that the run of one item receives. Cheap to clone.
@@ -128,9 +128,16 @@ impl ShardingContext {
         &self.0.run
     }
 
-    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
+    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered, of a
+    /// [re-run](Self::rerun) the time the fire was scheduled for that is run again.
     pub fn scheduled_at(&self) -> DateTime<FixedOffset> {
         self.0.run.scheduled_at
+    }
+
+    /// The past fire that is run again, as an operator asked for it; `None` for a fire that came. A job that must not do
+    /// its work twice looks here. [`fire`](Self::fire) is another one than that of the first run.
+    pub fn rerun(&self) -> Option<Rerun> {
+        self.0.run.rerun()
     }
 
     /// Why the item is run: its fire came, a missed fire is made up for, or the run that a fire began was lost with its

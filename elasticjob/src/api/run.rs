@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use crate::config::JobConfiguration;
-use crate::fire::RunKey;
+use crate::fire::{Rerun, RunKey};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// A run: items of a fire that were begun together on an instance. The contexts of its items and of their listeners, and
@@ -24,7 +24,8 @@ pub struct RunInfo {
     pub items: Vec<ShardingItem>,
     /// Id of the run as ElasticJob writes it. It is the same for all runs of the same items on the same instance.
     pub task_id: TaskId,
-    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
+    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered, of a
+    /// [re-run](Self::rerun) the time the fire was scheduled for that is run again.
     pub scheduled_at: DateTime<FixedOffset>,
 }
 
@@ -41,6 +42,11 @@ impl RunInfo {
         Self { key, configuration, instance, items, task_id, scheduled_at }
     }
 
+    /// The past fire that is run again, as an operator asked for it; `None` for a fire that came.
+    pub fn rerun(&self) -> Option<Rerun> {
+        self.key.fire.rerun()
+    }
+
     /// Name of the job.
     pub fn job_name(&self) -> &JobName {
         self.configuration.job_name()
@@ -51,6 +57,7 @@ impl RunInfo {
 impl fmt::Display for RunInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, task_id, scheduled_at, .. } = self;
-        write!(f, "fire of {}, {}, task {task_id}", scheduled_at.to_rfc3339(), key.source)
+        let what = if self.rerun().is_some() { "re-run of the fire" } else { "fire" };
+        write!(f, "{what} of {}, {}, task {task_id}", scheduled_at.to_rfc3339(), key.source)
     }
 }

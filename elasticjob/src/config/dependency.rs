@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ident::JobName;
 
-/// A job that another one runs after: `JOB`, `JOB when failed`, `JOB when ended`.
+/// A job that another one runs after: `JOB`, `JOB when failed`, `JOB when ended items same`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dependency {
@@ -15,6 +15,38 @@ pub struct Dependency {
     pub job: JobName,
     /// How its fire has to end.
     pub when: When,
+    /// Which of its items have to end so.
+    pub items: DependencyItems,
+}
+
+/// Which items of the job before it an item of a job waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DependencyItems {
+    /// All of them.
+    #[default]
+    All,
+    /// The item with the same number. Both jobs have to have as many items.
+    Same,
+}
+
+impl DependencyItems {
+    const EACH: [Self; 2] = [Self::All, Self::Same];
+
+    /// Its word in settings.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Same => "same",
+        }
+    }
+}
+
+impl fmt::Display for DependencyItems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// How the fire of a job has to end so that the next job runs for it.
@@ -52,13 +84,24 @@ impl fmt::Display for When {
 
 const WHEN: &str = " when ";
 
+const ITEMS: &str = " items ";
+
+/// The most items of a job with `items same`: the leader writes into one node which of them may begin.
+pub(super) const MOST_ITEMS: u32 = 10_000;
+
 /// Between the dependencies in one text.
 const SEPARATOR: char = ',';
 
 impl Dependency {
-    /// After a job, when its fire ended so.
+    /// After a job, when all items of its fire ended so.
     pub fn new(job: JobName, when: When) -> Self {
-        Self { job, when }
+        Self { job, when, items: DependencyItems::All }
+    }
+
+    /// The same, of these items.
+    #[must_use]
+    pub fn of_items(self, items: DependencyItems) -> Self {
+        Self { items, ..self }
     }
 }
 
@@ -66,28 +109,38 @@ impl FromStr for Dependency {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, when) = match text.rsplit_once(WHEN) {
-            None => (text, When::default()),
-            Some((name, word)) => {
-                let found = When::ALL.into_iter().find(|when| when.as_str() == word.trim());
-                let known = "'succeeded', 'failed' and 'ended'";
-                (name, found.ok_or_else(|| format!("'{text}': there is no '{}'; known: {known}", word.trim()))?)
-            }
-        };
+        let (rest, items) = word_after(text, ITEMS, &DependencyItems::EACH.map(|items| (items.as_str(), items)))?;
+        let (name, when) = word_after(rest, WHEN, &When::ALL.map(|when| (when.as_str(), when)))?;
         if name.contains(SEPARATOR) {
             return Err(format!("'{text}': a job whose name has a comma cannot be named here"));
         }
         let job = JobName::new(name.trim()).map_err(|wrong| wrong.to_string())?;
-        Ok(Self { job, when })
+        Ok(Self { job, when, items })
     }
+}
+
+/// A text without its last part, and what that part says: one of these words after a sign, or nothing.
+fn word_after<'a, T: Copy + Default>(text: &'a str, sign: &str, words: &[(&str, T)]) -> Result<(&'a str, T), String> {
+    let Some((rest, word)) = text.rsplit_once(sign) else { return Ok((text, T::default())) };
+    let found = words.iter().find(|(known, _)| *known == word.trim());
+    found.map(|(_, value)| (rest, *value)).ok_or_else(|| {
+        let known: Vec<String> = words.iter().map(|(known, _)| format!("'{known}'")).collect();
+        format!("'{text}': there is no '{}'; known: {}", word.trim(), known.join(", "))
+    })
 }
 
 impl fmt::Display for Dependency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.when {
-            When::Succeeded => write!(f, "{}", self.job),
-            when => write!(f, "{}{WHEN}{when}", self.job),
+        let Self { job, when, items } = self;
+        write!(f, "{job}")?;
+        // A name may have these signs in it.
+        if *when != When::default() || job.as_str().contains(WHEN) {
+            write!(f, "{WHEN}{when}")?;
         }
+        if *items != DependencyItems::default() || job.as_str().contains(ITEMS) {
+            write!(f, "{ITEMS}{items}")?;
+        }
+        Ok(())
     }
 }
 
@@ -128,28 +181,48 @@ mod tests {
 
     #[test]
     fn a_dependency_reads_back_what_it_writes() {
-        for text in ["extract", "extract when failed", "the big one when ended", "what when why when ended"] {
+        for text in [
+            "extract",
+            "extract when failed",
+            "extract items same",
+            "extract when ended items same",
+            "the big one when ended",
+            "what when why when ended",
+            "what when why when succeeded",
+            "the items of it items all",
+        ] {
             assert_eq!(text.parse::<Dependency>().unwrap().to_string(), text);
         }
         let plain: Dependency = " extract when succeeded ".parse().unwrap();
         assert_eq!((plain.to_string(), plain.when), ("extract".to_owned(), When::Succeeded));
+        let plain: Dependency = "extract items all".parse().unwrap();
+        assert_eq!((plain.to_string(), plain.items), ("extract".to_owned(), DependencyItems::All));
     }
 
     #[test]
     fn what_is_wrong_names_the_text_and_what_would_be_right() {
-        let texts = ["load", "a when done", "a", "a when ended", "a/b"].map(str::to_owned);
+        let texts = ["load", "a when done", "a", "a when ended", "a/b", "a items some", "a when ended items"]
+            .map(str::to_owned);
         let (found, wrong) = parse(&job("load"), &texts);
         assert_eq!(found, [Dependency::new(job("a"), When::Succeeded)]);
-        assert_eq!(wrong.len(), 4, "{wrong:?}");
-        for (text, part) in wrong.iter().zip(["load -> load", "known: 'succeeded'", "given twice", "'/' separates"]) {
+        let parts = [
+            "load -> load",
+            "known: 'succeeded', 'failed', 'ended'",
+            "given twice",
+            "'/' separates",
+            "no 'some'; known: 'all', 'same'",
+            "no 'ended items'",
+        ];
+        assert_eq!(wrong.len(), parts.len(), "{wrong:?}");
+        for (text, part) in wrong.iter().zip(parts) {
             assert!(text.contains(part), "{text}");
         }
     }
 
     #[test]
     fn several_are_one_text_in_the_registry() {
-        let (found, _) = parse(&job("load"), &["a".to_owned(), "b when ended".to_owned()]);
-        assert_eq!(joined(&found), "a,b when ended");
+        let (found, _) = parse(&job("load"), &["a items same".to_owned(), "b when ended".to_owned()]);
+        assert_eq!(joined(&found), "a items same,b when ended");
         assert_eq!(parse(&job("load"), &split(&joined(&found))).0, found);
     }
 }

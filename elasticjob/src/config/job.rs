@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
 use super::bound::is_of_program;
-use super::dependency::{self, Dependency};
+use super::dependency::{self, Dependency, DependencyItems};
 use super::items::ItemParameters;
 use super::room;
 use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
@@ -169,6 +169,11 @@ impl JobConfiguration {
         if !depends_on.is_empty() && cron.is_some() {
             let reason = "a job has either `cron` or `depends-on`: it runs after those jobs, or by its own schedule";
             wrong("depends-on", reason.to_owned());
+        }
+        let has_items = depends_on.iter().any(|dependency| dependency.items == DependencyItems::Same);
+        if has_items && total > dependency::MOST_ITEMS {
+            let most = dependency::MOST_ITEMS;
+            wrong("depends-on", format!("`items same` is possible with {most} items at most, and the job has {total}"));
         }
         if !depends_on.is_empty() && !monitor_execution {
             wrong("depends-on", "it needs monitor-execution: only the records tell for which fires it has run".into());

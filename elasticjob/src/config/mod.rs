@@ -23,7 +23,7 @@ pub(crate) use bound::Followed;
 pub use builder::JobConfigurationBuilder;
 pub use check::ConfigurationCheck;
 pub(crate) use check::caught;
-pub use dependency::{Dependency, When};
+pub use dependency::{Dependency, DependencyItems, When};
 pub use items::{ItemParameterError, ItemParameters};
 pub use java_incompatible::ForeignToJava;
 pub use job::{ConfigError, Invalid, JobConfiguration, LOG};

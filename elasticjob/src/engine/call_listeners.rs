@@ -103,7 +103,9 @@ impl JobEngine {
 
     /// Runs whose items are all finished go on with the listeners after them, or are over.
     pub(super) fn close_runs(&mut self, now: Now) {
-        let has_ended = |run: &&Run| run.items.is_empty() && !self.begins_more(run.key);
+        // The listeners after the items wait for those that are yet to be released here.
+        let has_ended =
+            |run: &&Run| run.items.is_empty() && !self.begins_more(run.key) && !self.holds_own_items(run.key);
         let ended = self.runs.iter().filter(has_ended).filter_map(|run| run.round.as_ref());
         let ended: Vec<RoundId> =
             ended.filter(|round| matches!(round.stage, RoundStage::Items)).map(|round| round.id).collect();

@@ -61,6 +61,7 @@ impl JobEngine {
             }
             Purpose::AskTime | Purpose::Candidate | Purpose::NoteSchedule | Purpose::Skip => {}
             Purpose::DecideFires { skipped } => self.on_fires_decided(skipped),
+            Purpose::FollowRerun { followed } => self.on_rerun_followed(*followed),
             Purpose::Sweep { triggers, sessionless } => self.on_swept(triggers, &sessionless),
             Purpose::Leave { triggers } => self.tell_dropped(triggers),
             Purpose::HandOver(plan) => self.on_handed_over(plan),

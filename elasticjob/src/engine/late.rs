@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use super::dependencies::Release;
 use super::engine::JobEngine;
 use super::notice::Notice;
 use super::planted::Bug;
@@ -77,16 +78,16 @@ impl JobEngine {
         if is_first && !open.looks_back && open.begun.is_empty() {
             let reason = match self.session.connected() {
                 None => SkipReason::RegistryLost,
-                Some(_) => self.too_late(now, fire.at()),
+                Some(_) => self.too_late(now, self.due_time(fire.at())),
             };
             self.skip_fire(fire, reason);
         }
     }
 
-    fn too_late(&self, now: Now, at: i64) -> SkipReason {
+    fn too_late(&self, now: Now, due: i64) -> SkipReason {
         let limit = self.late_limit().unwrap_or_default();
         // The clock may have been set back since the fire was due.
-        let late = lateness(now, self.due_time(at)).max(limit);
+        let late = lateness(now, due).max(limit);
         SkipReason::TooLate { seconds: late.as_secs(), limit: limit.as_secs() }
     }
 
@@ -110,7 +111,10 @@ impl JobEngine {
         let (Some(open), Some(standing)) = (self.fires.open.as_deref(), self.fires.standing.as_deref()) else {
             return false;
         };
-        let is_undecided = |item: &ShardingItem| !standing.begun.contains(item) && !standing.dropped.contains(item);
+        let is_undecided = |item: &ShardingItem| {
+            let is_decided = standing.begun.contains(item) || standing.dropped.contains(item);
+            !is_decided && self.release(standing.key.fire, *item) != Release::Held
+        };
         let goes_on = match (open.key.fire, standing.key.fire) {
             (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
             (Fire::Scheduled(_), Fire::Manual { .. }) => {
@@ -134,10 +138,7 @@ impl JobEngine {
     /// Whether an item is given up for the open fire, and the reason where it has to be reported.
     pub(super) fn gives_up(&self, now: Now, open: &OpenFire, item: ShardingItem) -> Result<GivesUp, Unread> {
         let at = open.key.fire.at();
-        if let Some(since) = self.registered_since(at)?
-            && !self.planted.has(Bug::BegunBefore)
-            && self.evidence(item, at)? == Evidence::MadeSince
-        {
+        if let Some(since) = self.is_from_before(item, at)? {
             let by_own_clock = self.membership.registering_since.filter(|since| *since <= at);
             return Ok(match (open.key.fire, by_own_clock) {
                 (Fire::Scheduled(_), Some(_)) => {
@@ -155,14 +156,27 @@ impl JobEngine {
         if open.declined.contains(&item) {
             return Ok(GivesUp::Because(SkipReason::ServerDisabled));
         }
-        if open.looks_back || lateness(now, self.due_time(at)) > LATE_ACQUISITION {
+        let due = self.due_time_of(at, item);
+        if open.looks_back || lateness(now, due) > LATE_ACQUISITION {
             match self.evidence(item, at)? {
                 Evidence::NotBegun => {}
                 Evidence::MadeSince => return Ok(GivesUp::Silently),
                 Evidence::Java => return Ok(GivesUp::Because(SkipReason::MaybeRunByJava)),
             }
         }
-        Ok(if open.is_over { GivesUp::Because(self.too_late(now, at)) } else { GivesUp::No })
+        // Where items are released one after the other, the time of the earlier ones is over first.
+        let is_over_for_item =
+            || self.follows_items() && self.late_limit().is_some_and(|limit| lateness(now, due) > limit);
+        Ok(if open.is_over || is_over_for_item() { GivesUp::Because(self.too_late(now, due)) } else { GivesUp::No })
+    }
+
+    /// Whether a fire is from before the job was registered, so that no record says what began: since when it is registered.
+    pub(super) fn is_from_before(&self, item: ShardingItem, at: i64) -> Result<Option<i64>, Unread> {
+        let since = self.registered_since(at)?.filter(|_| !self.planted.has(Bug::BegunBefore));
+        Ok(match since {
+            Some(since) if self.evidence(item, at)? == Evidence::MadeSince => Some(since),
+            _ => None,
+        })
     }
 
     /// Since when the job is registered, by the clock of the registry center, if that is after this time: the registry center
@@ -182,7 +196,7 @@ impl JobEngine {
         let (Some(made_at), Some(record)) = (self.mirror.made_at(&path)?, self.mirror.need(&path)?) else {
             return Ok(Evidence::Java);
         };
-        if made_at >= self.due_time(at) {
+        if made_at >= self.due_time_of(at, item) {
             return Ok(Evidence::MadeSince);
         }
         let Some(owner) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(Evidence::Java) };
@@ -250,8 +264,10 @@ impl JobEngine {
     /// Reports how late a fire begins, when that is worth a line.
     pub(super) fn tell_late(&mut self, now: Now, fire: Fire, source: ExecutionSource, items: Vec<ShardingItem>) {
         let Fire::Scheduled(at) = fire else { return };
-        let late = lateness(now, self.due_time(at));
-        if source != ExecutionSource::NormalTrigger || late <= SAID_FROM {
+        let late = |item: &ShardingItem| lateness(now, self.due_time_of(at, *item));
+        let items: Vec<ShardingItem> = items.into_iter().filter(|item| late(item) > SAID_FROM).collect();
+        let Some(late) = items.iter().map(late).max() else { return };
+        if source != ExecutionSource::NormalTrigger {
             return;
         }
         let open = self.fires.open.as_deref().filter(|open| open.key.fire == fire);

@@ -42,8 +42,11 @@ mod tests;
 
 pub use action::{Action, ListenerCall, Start, TriggerAnswer};
 pub use clean_up::CleanUp;
-pub use dependencies::{DecidedFire, DependencyRecord, DueFire, ParentEnd, ParentItem, ParentView, Unmet};
-pub(crate) use dependencies::{Parents, Stand};
+pub use dependencies::{
+    DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ItemSet, ParentEnd, ParentItem, ParentView,
+    ReleasedItems, SkippedItems, Unmet,
+};
+pub(crate) use dependencies::{Parents, Release, Reruns, Stand};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};
 pub(crate) use late::late_limit;
@@ -57,5 +60,6 @@ pub use planted::Bug;
 pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
 pub use state::membership::{Identity, Phase};
+pub(crate) use state::session::oldest_answer;
 pub(crate) use timers::AGES;
 pub use timers::Timeout;

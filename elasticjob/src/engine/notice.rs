@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::config::ForeignToJava;
 use crate::fire::{
-    Attempt, CancelReason, CancelRequest, Fire, FireState, Hook, LateCause, RunKey, SkipReason, StopReason, WaitedFor,
+    Attempt, CancelReason, CancelRequest, Fire, FireState, Hook, LateCause, Rerun, RunKey, SkipReason, StopReason,
+    WaitedFor,
 };
-use crate::ident::{InstanceId, ShardingItem};
+use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::sharding::StrategyFault;
 
@@ -322,6 +323,20 @@ pub enum Notice {
         /// These items.
         items: Vec<ShardingItem>,
     },
+    /// The leader triggers the job for a past fire that is run again: the jobs before it have ended for that as they have to.
+    RerunFollowed {
+        /// The fire.
+        rerun: Rerun,
+        /// The job whose fire an operator runs again.
+        from: JobName,
+    },
+    /// A past fire of jobs before this one is run again, and this job does not follow.
+    RerunSkipped {
+        /// The fire.
+        rerun: Rerun,
+        /// Why.
+        reason: SkipReason,
+    },
     /// Nodes that no instance makes were deleted, as they kept the node above them from being deleted.
     ForeignNodesDeleted {
         /// That node.
@@ -340,6 +355,15 @@ pub enum Notice {
     SessionlessNodesDeleted {
         /// These nodes.
         nodes: Vec<String>,
+    },
+    /// The leader begins no fire: another job that the items follow item by item has another number of items.
+    TotalsDiffer {
+        /// The other job.
+        other: JobName,
+        /// How many items that job has.
+        of_other: u32,
+        /// How many items this job has.
+        own: u32,
     },
     /// The rules decided again and again without an end: a bug of the engine. It goes on with the next event.
     RulesCircle,

@@ -156,12 +156,16 @@ impl OnceCall {
         Self { at: fire.at(), triggered, listener, hook, instance, attempt, state, later_state, later }
     }
 
-    /// The fire it belongs to.
+    /// The fire it belongs to. The record does not say which past fire a trigger runs again.
     pub fn fire(&self) -> Fire {
         match self.triggered {
-            Some(trigger) => Fire::Manual { trigger, at: self.at },
+            Some(trigger) => Fire::Manual { trigger, at: self.at, rerun: None },
             None => Fire::Scheduled(self.at),
         }
+    }
+
+    fn is_of(&self, fire: Fire) -> bool {
+        self.fire().is_same(fire)
     }
 }
 
@@ -185,7 +189,7 @@ impl OnceCalls {
 
     /// The call of a listener for a fire.
     pub fn find(&self, fire: Fire, listener: &str, hook: Hook) -> Option<&OnceCall> {
-        self.calls.iter().find(|call| call.fire() == fire && call.listener == listener && call.hook == hook)
+        self.calls.iter().find(|call| call.is_of(fire) && call.listener == listener && call.hook == hook)
     }
 
     /// Whether a fire is so old that the record has forgotten it: calls of it that are not in the record are not made
@@ -195,7 +199,7 @@ impl OnceCalls {
             Fire::Scheduled(at) => self.through >= Some(at),
             Fire::Manual { trigger, .. } => self.triggered >= Some(trigger),
         };
-        is_forgotten && self.calls.iter().all(|call| call.fire() != fire)
+        is_forgotten && self.calls.iter().all(|call| !call.is_of(fire))
     }
 
     /// Adds a claim. The fires that were claimed first are forgotten, and so are calls that are not understood, when there
@@ -251,6 +255,7 @@ impl OnceCalls {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fire::Rerun;
 
     fn call(fire: Fire, hook: Hook, number: u64) -> OnceCall {
         let attempt = Attempt::new(SessionId(0x2a), 7, number);
@@ -261,7 +266,7 @@ mod tests {
     fn a_record_reads_back_what_it_writes() {
         let mut record = OnceCalls::default();
         record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
-        record.add(call(Fire::Manual { trigger: 41, at: 2_000 }, Hook::After, 4));
+        record.add(call(Fire::Manual { trigger: 41, at: 2_000, rerun: None }, Hook::After, 4));
         let over = SettledClaim { claim: Attempt::new(SessionId(0x2a), 7, 3), was_called: true };
         assert!(record.settle(&over));
         assert!(!record.settle(&over), "it was over before");
@@ -322,7 +327,8 @@ mod tests {
         assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::Before).is_some());
         assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::After).is_none());
         assert!(record.find(Fire::Scheduled(1_000), "other", Hook::Before).is_none());
-        assert!(record.find(Fire::Manual { trigger: 1, at: 1_000 }, "settle", Hook::Before).is_none());
+        let manual = |trigger| Fire::Manual { trigger, at: 1_000, rerun: None };
+        assert!(record.find(manual(1), "settle", Hook::Before).is_none());
     }
 
     #[test]
@@ -340,13 +346,13 @@ mod tests {
     #[test]
     fn a_trigger_that_waited_for_long_is_no_old_fire() {
         let mut record = OnceCalls::default();
-        let waited = Fire::Manual { trigger: 7, at: 1_000 };
+        let waited = Fire::Manual { trigger: 7, at: 1_000, rerun: Some(Rerun::new(5, 999)) };
         for n in 1..=KEPT_FIRES as i64 + 2 {
             record.add(call(Fire::Scheduled(n * 1_000), Hook::Before, n as u64));
         }
         assert!(!record.is_past(waited));
         for n in 8..=KEPT_FIRES as i64 + 8 {
-            record.add(call(Fire::Manual { trigger: n, at: n * 1_000 }, Hook::Before, n as u64));
+            record.add(call(Fire::Manual { trigger: n, at: n * 1_000, rerun: None }, Hook::Before, n as u64));
         }
         assert!(record.is_past(waited), "a later trigger was forgotten");
     }

@@ -97,6 +97,16 @@ pub enum Bug {
     ForgottenParents,
     /// A fire whose job before it failed is run all the same.
     BlindChild,
+    /// An item begins with the first ones of its fire, though the item that it follows has not ended.
+    EarlyItem,
+    /// The next fire becomes due although items of the one before it were released a moment ago.
+    HastyNext,
+    /// The instance that takes an item over does not know any more which past fire its run was to run again.
+    ForgottenRerun,
+    /// The leader follows a re-run before the jobs before its own have ended.
+    HastyRerun,
+    /// The leader follows no re-run.
+    DeafToReruns,
     /// The mark of a run stays when it is finished.
     KeptMark,
     /// A missed fire is never made up for.
@@ -205,7 +215,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 89] = [
+    pub const ALL: [(&'static str, Self); 94] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -245,6 +255,11 @@ impl Bug {
         ("hasty-child", Self::HastyChild),
         ("forgotten-parents", Self::ForgottenParents),
         ("blind-child", Self::BlindChild),
+        ("early-item", Self::EarlyItem),
+        ("hasty-next", Self::HastyNext),
+        ("forgotten-rerun", Self::ForgottenRerun),
+        ("hasty-rerun", Self::HastyRerun),
+        ("deaf-to-reruns", Self::DeafToReruns),
         ("kept-mark", Self::KeptMark),
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),

@@ -65,7 +65,9 @@ impl Timer {
     fn what(self) -> &'static str {
         match self {
             Self::Fire => "a scheduled fire",
-            Self::Decide => "a fire that other jobs began before its time is decided",
+            Self::Decide => {
+                "a fire that other jobs began before its time, or that waits for the one before it, is decided"
+            }
             Self::Hold => "the fire no longer waits for the assignment of its items",
             Self::Close => "the fire may not begin any more",
             Self::Renew => "the session is proven again for the runs",
@@ -173,6 +175,7 @@ impl JobEngine {
             (Timer::Reconcile, self.leadership.reconcile_at.filter(|_| term.is_some())),
             (Timer::IdleServers, term.and_then(|term| term.idle_servers.due())),
             (Timer::Remind, self.leadership.reminder.remind_at()),
+            (Timer::Decide, self.dependencies.leaves_time.filter(|_| term.is_some()).map(|(_, until)| until)),
             (Timer::Sweep, self.leadership.unswept),
             (Timer::Patience, self.patience_ends()),
             (Timer::Clock, seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK)),
@@ -193,6 +196,7 @@ impl JobEngine {
         let single = [
             (Timer::Fire, self.fires.calendar.next().filter(|_| self.watches_calendar())),
             (Timer::Decide, self.dependencies.undecided.filter(|_| self.leadership.term.is_some())),
+            (Timer::Decide, self.dependencies.reruns_settle.filter(|_| self.leadership.term.is_some())),
             // The other clock may stand still with the machine.
             (Timer::Deadline, self.session.wall_deadline().filter(|_| uncancelled)),
             (Timer::Abort, self.session.wall_drop_at().filter(|_| executing)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Attempt, CancelRequest, ExecutionSource, Fire, FireState, ItemEnd};
+use super::{Attempt, CancelRequest, ExecutionSource, Fire, FireState, ItemEnd, Rerun};
 use crate::ident::InstanceId;
 use crate::registry::Zxid;
 
@@ -74,6 +74,9 @@ pub struct Begun {
     /// Whether it was a manual trigger.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub manual: bool,
+    /// The past fire that it runs again. Boxed, as most runs are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<Box<Rerun>>,
     /// Why it is run.
     #[serde(default, skip_serializing_if = "is_normal")]
     pub source: ExecutionSource,
@@ -100,6 +103,13 @@ pub struct Begun {
     pub cancel: Option<Box<CancelRequest>>,
     #[serde(flatten)]
     later: Later,
+}
+
+impl Begun {
+    /// The past fire that it runs again.
+    pub fn rerun(&self) -> Option<Rerun> {
+        self.rerun.as_deref().copied()
+    }
 }
 
 fn is_normal(source: &ExecutionSource) -> bool {
@@ -142,6 +152,7 @@ impl FireRecord {
         let last = Begun {
             at: fire.at(),
             manual,
+            rerun: fire.rerun().map(Box::new),
             source,
             instance,
             attempt,
@@ -229,7 +240,7 @@ impl FireRecord {
     pub fn last_fire(&self) -> Option<Fire> {
         let last = self.last.as_ref()?;
         Some(match self.triggered.filter(|_| last.manual) {
-            Some(trigger) => Fire::Manual { trigger, at: last.at },
+            Some(trigger) => Fire::Manual { trigger, at: last.at, rerun: last.rerun() },
             None => Fire::Scheduled(last.at),
         })
     }
@@ -374,13 +385,30 @@ mod tests {
     fn a_manual_fire_leaves_the_schedule_alone() {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() };
-        let fire = Fire::Manual { trigger: 9, at: 1_000 };
+        let fire = Fire::Manual { trigger: 9, at: 1_000, rerun: None };
         let manual = record.begin(1_001, fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 7, 1));
         assert_eq!(manual.last_fire(), Some(fire));
         assert_eq!(manual.through, Some(5));
         assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));
-        assert!(manual.covers(Fire::Manual { trigger: 9, at: 1_000 }));
-        assert!(!manual.covers(Fire::Manual { trigger: 10, at: 1_000 }));
+        assert!(manual.covers(fire));
+        assert!(!manual.covers(Fire::Manual { trigger: 10, at: 1_000, rerun: None }));
+    }
+
+    #[test]
+    fn a_re_run_keeps_the_fire_that_it_runs_again_whichever_instance_goes_on_with_it() {
+        let (first, second) = (InstanceId::of_process("10.0.0.1", 7), InstanceId::of_process("10.0.0.2", 7));
+        let record = FireRecord { through: Some(5), ..FireRecord::empty() };
+        let fire = Fire::Manual { trigger: 9, at: 1_000, rerun: Some(Rerun::new(5, 999)) };
+        let attempt = |number| Attempt::new(SessionId(1), 7, number);
+        let begun = record.begin(1_001, fire, ExecutionSource::NormalTrigger, first, attempt(1));
+        let text = String::from_utf8(begun.to_bytes()).unwrap();
+        assert!(text.contains(r#""at":1000,"manual":true,"rerun":{"of":5,"asked":999},"instance""#), "{text}");
+        let lost = FireRecord::parse(text.as_bytes()).last_fire().unwrap();
+        assert_eq!((lost, lost.at(), lost.scheduled_for()), (fire, 1_000, 5));
+        let taken = begun.begin(1_002, lost, ExecutionSource::Failover, second, attempt(2));
+        assert_eq!((taken.last_fire(), taken.through), (Some(fire), Some(5)));
+        let end = ItemEnd { state: FireState::Succeeded, took: 3, error: None };
+        assert_eq!(taken.end(1_003, &end).last.unwrap().rerun(), fire.rerun());
     }
 
     #[test]

@@ -88,6 +88,15 @@ pub enum SkipReason {
         /// The end that this job waits for.
         when: &'static str,
     },
+    /// The item with the same number of a job that this one depends on ended otherwise than this one waits for.
+    ItemDependencyNotMet {
+        /// That job.
+        job: JobName,
+        /// How its item ended, in words.
+        end: String,
+        /// The end that this item waits for.
+        when: &'static str,
+    },
     /// By the clock of the registry center the job was registered after the fire was due, so no record says what ran before. The
     /// clock of this host is behind.
     RegisteredSince {
@@ -136,6 +145,7 @@ codes! {
     RegistryLost "registry-lost",
     TooLate "too-late",
     DependencyNotMet "dependency-not-met",
+    ItemDependencyNotMet "item-dependency-not-met",
     RegisteredSince "registered-since",
     MaybeRunByJava "maybe-run-by-java",
 }
@@ -177,6 +187,9 @@ impl fmt::Display for SkipReason {
             }
             Self::DependencyNotMet { job, end, when } => {
                 write!(f, "job '{job}' {end}, and this job runs when it {when}")
+            }
+            Self::ItemDependencyNotMet { job, end, when } => {
+                write!(f, "the item of job '{job}' with its number {end}, and this one runs when that one {when}")
             }
             Self::RegisteredSince { milliseconds } => {
                 let seconds = *milliseconds as f64 / 1_000.0;

@@ -11,6 +11,7 @@ use super::{
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::CommitError;
 use crate::registry::layout::ServerStatus;
+use crate::schedule::{TimeZone, format_rfc3339};
 use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut, now};
 
 /// How many parts of an action are named.
@@ -45,6 +46,8 @@ pub(super) struct Action {
     pub(super) job: Option<JobName>,
     /// The states of each part before and after it.
     pub(super) states: Option<[ServerStatus; 2]>,
+    /// The scheduled time of the fire that is meant, in milliseconds since 1970.
+    pub(super) fire: Option<i64>,
 }
 
 impl Action {
@@ -53,7 +56,7 @@ impl Action {
             Target::Job(job) | Target::ServerOfJob(job, _) => Some(job.clone()),
             Target::Server(_) => None,
         };
-        Self { name, job, states: None }
+        Self { name, job, states: None, fire: None }
     }
 
     /// An action that enables or disables: a part that it changes had the other status before.
@@ -61,6 +64,11 @@ impl Action {
         let (on, off) = (ServerStatus::Enabled, ServerStatus::Disabled);
         let states = if status == on { [off, on] } else { [on, off] };
         Self { states: Some(states), ..self }
+    }
+
+    /// An action on a fire.
+    pub(super) fn fire(self, at: i64) -> Self {
+        Self { fire: Some(at), ..self }
     }
 }
 
@@ -141,7 +149,9 @@ impl Operations {
             jobs.entry(part.job()).or_default().push(part);
         }
         for (job, parts) in &jobs {
-            let names: Vec<String> = parts.iter().take(MOST_PARTS).map(|part| part.name()).collect();
+            let fire = action.fire.map(|at| format!("fire {}", format_rfc3339(at, TimeZone::UTC)));
+            let parts_named = parts.iter().take(MOST_PARTS).map(|part| part.name());
+            let names: Vec<String> = fire.into_iter().chain(parts_named).collect();
             let mut detail = Map::from_iter([("parts".to_owned(), json!(names))]);
             if let Some([before, after]) = action.states {
                 detail.extend([
@@ -231,6 +241,7 @@ fn outcome(error: &OperationError) -> &'static str {
         | OperationError::NoSuchItem { .. }
         | OperationError::NoEnabledInstance { .. }
         | OperationError::NothingToCancel { .. }
+        | OperationError::NotRerun { .. }
         | OperationError::InstancesOnline { .. }
         | OperationError::Invalid { .. }
         | OperationError::Unreadable { .. }

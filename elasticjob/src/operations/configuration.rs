@@ -1,6 +1,6 @@
 //! Reads and changes the configuration of a job in the registry center.
 
-use super::{OperationError, Operations, closed_cycle};
+use super::{OperationError, Operations, closed_cycle, unequal_totals};
 use crate::config::wire::{self, Ignored};
 use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
 use crate::ident::JobName;
@@ -132,6 +132,12 @@ impl Operations {
         let (changed, difference) = self.check_configuration(read, settings)?;
         if changed.depends_on() != read.configuration.depends_on()
             && let Some(problem) = closed_cycle(&*self.registry, &changed).await?
+        {
+            return Err(OperationError::Invalid { job: job.clone(), problems: vec![problem] });
+        }
+        let has_totals = |of: &JobConfiguration| (of.depends_on().to_vec(), of.sharding_total_count());
+        if has_totals(&changed) != has_totals(&read.configuration)
+            && let Some(problem) = unequal_totals(&*self.registry, &changed).await?
         {
             return Err(OperationError::Invalid { job: job.clone(), problems: vec![problem] });
         }

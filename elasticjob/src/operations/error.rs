@@ -61,6 +61,14 @@ pub enum OperationError {
         /// Why.
         why: NotCancelled,
     },
+    /// A fire cannot be run again.
+    #[error("nothing was run again: {}", .why.of(.job))]
+    NotRerun {
+        /// The job.
+        job: JobName,
+        /// Why.
+        why: NotRerun,
+    },
     /// The job runs.
     #[error(
         "job '{job}' was not removed: {} online ({}); shut them down first, or force it",
@@ -143,6 +151,72 @@ impl NotCancelled {
             Self::RunByJava(instance) => {
                 let on = instance.as_ref().map_or_else(String::new, |instance| format!(" {instance}"));
                 format!("{what} is run by the Java instance{on}, which knows of no cancellation")
+            }
+        }
+    }
+}
+
+/// Why a fire cannot be run again. Times are of RFC 3339.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NotRerun {
+    /// The schedule of the job has no fire at that time.
+    NoSuchFire {
+        /// That time.
+        at: String,
+        /// The fire before it and the one after it, as far as there are any.
+        nearest: Vec<String>,
+    },
+    /// The job runs after others, and the registry center does not know of a fire at that time.
+    UnknownFire {
+        /// That time.
+        at: String,
+        /// The fires that it knows and that are nearest.
+        known: Vec<String>,
+    },
+    /// The fire at that time is to come.
+    NotYet(String),
+    /// The job has neither a schedule nor jobs before it.
+    NoFires,
+    /// Its fires have no records, as execution is not monitored.
+    NotMonitored,
+    /// A manual trigger waits for this instance, which has one at a time.
+    TriggerWaits(InstanceId),
+    /// The configuration of the job cannot be used, as this text says.
+    Unusable(String),
+}
+
+impl NotRerun {
+    fn of(&self, job: &JobName) -> String {
+        match self {
+            Self::NoSuchFire { at, nearest } if nearest.is_empty() => {
+                format!("job '{job}' has no fire at {at}, and none before")
+            }
+            Self::NoSuchFire { at, nearest } => {
+                format!("job '{job}' has no fire at {at}; nearest: {}", nearest.join(", "))
+            }
+            Self::UnknownFire { at, known } if known.is_empty() => {
+                format!(
+                    "job '{job}' runs after other jobs, and the registry center knows of no fire of it yet, so not of {at}"
+                )
+            }
+            Self::UnknownFire { at, known } => format!(
+                "job '{job}' runs after other jobs, and the registry center does not know of a fire at {at}; it knows {}",
+                known.join(", ")
+            ),
+            Self::NotYet(at) => format!("the fire of job '{job}' at {at} is to come"),
+            Self::NoFires => {
+                format!("job '{job}' has no fires: it has neither a schedule nor jobs before it; trigger it instead")
+            }
+            Self::NotMonitored => format!(
+                "monitor-execution of job '{job}' is off, so the registry center keeps no records of its fires; trigger it \
+                 instead"
+            ),
+            Self::TriggerWaits(instance) => format!(
+                "a manual trigger of job '{job}' waits for {instance}, which takes one at a time; try again when it has begun"
+            ),
+            Self::Unusable(reason) => {
+                format!("the configuration of job '{job}' in the registry center cannot be used: {reason}")
             }
         }
     }

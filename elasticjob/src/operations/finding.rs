@@ -109,6 +109,8 @@ impl Finding {
             Reason::Resharding => "resharding",
             Reason::OneOff => "one-off",
             Reason::AfterJobs(_) => "after-jobs",
+            Reason::TotalsDiffer { .. } => "totals-differ",
+            Reason::WaitsForItem { .. } => "waits-for-item",
             Reason::SkippedAfter { .. } => "skipped-after",
             Reason::NeverFiresAgain => "never-fires-again",
             Reason::Triggered(_) => "triggered",
@@ -149,6 +151,15 @@ impl Finding {
             }
             Reason::BoundToPrograms(notes) => add("notes", Some(Argument::Texts(notes.clone()))),
             Reason::AfterJobs(jobs) => add("jobs", Some(Argument::Texts(jobs.clone()))),
+            Reason::TotalsDiffer { job, of_job, own } => {
+                add("job", Some(text(job)));
+                add("itemsOfJob", Some(Argument::Number((*of_job).into())));
+                add("items", Some(Argument::Number((*own).into())));
+            }
+            Reason::WaitsForItem { at, jobs } => {
+                add("fireAt", Some(Argument::Time(*at)));
+                add("jobs", Some(Argument::Texts(jobs.clone())));
+            }
             Reason::SkippedAfter { at, why } => {
                 add("fireAt", Some(Argument::Time(*at)));
                 add("why", Some(text(why)));
@@ -206,7 +217,7 @@ impl Finding {
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.reason {
             Reason::NoConfiguration | Reason::NoInstance => Some(Remedy::StartInstance),
-            Reason::ConfigurationRefused(_) => Some(Remedy::CorrectConfiguration),
+            Reason::ConfigurationRefused(_) | Reason::TotalsDiffer { .. } => Some(Remedy::CorrectConfiguration),
             Reason::NeverFiresAgain => Some(Remedy::ChangeSchedule),
             Reason::AllServersDisabled => Some(Remedy::EnableServers),
             Reason::OwnerDisabled(instance) => Some(Remedy::EnableServer(instance.server_ip().to_owned())),

@@ -42,6 +42,7 @@ mod past;
 mod read;
 mod reason;
 mod removal;
+mod rerun;
 mod servers;
 mod sharding;
 mod snapshot;
@@ -56,17 +57,20 @@ use std::sync::Arc;
 use crate::registry::RegistryCenter;
 use built_in_checks::BuiltIn;
 
-pub use crate::engine::{DecidedFire, DependencyRecord, DueFire, ParentEnd, Unmet};
+pub use crate::engine::{
+    DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ItemSet, ParentEnd, ReleasedItems, SkippedItems,
+    Unmet,
+};
 pub use crate::registry::layout::ServerStatus;
 pub use audit::Audit;
 pub use briefs::{InstanceBrief, JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use catalogue::{Catalogue, Listed};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
-pub use error::{NotCancelled, OperationError};
+pub use error::{NotCancelled, NotRerun, OperationError};
 pub use finding::{Argument, Finding, Remedy};
-pub(crate) use graph::closed_cycle;
 pub use graph::{GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, JobGraph, RunOfJob};
+pub(crate) use graph::{closed_cycle, other_totals, unequal_totals};
 pub use instances::{InstanceOfJob, Removed};
 pub use items::ItemOfJob;
 pub use nodes::{Node, NodeLevel};
@@ -74,6 +78,7 @@ pub use overview::{ItemCounts, JobOverview, Overdue};
 pub use past::{Happened, PastError, PastFire};
 pub use reason::Reason;
 pub use removal::{Force, JobRemoved};
+pub use rerun::RerunAsked;
 pub use servers::ServerOfJob;
 pub use sharding::{ShardInfo, ShardState};
 pub use snapshot::{ItemSnapshot, JobSnapshot, RunningMark};

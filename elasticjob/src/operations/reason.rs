@@ -42,6 +42,22 @@ pub enum Reason {
     NotAssignedYet,
     /// It has no schedule: it runs after these jobs.
     AfterJobs(Vec<String>),
+    /// A job that its items follow item by item has another number of items, so that none of its fires is begun.
+    TotalsDiffer {
+        /// That job.
+        job: String,
+        /// How many items that job has.
+        of_job: u32,
+        /// How many items this job has.
+        own: u32,
+    },
+    /// For its fire that is under way, the item waits for the items with its number of these jobs.
+    WaitsForItem {
+        /// The fire, in milliseconds since 1970.
+        at: i64,
+        /// The jobs.
+        jobs: Vec<String>,
+    },
     /// Its latest fire was skipped because of the jobs before it.
     SkippedAfter {
         /// The fire, in milliseconds since 1970.
@@ -123,10 +139,12 @@ impl Reason {
             | Self::OwnerDisabled(_)
             | Self::RunLost { .. }
             | Self::AwaitsFailover
+            | Self::TotalsDiffer { .. }
             | Self::NotBegun { .. } => true,
             Self::OneOff
             | Self::AfterJobs(_)
             | Self::SkippedAfter { .. }
+            | Self::WaitsForItem { .. }
             | Self::SessionlessInstances(_)
             | Self::Triggered(_)
             | Self::NotMonitored
@@ -170,6 +188,13 @@ impl Reason {
             Self::Resharding => "the leader assigns its items again first".to_owned(),
             Self::OneOff => "it is a one-off job: it runs when it is triggered".to_owned(),
             Self::AfterJobs(jobs) => format!("it has no schedule: it runs after {}", jobs.join(", ")),
+            Self::TotalsDiffer { job, of_job, own } => format!(
+                "it runs after job '{job}' with `items same`, and that job has {of_job} items and this one {own}: none of its \
+                 fires begins before both have as many (sharding-total-count)"
+            ),
+            Self::WaitsForItem { at, jobs } => {
+                format!("for the fire of {} it waits for the item with its number of {}", time(*at), jobs.join(", "))
+            }
             Self::SkippedAfter { at, why } => {
                 format!("its fire of {} is not run: {}; mend that, and trigger this job", time(*at), Escaped(why))
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::members::Members;
-use super::{OperationError, Operations, ServerStatus, read};
+use super::{OperationError, Operations, ServerStatus, other_totals, read};
 use crate::config::JobConfiguration;
 use crate::config::wire;
 use crate::engine::{DependencyRecord, ShardingData};
@@ -34,6 +34,8 @@ pub struct JobSnapshot {
     pub bound_to_programs: Vec<String>,
     /// What was decided on the fires of the jobs that it depends on; `None` where it depends on none.
     pub dependencies: Option<DependencyRecord>,
+    /// The jobs that its items follow item by item and that have another number of items, with that number.
+    pub(super) other_totals: Vec<(JobName, u32)>,
     /// Since when the schedule is followed, in milliseconds since 1970.
     pub(super) followed_since: Option<i64>,
     pub(super) times: Times,
@@ -206,7 +208,12 @@ impl Operations {
             true => self.get(path(JobPath::Dependencies)).await?,
             false => None,
         };
+        let other_totals = match usable {
+            Some(usable) => other_totals(&*self.registry, usable).await?,
+            None => Vec::new(),
+        };
         Ok(JobSnapshot {
+            other_totals,
             dependencies: dependencies.and_then(|node| DependencyRecord::parse(&node.data)),
             job: job.clone(),
             bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),

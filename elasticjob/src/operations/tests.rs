@@ -9,6 +9,7 @@ mod explained;
 mod operated;
 mod races;
 mod removed;
+mod rerun;
 mod statistics;
 
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 use super::finding::Finding;
 use super::reason::Reason;
 use super::{ItemSnapshot, JobSnapshot, ServerStatus};
-use crate::config::JobConfiguration;
-use crate::engine::{DecidedFire, late_limit};
+use crate::config::{Dependency, DependencyItems, JobConfiguration};
+use crate::engine::{DecidedFire, Release, late_limit};
+use crate::fire::Fire;
 use crate::ident::ShardingItem;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
@@ -33,6 +34,10 @@ impl JobSnapshot {
                     add(Reason::NotMonitored, None);
                 }
             }
+        }
+        for (job, of_job) in &self.other_totals {
+            let own = self.usable().map_or(0, JobConfiguration::sharding_total_count);
+            add(Reason::TotalsDiffer { job: job.to_string(), of_job: *of_job, own }, None);
         }
         if let Some(DecidedFire { at, skipped: Some(unmet), .. }) =
             self.dependencies.as_ref().and_then(|it| it.decided.last())
@@ -81,6 +86,7 @@ impl JobSnapshot {
             findings.push(Finding::new(Reason::ItemDisabled, nodes.disabled_since));
         }
         findings.extend(self.about_owner(nodes));
+        findings.extend(self.about_same_items(item, nodes));
         findings.extend(self.about_fires(item, nodes, now));
         findings.push(self.about_run(item, nodes));
         if nodes.misfired {
@@ -99,6 +105,22 @@ impl JobSnapshot {
             }
             Some(_) => None,
         }
+    }
+
+    /// What became of the fire that is due after other jobs, where the item follows their items with its number.
+    fn about_same_items(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Option<Finding> {
+        let record = self.dependencies.as_ref()?;
+        let (at, _) = (record.due?.at, record.items.as_ref()?);
+        let is_same = |dependency: &&Dependency| dependency.items == DependencyItems::Same;
+        let reason = match record.release(at, item)? {
+            Release::Held if !nodes.record.covers(Fire::Scheduled(at)) => {
+                let jobs = self.usable()?.depends_on().iter().filter(is_same);
+                Reason::WaitsForItem { at, jobs: jobs.map(|dependency| dependency.job.to_string()).collect() }
+            }
+            Release::Skipped(unmet) => Reason::SkippedAfter { at, why: unmet.reason_of_items().to_string() },
+            Release::Held | Release::Since(_) | Release::NotPart => return None,
+        };
+        Some(Finding::new(reason, None))
     }
 
     /// Fires that no instance began. It does not report fires that came during a run or while a run was lost: the

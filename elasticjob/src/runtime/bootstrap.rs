@@ -20,13 +20,20 @@ use crate::engine::{Identity, JobEngine};
 use crate::ident::JobName;
 use crate::job_status::{Activity, JobStatus};
 use crate::log::{apart, error, warn};
-use crate::operations::closed_cycle;
+use crate::operations::{OperationError, closed_cycle, unequal_totals};
 use crate::random::random_u64;
 use crate::registry::RegistryCenter;
+use crate::registry::layout::JobPath;
 use crate::spi::Catalog;
 
 /// How long a job may take to join its group.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a new job that cannot follow another one item by item waits for jobs that start beside it and may change that.
+const OTHERS_START: Duration = Duration::from_secs(3);
+
+/// How often it looks meanwhile.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// How long a shutdown waits for error handlers at the least. They must be able to report what fails at the end of the
 /// grace time.
@@ -117,7 +124,8 @@ impl Drop for UnlessJoined<'_> {
     }
 }
 
-/// Refuses a job that would wait for itself, over the jobs that it runs after.
+/// Refuses a job that would wait for itself, over the jobs that it runs after, and one that is new in the registry center and
+/// cannot follow another one item by item.
 ///
 /// It borrows no engine, as [`enter`] does not.
 fn refuse_cycle(name: &JobName, job: &Job) -> impl Future<Output = Result<(), StartError>> + Send + use<> {
@@ -127,12 +135,38 @@ fn refuse_cycle(name: &JobName, job: &Job) -> impl Future<Output = Result<(), St
         if configuration.depends_on().is_empty() {
             return Ok(());
         }
-        match tokio::time::timeout(START_TIMEOUT, closed_cycle(&*registry, &configuration)).await {
+        let refused = async {
+            match closed_cycle(&*registry, &configuration).await? {
+                None => unequal_when_new(&*registry, &configuration).await,
+                cycle => Ok::<_, OperationError>(cycle),
+            }
+        };
+        match tokio::time::timeout(START_TIMEOUT, refused).await {
             Ok(Ok(Some(problem))) => Err(StartError::Unsupported { job: name, refused: vec![problem.to_string()] }),
             // The start says by itself that the registry center is away.
             _ => Ok(()),
         }
     }
+}
+
+/// Job that is new in the registry center, and has another number of items than a job that it follows item by item. One that is
+/// there already starts: an operator may be about to change both, and no fire begins before they are equal. So may a job of
+/// this program that starts at this moment.
+async fn unequal_when_new(
+    registry: &dyn RegistryCenter,
+    configuration: &JobConfiguration,
+) -> Result<Option<Invalid>, OperationError> {
+    let config = JobPath::Config.absolute(configuration.job_name());
+    for _ in 0..OTHERS_START.as_millis() / LOOK_AGAIN.as_millis() {
+        if registry.get(&config).await?.is_some() {
+            return Ok(None);
+        }
+        match unequal_totals(registry, configuration).await? {
+            None => return Ok(None),
+            Some(_) => tokio::time::sleep(LOOK_AGAIN).await,
+        }
+    }
+    unequal_totals(registry, configuration).await
 }
 
 /// The configuration and the handler of a job of a type.

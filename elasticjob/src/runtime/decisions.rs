@@ -29,11 +29,14 @@ impl Decision {
         Self { kind, scheduled_at: None, scheduled_until: None, items, related: None, reason, detail }
     }
 
-    /// A trigger has no scheduled time; the detail says when it was asked for.
+    /// A trigger has no scheduled time, unless it runs a past fire again; the detail says when it was asked for.
     fn fire(mut self, fire: Fire) -> Self {
         match fire {
             Fire::Scheduled(at) => self.scheduled_at = time(at),
-            Fire::Manual { at, .. } => drop(self.detail.insert("triggeredAt".to_owned(), at.into())),
+            Fire::Manual { at, rerun, .. } => {
+                self.scheduled_at = rerun.and_then(|rerun| time(rerun.of));
+                self.detail.insert("triggeredAt".to_owned(), at.into());
+            }
         }
         self
     }
@@ -76,6 +79,11 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         // Each instance says this of what another one runs.
         Notice::Skipped { reason: SkipReason::AlreadyBegun { .. }, .. } => return None,
         Notice::Skipped { fire, items, reason } => skipped(new(Kind::Skipped).fire(*fire).items(items), reason),
+        Notice::RerunSkipped { rerun, reason } => {
+            let mut decision = skipped(new(Kind::Skipped), reason).with("rerun", json!(true));
+            decision.scheduled_at = time(rerun.of);
+            decision
+        }
         Notice::Missed { from, until } => new(Kind::Missed).fires(*from, *until),
         Notice::Collapsed { earlier, into } => new(Kind::Collapsed).fires(*earlier, *into),
         Notice::NotBegun { items, from, before } => new(Kind::NotBegun).fires(*from, *before).items(items),
@@ -154,9 +162,11 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         | Notice::ListenersAbandoned { .. }
         | Notice::RegistryTrouble { .. }
         | Notice::TriggerMerged { .. }
+        | Notice::RerunFollowed { .. }
         | Notice::ForeignNodesDeleted { .. }
         | Notice::ForeignNodesKept { .. }
         | Notice::SessionlessNodesDeleted { .. }
+        | Notice::TotalsDiffer { .. }
         | Notice::RulesCircle => return None,
     })
 }
@@ -173,7 +183,7 @@ fn skipped(decision: Decision, reason: &SkipReason) -> Decision {
         }
         SkipReason::RegisteredSince { milliseconds } => decision.with("milliseconds", json!(milliseconds)),
         SkipReason::StillRunning { since } => decision.with("runningSinceFireAt", json!(since.at())),
-        SkipReason::DependencyNotMet { job, end, when } => {
+        SkipReason::DependencyNotMet { job, end, when } | SkipReason::ItemDependencyNotMet { job, end, when } => {
             decision.with("job", json!(job)).with("end", json!(end)).with("when", json!(when))
         }
         SkipReason::BeginUnknown
@@ -229,7 +239,7 @@ mod tests {
     fn a_stretch_of_fires_ends_at_the_one_that_is_run_instead() {
         let told = decision(&Notice::Missed { from: 60_000, until: 180_000 }).unwrap();
         assert_eq!((told.scheduled_at, told.scheduled_until), (time(60_000), time(180_000)));
-        let trigger = Fire::Manual { trigger: 7, at: 5 };
+        let trigger = Fire::Manual { trigger: 7, at: 5, rerun: None };
         let told = decision(&Notice::Stale { fire: trigger, item: 1 }).unwrap();
         assert_eq!((told.scheduled_at, Value::from(told.detail)), (None, json!({"triggeredAt": 5})));
     }

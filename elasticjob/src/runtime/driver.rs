@@ -34,7 +34,9 @@ use crate::api::{
 };
 use crate::clock::Now;
 use crate::config::JobConfiguration;
-use crate::engine::{Action, Event, JobEngine, ListenerCall, Notice, RoundId, Start, TriggerAnswer, TriggerId};
+use crate::engine::{
+    Action, Event, JobEngine, ListenerCall, Notice, RoundId, Start, TriggerAnswer, TriggerId, oldest_answer,
+};
 use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_listeners};
 use crate::fire::{CancelReason, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -336,9 +338,8 @@ impl Driver {
     /// Proves the session: by the transaction of another job, where that is a moment ago; otherwise by a transaction
     /// that writes nothing, which serves all jobs that ask meanwhile.
     fn prove(&mut self) {
-        // Much shorter than the age at which the engine asks for a new proof: otherwise it would ask again at once.
         let moment = match *self.session.borrow() {
-            SessionState::Connected { timeout, .. } => (timeout / 8).min(Duration::from_secs(1)),
+            SessionState::Connected { timeout, .. } => oldest_answer(timeout),
             _ => Duration::ZERO,
         };
         // Nor may the engine get one twice: it asks again where a clock leapt since.
@@ -469,7 +470,7 @@ impl Driver {
 
     /// The time of a fire in the zone of the job.
     fn scheduled_at(&self, fire: Fire, configuration: &JobConfiguration) -> DateTime<FixedOffset> {
-        self.local_time(fire.at(), configuration)
+        self.local_time(fire.scheduled_for(), configuration)
     }
 
     /// A time in milliseconds since 1970, in the zone of the job.

@@ -169,7 +169,8 @@ impl Follower {
         let items = read_all(self.mirror.items().map(|item| Ok((item, self.item(item)?))));
         let decided = decided?.map(|known| (DependencyRecord::parse(&known.data), known.mtime));
         let (decided, decided_at) = decided.unwrap_or_default();
-        Ok(ParentView { configuration: configuration?, items: items?, decided, decided_at })
+        let triggered = self.mirror.triggers().next().is_some();
+        Ok(ParentView { configuration: configuration?, items: items?, decided, decided_at, triggered })
     }
 
     fn configuration(&mut self) -> Result<Option<Arc<JobConfiguration>>, Unread> {

@@ -46,7 +46,8 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
     let time = |at: i64| format_rfc3339(at, zone);
     let name = |fire: &Fire| match fire {
         Fire::Scheduled(at) => time(*at),
-        Fire::Manual { at, .. } => format!("manual trigger of {}", time(*at)),
+        Fire::Manual { at, rerun: None, .. } => format!("manual trigger of {}", time(*at)),
+        Fire::Manual { rerun: Some(rerun), .. } => format!("re-run of {}", time(rerun.of)),
     };
     match notice {
         Notice::Registered { instance, session } => info!(%job, %instance, %session, "registered"),
@@ -234,6 +235,12 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
                  enough"
             )
         }
+        Notice::RerunFollowed { rerun, from } => {
+            info!(%job, fire = %time(rerun.of), %from, "an operator runs the fire of job '{from}' again, and the jobs before this one have ended: triggered")
+        }
+        Notice::RerunSkipped { rerun, reason } => {
+            info!(%job, fire = %time(rerun.of), "not run again: {reason}")
+        }
         Notice::ForeignNodesDeleted { above, nodes } => {
             warn!(
                 %job,
@@ -261,6 +268,11 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
                  `leader`"
             )
         }
+        Notice::TotalsDiffer { other, of_other, own } => warn!(
+            %job, %instance, %other, of_other, own,
+            "no fire begins: this job runs after the other one with `items same`, and they have different numbers of items; give \
+             both the same sharding-total-count"
+        ),
         Notice::RulesCircle => error!(
             %job, %instance,
             "the coordination of the job found no end of its decisions: this is a bug of elasticjob, please report it with \
@@ -292,6 +304,7 @@ fn is_expected(reason: &SkipReason) -> bool {
             | SkipReason::ServerDisabled
             | SkipReason::ItemDisabled
             | SkipReason::DependencyNotMet { .. }
+            | SkipReason::ItemDependencyNotMet { .. }
             | SkipReason::MaybeRunByJava
     )
 }

@@ -344,11 +344,11 @@ fn came(fire: Fire) -> RunKey {
     RunKey::new(fire, ExecutionSource::NormalTrigger)
 }
 
-/// The scheduled time of a fire; a trigger has none.
+/// The scheduled time of a fire, of a re-run that of the fire that is run again; a trigger has none.
 fn scheduled_at(fire: Fire) -> Option<DateTime<Utc>> {
     match fire {
-        Fire::Scheduled(at) => DateTime::from_timestamp_millis(at),
-        _ => None,
+        Fire::Manual { rerun: None, .. } => None,
+        Fire::Scheduled(_) | Fire::Manual { .. } => DateTime::from_timestamp_millis(fire.scheduled_for()),
     }
 }
 

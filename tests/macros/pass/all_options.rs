@@ -37,7 +37,12 @@ use elasticjob::spi::JOBS;
 )]
 async fn all(_context: ShardingContext) {}
 
-#[elastic_job(elastic_job_type = "SIMPLE", params = "0=x", listeners = ["A"], depends_on = ["all when ended", "bare"])]
+#[elastic_job(
+    elastic_job_type = "SIMPLE",
+    params = "0=x",
+    listeners = ["A"],
+    depends_on = ["all when ended", "bare items same"]
+)]
 async fn others() {}
 
 #[elastic_job]
@@ -84,7 +89,7 @@ fn main() {
     assert_eq!(others.sharding_item_parameters.as_deref(), Some("0=x"));
     assert_eq!(others.job_listener_types, Some(vec!["A".to_owned()]));
     assert_eq!(others.cron, None);
-    assert_eq!(others.depends_on, Some(vec!["all when ended".to_owned(), "bare".to_owned()]));
+    assert_eq!(others.depends_on, Some(vec!["all when ended".to_owned(), "bare items same".to_owned()]));
 
     assert_eq!(format!("{:?}", settings("bare")), format!("{:?}", JobSettings::default()));
 }

@@ -129,6 +129,7 @@ const WRONG: &[Wrong] = &[
     Wrong("jobs.settle.cron", NOTHING, "0 0 25 * * ?", &["hour: 25 is out of range", "0 to 23"]),
     Wrong("jobs.settle.time-zone", NOTHING, "Mars/Base", &["'Mars/Base'", "Asia/Shanghai"]),
     Wrong("jobs.settle.depends-on", NOTHING, "extract when done", &["'extract when done'", "known: 'succeeded'"]),
+    Wrong("jobs.settle.depends-on", NOTHING, "extract items some", &["'extract items some'", "known: 'all', 'same'"]),
     Wrong("jobs.settle.job-bootstrap-bean-name", NOTHING, MAP, &["a map", "expected text"]),
     Wrong("jobs.settle.sharding-total-count", NOTHING, "0", &["'0'", "from 1", "(items)"]),
     Wrong("jobs.settle.sharding-item-parameters", NOTHING, "7=x", &["7", "0 to 2"]),

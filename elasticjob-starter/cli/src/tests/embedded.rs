@@ -6,6 +6,7 @@ use std::sync::Arc;
 use elasticjob::registry::memory::{MemoryRegistry, MemoryRegistryCenter};
 use elasticjob::registry::{CreateMode, RegistryCenter, SessionState, Transaction};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinHandle;
 use tokio::time::{Duration, timeout};
 
 use super::*;
@@ -138,25 +139,28 @@ async fn next(written: &mut UnboundedReceiver<String>, part: &str) -> String {
     all
 }
 
+/// `status --watch` of the job, with what it writes.
+fn watching(
+    operations: Operations,
+    stdout: UnboundedSender<String>,
+    stderr: UnboundedSender<String>,
+) -> JoinHandle<Result<String, ()>> {
+    tokio::spawn(async move {
+        let (mut stdout, mut stderr) = (Handed(stdout), Handed(stderr));
+        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        let request = CancelRequest::new("", "");
+        let watch = command(&["status", "tick", "--watch"]);
+        on_registry(watch, &operations, &request, false, &mut console).await.map_err(drop)
+    })
+}
+
 #[tokio::test]
 async fn who_watches_is_told_that_the_registry_center_is_away_and_when_each_look_was() {
     let group = group(CONFIG).await;
     let operations = operations(&group);
     let SessionState::Connected { id, .. } = *operations.registry().session().borrow() else { panic!("connected") };
     let ((stdout, mut shown), (stderr, mut told)) = (unbounded_channel(), unbounded_channel());
-    let watch = tokio::spawn(async move {
-        let (mut stdout, mut stderr) = (Handed(stdout), Handed(stderr));
-        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-        on_registry(
-            command(&["status", "tick", "--watch"]),
-            &operations,
-            &CancelRequest::new("", ""),
-            false,
-            &mut console,
-        )
-        .await
-        .map_err(drop)
-    });
+    let watch = watching(operations, stdout, stderr);
     let screen = next(&mut shown, "job        tick").await;
     let (at, _) = screen.split_once("\n\n").unwrap();
     assert!(chrono::DateTime::parse_from_rfc3339(at).is_ok(), "{screen}");
@@ -180,15 +184,8 @@ async fn after_a_change_only_what_changed_is_read_again() {
     let group = group(CONFIG).await;
     let operations = operations(&group);
     let center = operations.registry().clone();
-    let (stdout, mut shown) = unbounded_channel();
-    let watch = tokio::spawn(async move {
-        let (mut stdout, mut stderr) = (Handed(stdout), Vec::new());
-        let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-        let request = CancelRequest::new("", "");
-        on_registry(command(&["status", "tick", "--watch"]), &operations, &request, false, &mut console)
-            .await
-            .map_err(drop)
-    });
+    let ((stdout, mut shown), (stderr, _told)) = (unbounded_channel(), unbounded_channel());
+    let watch = watching(operations, stdout, stderr);
     next(&mut shown, "job        tick").await;
     let first = center.requests().requests;
     let other = group.registry.connect();
@@ -217,4 +214,33 @@ async fn a_run_is_cancelled_once_and_what_does_not_run_says_so() {
     let record = group.registry.connect().get("/tick/sharding/0/fire").await.unwrap().unwrap();
     let record = record.data.text().unwrap();
     assert!(record.contains(r#""cancel":{"by":"alice","reason":"wrong input"}"#), "{record}");
+}
+
+#[tokio::test]
+async fn a_past_fire_is_run_again_and_what_cannot_be_says_why() {
+    let group = group(&format!("{CONFIG}monitorExecution: true\n")).await;
+    let other = group.registry.connect();
+    let mut after = Transaction::new();
+    after.create("/load", "", CreateMode::Persistent);
+    let config = "shardingTotalCount: 1\nmonitorExecution: true\nprops:\n  elasticjob.depends-on: tick\n";
+    after.create("/load/config", config, CreateMode::Persistent);
+    after.create("/load/dependencies", r#"{"through":1}"#, CreateMode::Persistent);
+    other.commit(after).await.unwrap();
+    let fire = "2026-01-01T08:00+08:00";
+    let asked = says(&group, &["rerun", "tick", "--fire", fire]).await.unwrap();
+    assert_eq!(
+        asked,
+        "running the fire of 2026-01-01T00:00:00+00:00 of job 'tick' again on 10.0.0.1@-@7\nafter it, as it ends: load\n"
+    );
+    let trigger = other.get("/tick/trigger/10.0.0.1@-@7").await.unwrap().unwrap();
+    assert!(trigger.data.text().unwrap().starts_with(r#"{"of":1767225600000,"asked":"#), "{:?}", trigger.data.text());
+    let noted = other.get("/load/dependencies").await.unwrap().unwrap();
+    assert!(noted.data.text().unwrap().contains(r#""from":"tick""#), "{:?}", noted.data.text());
+    let again = says(&group, &["rerun", "tick", "--fire", fire]).await.unwrap_err();
+    assert!(again.0 == 1 && again.1.contains("waits for 10.0.0.1@-@7"), "{again:?}");
+    let none = says(&group, &["rerun", "tick", "--fire", "2026-01-01T00:00:05Z"]).await.unwrap_err();
+    let nearest = "has no fire at 2026-01-01T00:00:05+00:00; nearest: 2026-01-01T00:00:00+00:00";
+    assert!(none.0 == 1 && none.1.contains(nearest), "{none:?}");
+    let usage = Arguments::try_parse_from(["elasticjob", "rerun", "tick", "--fire", "yesterday"]).unwrap_err();
+    assert_eq!(usage.exit_code(), 2);
 }

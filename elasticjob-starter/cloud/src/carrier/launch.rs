@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use elasticjob::api::ContextJson;
-use elasticjob::fire::{ExecutionSource, Fire};
+use elasticjob::fire::{ExecutionSource, Fire, Rerun};
 use elasticjob::ident::{JobName, ShardingItem};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -19,7 +19,9 @@ pub const CARRIED: &str = "ELASTICJOB_CARRIED";
 /// The identity of a launch: a fire of a job. It is the same in every scheduler, and no two fires share it.
 ///
 /// As text it is `JOB/scheduled@MILLISECONDS` or `JOB/manual@0xTRANSACTION@MILLISECONDS`. The time of a manual trigger is
-/// part of it, as an embedded registry numbers its transactions from the beginning in every process.
+/// part of it, as an embedded registry numbers its transactions from the beginning in every process. Where a past fire is run
+/// again, `@of@MILLISECONDS@MILLISECONDS` follows: its scheduled time, which the program sees as its own, and when it was asked
+/// for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaunchId {
     /// The job.
@@ -70,7 +72,10 @@ impl fmt::Display for LaunchId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.fire {
             Fire::Scheduled(at) => write!(f, "{}/scheduled@{at}", self.job),
-            Fire::Manual { trigger, at } => write!(f, "{}/manual@0x{trigger:x}@{at}", self.job),
+            Fire::Manual { trigger, at, rerun } => {
+                write!(f, "{}/manual@0x{trigger:x}@{at}", self.job)?;
+                rerun.map_or(Ok(()), |rerun| write!(f, "@of@{}@{}", rerun.of, rerun.asked))
+            }
         }
     }
 }
@@ -86,7 +91,14 @@ impl FromStr for LaunchId {
                 "scheduled" => Fire::Scheduled(rest.parse().ok()?),
                 "manual" => {
                     let (trigger, at) = rest.strip_prefix("0x")?.split_once('@')?;
-                    Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()? }
+                    let (at, rerun) = match at.split_once("@of@") {
+                        Some((at, again)) => {
+                            let (of, asked) = again.split_once('@')?;
+                            (at, Some(Rerun::new(of.parse().ok()?, asked.parse().ok()?)))
+                        }
+                        None => (at, None),
+                    };
+                    Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()?, rerun }
                 }
                 _ => return None,
             };
@@ -255,10 +267,13 @@ mod tests {
 
     #[test]
     fn an_id_is_read_as_it_is_written() {
-        for id in [id("a b", Fire::Scheduled(1_700_000_000_000)), id("任务", Fire::Manual { trigger: 42, at: 7 })] {
+        let manual = |rerun| Fire::Manual { trigger: 42, at: 7, rerun };
+        let again = manual(Some(Rerun::new(3, 6)));
+        for id in [id("a b", Fire::Scheduled(1_700_000_000_000)), id("任务", manual(None)), id("任务", again)] {
             assert_eq!(id.to_string().parse(), Ok(id));
         }
-        assert_eq!(id("a", Fire::Manual { trigger: 42, at: 7 }).to_string(), "a/manual@0x2a@7");
+        assert_eq!(id("a", manual(None)).to_string(), "a/manual@0x2a@7");
+        assert_eq!(id("a", again).to_string(), "a/manual@0x2a@7@of@3@6");
         for wrong in ["a", "a/scheduled", "a/scheduled@x", "/scheduled@1", "a/weekly@1", "a/manual@2a@1"] {
             assert!(wrong.parse::<LaunchId>().is_err(), "{wrong}");
         }

@@ -77,6 +77,7 @@ impl From<OperationError> for Refusal {
             OperationError::NoSuchJob { .. } | OperationError::NoConfiguration { .. } => StatusCode::NOT_FOUND,
             OperationError::NoEnabledInstance { .. }
             | OperationError::NothingToCancel { .. }
+            | OperationError::NotRerun { .. }
             | OperationError::Contended { .. } => StatusCode::CONFLICT,
             _ if error.is_unreachable() => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_GATEWAY,

@@ -206,14 +206,14 @@ mod tests {
             items: 1,
             is_requeued: false,
             kind: "item",
-            folder: Path::new("/work/ej-j-1"),
+            folder: Path::new("/srv/ej/ej-j-1"),
         };
         let arguments = submission.arguments().join(" ");
         assert_eq!(
             arguments,
             "--parsable --job-name=ej-j-1 --comment=j/scheduled@1 --array=0-2,5,7-8 --ntasks=1 --cpus-per-task=2 --mem=81M \
-             --no-requeue --chdir=/work/ej-j-1 --output=/work/ej-j-1/%a/slurm --open-mode=append --partition=big \
-             --account=shop --qos=night --time=90 /work/ej-j-1/keeper.sh item /work/ej-j-1"
+             --no-requeue --chdir=/srv/ej/ej-j-1 --output=/srv/ej/ej-j-1/%a/slurm --open-mode=append --partition=big \
+             --account=shop --qos=night --time=90 /srv/ej/ej-j-1/keeper.sh item /srv/ej/ej-j-1"
         );
     }
 

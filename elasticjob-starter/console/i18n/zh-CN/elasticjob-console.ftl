@@ -76,6 +76,10 @@ cancel-run = 取消运行
 cancel-runs = 取消所有运行
 cancel-warning = 正在运行的分片项会被中断，并以此原因记为失败。本次触发不会再次运行，也不会失效转移。阻塞的代码会继续执行，直到返回。
 done-cancelled = 已要求结束
+rerun = 重新运行
+rerun-about = 分片项看到的计划时间仍是这次触发的时间。在本作业之后运行的作业会随之重新运行；在它之前的作业不会。
+done-rerun = 已重新运行这次触发
+done-rerun-follow = 已重新运行这次触发，之后随之运行：{ $jobs }
 done-triggered = 已触发
 done-enabled = 已启用
 done-disabled = 已禁用
@@ -161,6 +165,8 @@ finding-no-leader = 当前没有主节点，因此没有实例分配分片项。
 finding-resharding = 主节点先重新分配分片项（分片待调整）。
 finding-one-off = 一次性作业：触发时运行。
 finding-after-jobs = 没有调度：在 { $jobs } 之后运行。
+finding-totals-differ = 以 items same 方式在作业 { $job } 之后运行，但该作业有 { $itemsOfJob } 个分片项，本作业有 { $items } 个：两者的 sharding-total-count 相同之前不会运行。
+finding-waits-for-item = { $fireAt } 的触发正在等待 { $jobs } 的同号分片项。
 finding-skipped-after = { $fireAt } 的触发不运行，因为所依赖的作业没有以所等待的方式结束（{ $why }）。请先解决该问题，再触发本作业。
 finding-never-fires-again = 调度已结束：不会再触发。
 finding-triggered = 已被触发，但 { $instances } 尚未开始运行。
@@ -433,6 +439,7 @@ reason-owner-gone = 静态分片把该分片项留给 { $other }，而它不在�
 reason-leaving = 实例正在离开
 reason-registry-lost = 与注册中心的连接断开
 reason-too-late = 没有实例开始运行，已延迟 { $late } 秒，最多允许延迟 { $limit } 秒
+reason-item-dependency-not-met = 所依赖作业的同号分片项没有以本分片项等待的方式结束
 reason-dependency-not-met = 所依赖的作业没有以本作业等待的方式结束
 reason-registered-since = 按注册中心的时钟，该作业在这次触发到期 { $milliseconds } 毫秒之后才注册，没有此前运行的记录：本机时钟偏慢
 reason-maybe-run-by-java = 没有开始运行的记录，但 Java 实例可能已运行而未记录，因此不再延迟运行
@@ -821,6 +828,8 @@ problem-no-such-server = 调用者可见的作业都不认识此服务器。
 problem-no-such-server-remedy = GET .../servers 列出现有的服务器。
 problem-no-such-run = 轨迹中没有该作业的这次运行。
 problem-no-such-run-remedy = 它可能已随旧轨迹被清理，或该编号属于其他作业。
+problem-no-such-fire = 该作业没有可以重新运行的这次触发：调度中没有该时间，或时间未到，或注册中心已不知道它。
+problem-no-such-fire-remedy = 请选用详情中给出的触发，或 GET .../fires 列出的触发。没有调度、也不在其他作业之后运行的作业请直接触发。
 problem-no-such-version = 控制台不知道该配置版本。
 problem-no-such-version-remedy = GET .../configuration/versions 列出已知的版本。
 problem-no-such-alarm = 当前没有此编号的告警。
@@ -835,6 +844,8 @@ problem-no-enabled-instance = 没有实例可以运行该作业：没有在线�
 problem-no-enabled-instance-remedy = 请启动包含该作业的程序，或启用一台服务器。
 problem-nothing-runs = 没有可以取消的正在运行的分片项。
 problem-nothing-runs-remedy = 请重新查看作业：运行已结束，或尚未开始。
+problem-not-rerun = 现在不能重新运行这次触发：有手动触发在等待，或未监控执行，或配置不可用。
+problem-not-rerun-remedy = 详情说明了原因。请在触发被领取后重试，或直接触发该作业。
 problem-instances-online = 只能删除离线的对象，而仍有实例在线。
 problem-instances-online-remedy = 请先关闭它们；作业可以强制删除。
 problem-unreadable-configuration = 已存储的配置无法使用，因此不能部分修改。
@@ -925,6 +936,9 @@ graph-runs = 运行方式
 graph-after = { $job }（{ $when }）
 graph-when-failed = 失败时
 graph-when-ended = 结束后
+graph-items-same = 逐个分片项
+graph-when-items-same = { $when }，逐个分片项
+graph-after-items = { $job }（{ $items }）
 graph-due = 待运行
 graph-not-begun = 未开始
 graph-past = 已结束，结果未知
@@ -937,7 +951,14 @@ graph-why = 作业 { $job } { $end }，而本作业只在其{ $when ->
     [ended] 结束后
    *[succeeded] 成功后
 }运行。
+graph-why-items = 分片项 { $items } 不运行：作业 { $job } 的同号分片项{ $end }，而本分片项只在其{ $when ->
+    [failed] 失败时
+    [ended] 结束后
+   *[succeeded] 成功后
+}运行。
 graph-end-succeeded = 已成功
 graph-end-failed = 已失败
 graph-end-skipped = 已跳过
 graph-end-unknown = 已结束，但结果未知
+graph-end-no-fire = 在该时间没有触发
+graph-rerun = 重新运行

@@ -16,6 +16,7 @@ use super::jobs::parameters;
 use super::named::{Names, OfJob};
 use crate::access::Role;
 use crate::here::Here;
+use crate::service::fires::FireId;
 
 /// The parts that were changed, and those that needed no change.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
@@ -24,12 +25,16 @@ pub(crate) struct Done {
     changed: Value,
     #[schema(value_type = Vec<Object>)]
     unchanged: Value,
+    /// Of a fire that is run again: the jobs after this one that follow, as far as the caller may see them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<String>>)]
+    follow: Option<Value>,
 }
 
 impl Done {
     fn of<T: Serialize>(outcome: &Outcome<T>) -> Self {
         let value = |parts: &[T]| serde_json::to_value(parts).unwrap_or_default();
-        Self { changed: value(&outcome.changed), unchanged: value(&outcome.unchanged) }
+        Self { changed: value(&outcome.changed), unchanged: value(&outcome.unchanged), follow: None }
     }
 }
 
@@ -56,6 +61,40 @@ pub(crate) async fn trigger(
     };
     let done = here.app.answers.once(&headers, here.identity.name(), &route, reason, act).await?;
     Ok((StatusCode::ACCEPTED, Json(done)))
+}
+
+/// Run a past fire of a job again
+///
+/// The jobs that run after this one follow. The fire is named by its scheduled time, which the job sees as its own.
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/fires/{fire}/reruns", tag = "actions", request_body = Reason,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the fire once")),
+    responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn rerun(
+    of: OfJob,
+    Names((_, _, fire)): Names<(String, String, String)>,
+    headers: HeaderMap,
+    Body(body): Body<Reason>,
+) -> Result<(StatusCode, Json<Done>), Problem> {
+    let OfJob { here, job } = of;
+    let reason = checked(&body.reason)?;
+    let at = scheduled(&fire)?;
+    let route = format!("{}/{job}/fires/{at}/reruns", here.registry.name());
+    let act = async {
+        let asked = here.operations(reason).rerun(&job, at).await?;
+        let changed = serde_json::to_value(&asked.instances).unwrap_or_default();
+        let follow: Vec<&JobName> = asked.follow.iter().filter(|job| here.sees(job)).collect();
+        let follow = serde_json::to_value(follow).ok();
+        Ok(Done { changed, unchanged: Value::Array(Vec::new()), follow })
+    };
+    let done = here.app.answers.once(&headers, here.identity.name(), &route, reason, act).await?;
+    Ok((StatusCode::ACCEPTED, Json(done)))
+}
+
+/// The scheduled time that names a fire.
+pub(crate) fn scheduled(fire: &str) -> Result<i64, Problem> {
+    let id: FireId = fire.parse().map_err(Problem::bad_request)?;
+    let wrong = "what was triggered by hand has no scheduled time, and is no fire to run again: trigger the job";
+    id.scheduled().ok_or_else(|| Problem::bad_request(wrong))
 }
 
 async fn cancel(of: OfJob, item: Option<ShardingItem>, body: &Reason) -> Result<(StatusCode, Json<Done>), Problem> {

@@ -60,6 +60,8 @@ pub(crate) struct GraphEdgeView {
     job: String,
     /// succeeded, failed or ended.
     when: &'static str,
+    /// all or same: of the items with the same number.
+    items: &'static str,
 }
 
 /// How a job stands for a fire.
@@ -69,7 +71,7 @@ pub(crate) struct GraphFireView {
     /// NOT_BEGUN, DUE, RUNNING, SUCCEEDED, FAILED, SKIPPED, PAST (it is over, and not known any more how) or NO_FIRE (the job
     /// has none at this time).
     state: &'static str,
-    /// Why it is skipped; empty otherwise.
+    /// Why it, or items of it, are skipped; empty otherwise.
     why: String,
     #[schema(value_type = Option<String>, format = DateTime)]
     began_at: Option<Time>,
@@ -79,6 +81,9 @@ pub(crate) struct GraphFireView {
     items: usize,
     /// How many of them have ended for this fire.
     items_ended: usize,
+    /// When an operator ran the fire again, the last time that the registry center knows of: all else is said of that re-run.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    rerun_at: Option<Time>,
 }
 
 impl From<GraphFire> for GraphFireView {
@@ -90,13 +95,18 @@ impl From<GraphFire> for GraphFireView {
             items: fire.items,
             items_ended: fire.items_ended,
             why: fire.why,
+            rerun_at: fire.rerun.map(|rerun| Time(rerun.asked)),
         }
     }
 }
 
 impl GraphJobView {
     fn of(here: &Here, RunOfJob { job, fire, .. }: RunOfJob) -> Self {
-        let edge = |GraphEdge { job, when, .. }: GraphEdge| GraphEdgeView { job: job.to_string(), when: when.as_str() };
+        let edge = |GraphEdge { job, when, items, .. }: GraphEdge| GraphEdgeView {
+            job: job.to_string(),
+            when: when.as_str(),
+            items: items.as_str(),
+        };
         Self {
             visible: here.sees(&job.job),
             job: job.job.to_string(),

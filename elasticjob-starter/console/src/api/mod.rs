@@ -31,6 +31,7 @@ use crate::access::{Permission, Role};
 use crate::routes::Routes;
 use crate::{live, live_log};
 
+pub(crate) use actions::scheduled;
 pub(crate) use code::Code;
 pub(crate) use idempotent::Answers;
 pub(crate) use problem::Problem;
@@ -73,6 +74,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
             configuration::restore,
         )
         .post("/api/v1/registries/{registry}/jobs/{job}/triggers", operator, actions::trigger)
+        .post("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}/reruns", operator, actions::rerun)
         .post("/api/v1/registries/{registry}/jobs/{job}/cancellations", operator, actions::cancel_job)
         .post("/api/v1/registries/{registry}/jobs/{job}/items/{item}/cancellations", operator, actions::cancel_item)
         .put("/api/v1/registries/{registry}/jobs/{job}/state", operator, actions::switch_job)

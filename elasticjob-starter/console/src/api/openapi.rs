@@ -44,6 +44,7 @@ use crate::{live, live_log};
         jobs::item,
         jobs::why,
         actions::trigger,
+        actions::rerun,
         actions::cancel_job,
         actions::cancel_item,
         actions::switch_job,

@@ -6,7 +6,7 @@ use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use chrono::SecondsFormat;
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::OperationError;
+use elasticjob::operations::{NotRerun, OperationError};
 use elasticjob::registry::{CommitError, RegistryError};
 use elasticjob::schedule::ScheduleError;
 use elasticjob::trace::ReadError;
@@ -234,6 +234,10 @@ impl From<OperationError> for Problem {
             E::NothingToCancel { .. } => {
                 problem(StatusCode::CONFLICT, Code::NothingRuns, "Nothing runs that could be cancelled")
             }
+            E::NotRerun { why: NotRerun::NotMonitored | NotRerun::TriggerWaits(_) | NotRerun::Unusable(_), .. } => {
+                problem(StatusCode::CONFLICT, Code::NotRerun, "The fire cannot be run again now")
+            }
+            E::NotRerun { .. } => problem(StatusCode::NOT_FOUND, Code::NoSuchFire, "No such fire"),
             E::InstancesOnline { instances, .. } => {
                 let online: Vec<&str> = instances.iter().map(|id| id.as_str()).collect();
                 problem(StatusCode::CONFLICT, Code::InstancesOnline, "Instances are online")

@@ -166,6 +166,45 @@ async fn what_runs_is_cancelled_with_the_name_of_the_caller_and_what_does_not_ru
 }
 
 #[tokio::test]
+async fn a_past_fire_is_run_again_once_for_its_key_and_what_is_no_fire_is_not() {
+    let memory = MemoryRegistry::new();
+    let (sender, mut runs) = tokio::sync::mpsc::unbounded_channel();
+    let handler = ItemHandler::new(move |context| {
+        let sender = sender.clone();
+        ItemWork::Async(Box::pin(async move {
+            let _ = sender.send((context.scheduled_at().timestamp(), context.rerun().is_some()));
+            Ok(())
+        }))
+    });
+    let _job = start_job_with(&memory, "settle", &JobSettings::default(), handler).await;
+    let caller = Caller::admin(&memory).await;
+    let fires = format!("{JOBS}/settle/fires");
+    let path = format!("{fires}/2026-01-01T00:00:00Z/reruns");
+    let send = || {
+        let mut request = json("POST", &path, &caller.cookie, &value!({"reason": "the file came late"}));
+        request.headers_mut().insert("idempotency-key", "k1".parse().expect("a value"));
+        call(&caller.console, request)
+    };
+    let (first, again) = (send().await, send().await);
+    assert_eq!((first.status.as_u16(), &first.body), (202, &again.body));
+    let done = parsed(&first);
+    assert_eq!((&done["changed"][0]["job"], &done["follow"]), (&value!("settle"), &value!([])), "{done}");
+    for _ in 0..2 {
+        assert_eq!(runs.recv().await, Some((1_767_225_600, true)));
+    }
+    for (fire, expected) in [
+        ("2026-01-01T00:00:01Z", (404, "no-such-fire")),
+        ("2100-01-01T00:00:00Z", (404, "no-such-fire")),
+        ("began-2026-01-01T00:00:00Z", (400, "bad-request")),
+        ("yesterday", (400, "bad-request")),
+    ] {
+        let answer = caller.send("POST", &format!("{fires}/{fire}/reruns"), value!({})).await;
+        assert_eq!(problem(&answer), (expected.0, expected.1.to_owned()), "{}", answer.body);
+    }
+    assert!(runs.try_recv().is_err(), "each item once");
+}
+
+#[tokio::test]
 async fn a_configuration_is_changed_by_who_has_read_it_alone() {
     let memory = MemoryRegistry::new();
     let props = [("db.password".to_owned(), "hunter2".to_owned()), ("region".to_owned(), "north".to_owned())];

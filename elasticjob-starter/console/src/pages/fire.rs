@@ -1,19 +1,25 @@
 //! One fire: the runs of its items as bars and as a table, and what was decided about it and around it.
 
 use askama::Template;
+use axum::Form;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
+use elasticjob::ident::JobName;
 use elasticjob::trace::DecisionRecord;
+use i18n_embed_fl::fl;
 
 use super::chart::gantt::{Gantt, Span};
 use super::chart::sign::Sign;
 use super::decisions;
 use super::fires;
-use super::job::{Head, snapshot};
+use super::form::{self, Fields};
+use super::job::{Head, failed, named, path_of, snapshot};
+use super::said::Said;
 use super::time::{Clock, duration};
 use super::{Layout, error, with_status};
-use crate::api::Problem;
+use crate::access::Role;
+use crate::api::{Problem, scheduled};
 use crate::here::Here;
 use crate::service::fires::{self as service, Fire, FireId, OneFire, Run};
 use crate::text::{Text, t};
@@ -32,6 +38,8 @@ struct FirePage {
     found: Option<OneFire>,
     gantt: Option<Gantt>,
     rows: Vec<Row>,
+    /// The reader may run it again.
+    may_operate: bool,
     /// The addresses of the records of its time: runs, and decisions.
     history: String,
     around: String,
@@ -142,5 +150,36 @@ pub(crate) async fn show(here: Here, Path((_, name, fire)): Path<(String, String
     let list = |list: &str| fires::history(&here, list, &snapshot.job, from, until);
     let (history, around) = (list("executions"), list("decisions"));
     let (layout, head) = (Layout::of(&here), Head::of(&here, &snapshot.job, "runs"));
-    with_status(status, &FirePage { layout, head, clock, id, problem, found, gantt, rows, history, around })
+    let may_operate = here.may(Role::Operator, &snapshot.job) && id.scheduled().is_some();
+    with_status(
+        status,
+        &FirePage { layout, head, clock, id, problem, found, gantt, rows, may_operate, history, around },
+    )
+}
+
+/// Runs the fire again.
+pub(crate) async fn run_again(
+    here: Here,
+    Path((_, name, fire)): Path<(String, String, String)>,
+    Form(fields): Fields,
+) -> Response {
+    let job = match named(&here, &name) {
+        Ok(job) => job,
+        Err(page) => return *page,
+    };
+    let at = match scheduled(&fire) {
+        Ok(at) => at,
+        Err(problem) => return error::problem(&here, &problem),
+    };
+    let said = match here.operations(&form::reason(&fields)).rerun(&job, at).await {
+        Ok(asked) => {
+            let follow = asked.follow.iter().filter(|job| here.sees(job)).map(JobName::as_str);
+            Said::done(match follow.collect::<Vec<&str>>().join(", ") {
+                jobs if jobs.is_empty() => fl!(here.text.loader(), "done-rerun"),
+                jobs => fl!(here.text.loader(), "done-rerun-follow", jobs = jobs),
+            })
+        }
+        Err(error) => failed(&here, &error),
+    };
+    said.at(&here.app, &path_of(&here, &job))
 }

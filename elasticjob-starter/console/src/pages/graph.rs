@@ -3,15 +3,17 @@
 use askama::Template;
 use axum::extract::{Path, Query};
 use axum::response::Response;
+use elasticjob::config::{DependencyItems, When};
 use elasticjob::ident::JobName;
-use elasticjob::operations::{GraphFire, GraphRun, GraphState};
+use elasticjob::operations::{GraphEdge, GraphFire, GraphRun, GraphState, SkippedItems};
 use i18n_embed_fl::fl;
 
 use super::chart::Px;
 use super::chart::layers::{self, Layers};
 use super::job::{Head, named};
 use super::time::{Clock, duration};
-use super::{Layout, error, page};
+use super::{Layout, error, page, segment};
+use crate::access::Role;
 use crate::here::Here;
 use crate::service::fires::FireId;
 use crate::service::graph::{GraphQuery, runs};
@@ -93,6 +95,8 @@ struct Job {
     fire: Option<GraphFire>,
     took: Option<u64>,
     why: String,
+    /// Where a form sends that runs the fire again; `None` where there is none, or the reader may not.
+    rerun: Option<String>,
 }
 
 impl State {
@@ -163,6 +167,11 @@ impl Job {
         format!("{} {word}{}{}", self.state.character(), counts.unwrap_or_default(), took.unwrap_or_default())
     }
 
+    /// When the fire was run again, where all is said of that re-run.
+    fn run_again(&self) -> Option<i64> {
+        Some(self.fire.as_ref()?.rerun?.asked)
+    }
+
     fn title(&self, text: &Text) -> String {
         let why = if self.why.is_empty() { String::new() } else { format!(" · {}", self.why) };
         format!("{} · {}{why}", self.name, self.says(text))
@@ -180,7 +189,7 @@ impl Group {
             for edge in &one.job.depends_on {
                 let Some(from) = number(&edge.job) else { continue };
                 lines.push((from, to));
-                words.push(when(text, edge.when.as_str()));
+                words.push(when(text, edge));
             }
         }
         let picture = (run.jobs.len() <= MOST_DRAWN).then(|| Layers::of(run.jobs.len(), &lines));
@@ -202,6 +211,11 @@ impl Group {
             cycles: run.cycles.iter().map(cycle).collect(),
             legend,
         }
+    }
+
+    /// Whether the reader may run a fire of it again.
+    fn may_operate(&self) -> bool {
+        self.jobs.iter().any(|job| job.rerun.is_some())
     }
 
     /// Something of it may still come, so that the page is worth to be kept up to date.
@@ -260,24 +274,37 @@ impl Job {
         };
         let path = Head::of(here, &job.job, "graph").path;
         let ran = fire.as_ref().filter(|fire| fire.began.is_some() && here.registry.trace_reader().is_some());
-        let after = job.depends_on.iter().map(|edge| match when(text, edge.when.as_str()) {
+        let after = job.depends_on.iter().map(|edge| match when(text, edge) {
             word if word.is_empty() => edge.job.to_string(),
+            word if edge.when == When::Succeeded => {
+                fl!(text.loader(), "graph-after-items", job = edge.job.as_str(), items = word)
+            }
             word => fl!(text.loader(), "graph-after", job = edge.job.as_str(), when = word),
         });
         let took = fire.as_ref().and_then(|fire| u64::try_from(fire.ended? - fire.began?).ok());
+        let has_fire = |fire: &&GraphFire| !matches!(fire.state, GraphState::NoFire | GraphState::NotBegun);
+        let again = fire.as_ref().filter(|_| here.may(Role::Operator, &job.job)).filter(has_fire);
         let unmet = fire.as_ref().and_then(|fire| fire.skipped.as_ref());
+        let of_fire = unmet.map(|unmet| {
+            let (end, when) = (end(text, unmet.end.as_str()), unmet.when.as_str());
+            fl!(text.loader(), "graph-why", job = unmet.job.as_str(), end = end, when = when)
+        });
+        let of_items = fire.iter().flat_map(|fire| &fire.skipped_items).map(|SkippedItems { items, unmet, .. }| {
+            let (end, when) = (end(text, unmet.end.as_str()), unmet.when.as_str());
+            let (items, job) = (items.to_string(), unmet.job.as_str());
+            fl!(text.loader(), "graph-why-items", items = items, job = job, end = end, when = when)
+        });
+        let why: Vec<String> = of_fire.into_iter().chain(of_items).collect();
         Self {
             short: shortened(job.job.as_str()),
             link: (sees && job.exists).then(|| path.clone()),
             fire_link: ran.map(|fire| format!("{path}/runs/{}", FireId::Scheduled(fire.at))),
+            rerun: again.map(|fire| format!("{path}/runs/{}", segment(&FireId::Scheduled(fire.at).to_string()))),
             after: after.collect(),
             state: State::of(fire.as_ref()),
             missing,
             took,
-            why: unmet.map_or_else(String::new, |unmet| {
-                let (end, when) = (end(text, unmet.end.as_str()), unmet.when.as_str());
-                fl!(text.loader(), "graph-why", job = unmet.job.as_str(), end = end, when = when)
-            }),
+            why: why.join(" "),
             cron: job.cron,
             name: job.job,
             fire,
@@ -285,12 +312,19 @@ impl Job {
     }
 }
 
-/// For which end of the job before it a job runs; empty for success, which is the usual one.
-fn when(text: &Text, when: &str) -> String {
-    match when {
-        "failed" => fl!(text.loader(), "graph-when-failed"),
-        "ended" => fl!(text.loader(), "graph-when-ended"),
+/// For which end of the job before it a job runs, and whether item by item; empty for the success of all items, which is the
+/// usual one.
+fn when(text: &Text, edge: &GraphEdge) -> String {
+    let loader = text.loader();
+    let end = match edge.when {
+        When::Failed => fl!(loader, "graph-when-failed"),
+        When::Ended => fl!(loader, "graph-when-ended"),
         _ => String::new(),
+    };
+    match edge.items {
+        DependencyItems::Same if end.is_empty() => fl!(loader, "graph-items-same"),
+        DependencyItems::Same => fl!(loader, "graph-when-items-same", when = end),
+        _ => end,
     }
 }
 
@@ -300,6 +334,7 @@ fn end(text: &Text, end: &str) -> String {
         "succeeded" => fl!(text.loader(), "graph-end-succeeded"),
         "failed" => fl!(text.loader(), "graph-end-failed"),
         "skipped" => fl!(text.loader(), "graph-end-skipped"),
+        "no-fire" => fl!(text.loader(), "graph-end-no-fire"),
         _ => fl!(text.loader(), "graph-end-unknown"),
     }
 }

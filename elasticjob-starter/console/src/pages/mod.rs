@@ -88,6 +88,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/why", viewer, why::show)
         .get("/r/{registry}/jobs/{job}/runs", viewer, runs::show)
         .get("/r/{registry}/jobs/{job}/runs/{fire}", viewer, fire::show)
+        .post("/r/{registry}/jobs/{job}/runs/{fire}", operator, fire::run_again)
         .get("/r/{registry}/jobs/{job}/log/{run}", viewer, run_log::show)
         .get("/r/{registry}/jobs/{job}/log/{run}/events", viewer, live_log::events)
         .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)

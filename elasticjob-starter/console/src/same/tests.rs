@@ -74,8 +74,10 @@ fn route_of(action: &str, template: &str) -> String {
         "" if template == "server.html" => "/r/{registry}/servers/{server}".to_owned(),
         // One form registers and changes what is carried.
         "{{ self.form() }}" => "/r/{registry}/cloud/new-app".to_owned(),
+        "{{ rerun }}" => "/r/{registry}/jobs/{job}/runs/{fire}".to_owned(),
         action => action
             .replace("{{ head.path }}", "/r/{registry}/jobs/{job}")
+            .replace("{{ crate::pages::segment(id.to_string().as_str()) }}", "{fire}")
             .replace(
                 "{{ layout.here(\"/servers/\") }}{{ crate::pages::segment(server) }}",
                 "/r/{registry}/servers/{server}",

@@ -6,7 +6,7 @@ use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::RunInfo;
-use crate::fire::ExecutionSource;
+use crate::fire::{ExecutionSource, Rerun};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
 
 /// The items of a fire that this instance runs, and why it runs them. Cheap to clone.
@@ -59,9 +59,15 @@ impl ListenerContext {
         self.0.run.items.iter().map(|item| (*item, self.0.run.configuration.sharding_parameter(*item)))
     }
 
-    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered.
+    /// The time the fire was scheduled for, in the zone of the job; of a manual trigger the time it was triggered, of a
+    /// [re-run](Self::rerun) the time the fire was scheduled for that is run again.
     pub fn scheduled_at(&self) -> DateTime<FixedOffset> {
         self.0.run.scheduled_at
+    }
+
+    /// The past fire that is run again, as an operator asked for it; `None` for a fire that came.
+    pub fn rerun(&self) -> Option<Rerun> {
+        self.0.run.rerun()
     }
 
     /// Why the items are run.

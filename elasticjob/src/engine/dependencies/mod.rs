@@ -5,15 +5,25 @@
 //! clock has for a job with a schedule. What follows is the same for both: owners begin their items, late ones too, and
 //! the records of the items keep them from being begun twice.
 //!
+//! Where an item follows the item with its number, a fire becomes due with its first item, and the node says which ones may
+//! begin. The next fire becomes due when that is decided for all of them.
+//!
 //! A leader that takes office looks at the records as they are. It needs to have seen nothing.
 
 mod decide;
+mod item_set;
 mod parent;
 mod parent_end;
 mod record;
+mod rerun;
 
-pub(crate) use decide::{Decided, decide};
+pub(crate) use decide::{Decided, Decision, decide};
+pub use item_set::ItemSet;
 pub use parent::{ParentItem, ParentView};
 pub(crate) use parent::{Parents, Stand};
 pub use parent_end::ParentEnd;
-pub use record::{DecidedFire, DependencyRecord, DueFire, Unmet};
+#[cfg(test)]
+pub(crate) use record::DecidedItems;
+pub(crate) use record::Release;
+pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ReleasedItems, SkippedItems, Unmet};
+pub(crate) use rerun::{Following, Reruns, follow_rerun};

@@ -26,6 +26,8 @@ pub struct ParentView {
     pub decided: Option<DependencyRecord>,
     /// When that was written, by the server's clock; 0 where it is not known.
     pub decided_at: i64,
+    /// Whether a manual trigger waits for one of its instances.
+    pub triggered: bool,
 }
 
 /// An item of that job.
@@ -122,6 +124,11 @@ impl Parents {
         parent.view = view;
     }
 
+    /// What the registry says of one of these jobs.
+    pub(crate) fn view(&self, job: &JobName) -> Option<&ParentView> {
+        self.0.get(job).map(|parent| &parent.view)
+    }
+
     /// Takes running items for succeeded ones: a planted bug.
     pub(crate) fn take_for_ended(&mut self) {
         let items = self.0.values_mut().flat_map(|parent| parent.view.items.values_mut());
@@ -154,6 +161,17 @@ impl Parents {
         self.0.get(job).into_iter().flat_map(Parent::fires).collect()
     }
 
+    /// How many items a job has.
+    pub(crate) fn total(&self, job: &JobName) -> Option<u32> {
+        Some(self.0.get(job)?.view.configuration.as_deref()?.sharding_total_count())
+    }
+
+    /// How each item of the fire of a job at a time has ended, `None` where it has not. The error is how the fire stands
+    /// as a whole: it is not over where the job has another number of items than this one.
+    pub(super) fn ends_of_items(&self, job: &JobName, at: i64, total: u32) -> Result<Vec<Option<ParentEnd>>, Stand> {
+        self.0.get(job).map_or(Err(Stand::Pending), |parent| parent.ends_of_items(at, total))
+    }
+
     /// What is known of the fire of a job at a time.
     pub(crate) fn stand(&self, job: &JobName, at: i64) -> Stand {
         self.0.get(job).map_or(Stand::Pending, |parent| parent.stand(at))
@@ -165,17 +183,20 @@ impl Parent {
         let begun = self.view.items.values().filter_map(|item| item.record.last.as_ref());
         let begun = begun.filter(|begun| !begun.manual).map(|begun| begun.at);
         let decided = self.view.decided.iter().flat_map(|record| &record.decided).map(|fire| fire.at);
+        let open = self.view.decided.iter().filter_map(DependencyRecord::open).map(|due| due.at);
         let ahead = self.view.items.values().filter_map(|item| item.record.ahead);
-        begun.chain(ahead).chain(self.seen.keys().copied()).chain(decided)
+        begun.chain(ahead).chain(self.seen.keys().copied()).chain(decided).chain(open)
     }
 
-    fn stand(&self, at: i64) -> Stand {
-        let Some(configuration) = &self.view.configuration else { return Stand::Pending };
+    /// The configuration by which the items of the fire are looked at, where it is there. The error is how the fire stands
+    /// without them.
+    fn of_fire(&self, at: i64) -> Result<&JobConfiguration, Stand> {
+        let Some(configuration) = &self.view.configuration else { return Err(Stand::Pending) };
         if let Some(record) = &self.view.decided
             && let Some(decided) = record.decided.iter().find(|fire| fire.at == at)
             && decided.skipped.is_some()
         {
-            return Stand::Over(ParentEnd::Skipped);
+            return Err(Stand::Over(ParentEnd::Skipped));
         }
         let was_begun = self.fires().any(|begun| begun == at);
         if !was_begun {
@@ -186,9 +207,39 @@ impl Parent {
                 (None, None) => !configuration.depends_on().is_empty(),
             };
             if !is_to_come {
-                return Stand::NoSuchFire;
+                return Err(Stand::NoSuchFire);
             }
         }
+        Ok(configuration)
+    }
+
+    fn ends_of_items(&self, at: i64, total: u32) -> Result<Vec<Option<ParentEnd>>, Stand> {
+        let configuration = self.of_fire(at)?;
+        if configuration.sharding_total_count() != total {
+            return Err(Stand::Pending);
+        }
+        let of_item = |item| match self.stand_of(configuration, item, at) {
+            ItemStand::Pending => None,
+            // What was no part of that fire is none of this one.
+            ItemStand::LeftOut => Some(ParentEnd::Skipped),
+            ItemStand::Failed if self.skips(at, item) => Some(ParentEnd::Skipped),
+            ItemStand::Succeeded => Some(ParentEnd::Succeeded),
+            ItemStand::Failed => Some(ParentEnd::Failed),
+            ItemStand::Unknown => Some(ParentEnd::Unknown),
+        };
+        Ok((0..total).map(of_item).collect())
+    }
+
+    /// Whether the job does not run an item for a fire, as it follows an item of another job.
+    fn skips(&self, at: i64, item: ShardingItem) -> bool {
+        self.view.decided.as_ref().is_some_and(|record| record.skips(at, item))
+    }
+
+    fn stand(&self, at: i64) -> Stand {
+        let configuration = match self.of_fire(at) {
+            Ok(configuration) => configuration,
+            Err(stand) => return stand,
+        };
         let of_items = (0..configuration.sharding_total_count()).map(|item| self.stand_of(configuration, item, at));
         let of_former_items = self.former_items(configuration, at).map(|item| self.stand_of_former(item, at));
         of_items.chain(of_former_items).fold(Stand::Over(ParentEnd::Succeeded), |so_far, item| match (so_far, item) {
@@ -230,6 +281,9 @@ impl Parent {
             FireState::Succeeded => ItemStand::Succeeded,
             FireState::Failed | FireState::Cancelled | FireState::NotRun => ItemStand::Failed,
         };
+        if self.skips(at, item) {
+            return ItemStand::Failed;
+        }
         let seen_last = self.seen.get(&at).and_then(|items| items.get(&item)).copied();
         let seen = || seen_last.filter(|state| !state.is_unfinished());
         let Some(known) = self.view.items.get(&item) else { return seen().map_or(ItemStand::Pending, of_state) };

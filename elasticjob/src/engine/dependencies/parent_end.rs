@@ -19,6 +19,8 @@ pub enum ParentEnd {
     Skipped,
     /// It ended, and how is not known any more: its items ran for a later fire before the leader of this job looked.
     Unknown,
+    /// It has no fire at the time of a fire that is run again.
+    NoFire,
 }
 
 impl ParentEnd {
@@ -29,6 +31,7 @@ impl ParentEnd {
             Self::Failed => "failed",
             Self::Skipped => "skipped",
             Self::Unknown => "unknown",
+            Self::NoFire => "no-fire",
         }
     }
 
@@ -37,7 +40,7 @@ impl ParentEnd {
         match when {
             When::Succeeded => self == Self::Succeeded,
             When::Failed => self == Self::Failed,
-            When::Ended => self != Self::Skipped,
+            When::Ended => !matches!(self, Self::Skipped | Self::NoFire),
         }
     }
 }
@@ -49,6 +52,7 @@ impl fmt::Display for ParentEnd {
             Self::Failed => "failed",
             Self::Skipped => "was skipped",
             Self::Unknown => "ended, and how is not known any more",
+            Self::NoFire => "had no fire at that time",
         })
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Step, misfire};
 use crate::clock::Now;
+use crate::engine::dependencies::Release;
 use crate::engine::engine::JobEngine;
 use crate::engine::late::{GivesUp, lateness};
 use crate::engine::notice::Notice;
@@ -31,6 +32,8 @@ enum Verdict {
     Pass,
     /// Another run of the item comes first: with misfire on this fire is made up for.
     Busy(SkipReason),
+    /// What the item follows has not ended.
+    Hold,
 }
 
 /// Begins the items of the open fire that this instance owns: one transaction for all of them, several where they are too
@@ -79,6 +82,10 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     if engine.fires.own_items_seen != mine {
         engine.fires.own_items_seen.clone_from(&mine);
+        // A run may have waited for items that are not here any more.
+        if engine.follows_items() {
+            engine.close_runs(now);
+        }
     }
     if !engine.configuration.is_monitored() {
         return begin_unmonitored(engine, now, key, mine);
@@ -111,6 +118,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         match verdict {
             Verdict::Begin => items.push(item),
             Verdict::Skip(reason) => drop_item(engine, item, reason),
+            Verdict::Hold => {}
             Verdict::Pass => {
                 engine.fires.open.iter_mut().for_each(|open| {
                     open.dropped.insert(item);
@@ -138,7 +146,9 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return match fire {
             Fire::Manual { .. } if takes_trigger(engine)? => Ok(Step::Write(take_trigger(engine, fire, vec![]))),
             _ => {
-                engine.tell_nothing_to_run();
+                if !engine.holds_own_items(key) {
+                    engine.tell_nothing_to_run();
+                }
                 engine.looked_at(now);
                 Ok(match misfire::mark(engine, now)? {
                     Step::Pass if engine.alternate(now, &mine) => Step::Again,
@@ -167,7 +177,7 @@ fn open_manual(engine: &mut JobEngine, now: Now) -> bool {
         Ok(None) => false,
         Err(Unread) => true,
         Ok(Some(known)) => {
-            let fire = Fire::Manual { trigger: known.czxid, at: known.ctime };
+            let fire = Fire::of_trigger(known.czxid, known.ctime, &known.data);
             engine.open_instead(OpenFire::new(fire, ExecutionSource::NormalTrigger, now.mono));
             true
         }
@@ -320,11 +330,18 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
         // Long after a fire, or for a fire from before the instance joined, it is normal that the record covers the
         // fire.
         let is_news = !open.looks_back
-            && (!open.looked || lateness(now, engine.due_time(open.key.fire.at())) <= LATE_ACQUISITION);
+            && (!open.looked || lateness(now, engine.due_time_of(open.key.fire.at(), item)) <= LATE_ACQUISITION);
         return Ok(if is_news { Verdict::Skip(decided(engine, record)) } else { Verdict::Pass });
     }
     if is_disabled {
         return Ok(Verdict::Skip(SkipReason::ItemDisabled));
+    }
+    match engine.release(open.key.fire, item) {
+        Release::Held if engine.planted.has(Bug::EarlyItem) => {}
+        Release::Held => return Ok(Verdict::Hold),
+        Release::Skipped(unmet) => return Ok(Verdict::Skip(unmet.reason_of_items())),
+        Release::NotPart => return Ok(Verdict::Pass),
+        Release::Since(_) => {}
     }
     if engine.planted.has(Bug::DroppedNew)
         && engine.mirror.need(&JobPath::fire(item))?.is_some_and(|made| now.wall < made.ctime + 10_000)
@@ -391,7 +408,13 @@ fn drop_items(engine: &mut JobEngine, mut items: Vec<ShardingItem>, reason: Skip
         return;
     }
     let fire = open.key.fire;
-    if matches!(reason, SkipReason::ItemDisabled | SkipReason::ServerDisabled) && open.is_regular() {
+    let is_refused = match reason {
+        SkipReason::ItemDisabled | SkipReason::ServerDisabled => open.is_regular(),
+        // The jobs after this one go by the record.
+        SkipReason::ItemDependencyNotMet { .. } => true,
+        _ => false,
+    };
+    if is_refused {
         open.refused.extend(&items);
     }
     engine.tell_skip(fire, items, reason);
@@ -437,8 +460,9 @@ fn begin_transaction(
     Ok(txn.build())
 }
 
-/// Writes that the fire is decided against for items that an operator disabled, or whose server was disabled. When they
-/// are enabled again they wait for the next fire, whichever instance owns them then.
+/// Writes that the fire is decided against for items that an operator disabled, or whose server was disabled: when they are
+/// enabled again they wait for the next fire, whichever instance owns them then. The same for items that follow an item which
+/// ended otherwise than they wait for.
 fn refuse_items(engine: &JobEngine, txn: &mut JobTransaction<'_>) {
     // A fire that came by a clock far ahead comes again.
     let is_early = |at: i64| engine.seen.is_some_and(|now| engine.is_far_ahead(now, at));

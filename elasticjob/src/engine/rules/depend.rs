@@ -4,18 +4,22 @@ use std::borrow::Cow;
 
 use super::Step;
 use crate::clock::Now;
-use crate::config::JobConfiguration;
+use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::action::Action;
-use crate::engine::dependencies::{Decided, DependencyRecord, DueFire, ParentView, Unmet, decide};
+use crate::engine::dependencies::{Decided, Decision, DependencyRecord, DueFire, ParentView, Release, Unmet, decide};
 use crate::engine::engine::JobEngine;
+use crate::engine::late::lateness;
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
+use crate::engine::state::membership::Phase;
+use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::Fire;
-use crate::ident::JobName;
+use crate::fire::{Fire, RunKey};
+use crate::ident::{JobName, ShardingItem};
 use crate::registry::CreateMode;
-use crate::registry::layout::JobPath;
-use crate::registry::mirror::{Known, Unread};
+use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::mirror::{Known, Unread, read_all};
 
 /// How many fires keep the time at which they became due: that of a missed one is asked for when it is made up for.
 const KEPT: usize = 8;
@@ -26,10 +30,12 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let configuration = engine.configuration.in_force.clone();
     let Some(configuration) = configuration.filter(|configuration| !configuration.depends_on().is_empty()) else {
         engine.follow_jobs(Vec::new());
+        engine.dependencies.items = None;
         return Ok(Step::Pass);
     };
     let known = engine.mirror.need(&JobPath::Dependencies)?;
     let (record, version) = (known.and_then(|known| engine.read_decided(known)), known.map(|known| known.version));
+    engine.take_items(now, &configuration, record.as_ref());
     if let Some(due) = record.as_ref().and_then(|record| record.due) {
         engine.take_due(now, due);
     }
@@ -42,13 +48,19 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.follow_jobs(jobs);
     }
     engine.dependencies.undecided = engine.dependencies.parents.first_after(now.wall);
+    engine.tell_totals(&configuration);
     Ok(decide_next(engine, now, &configuration, record, version)?.map_or(Step::Pass, Step::Write))
+}
+
+/// Whether items of the job follow items with the same number.
+fn has_items(configuration: &JobConfiguration) -> bool {
+    configuration.depends_on().iter().any(|dependency| dependency.items == DependencyItems::Same)
 }
 
 /// The transaction of the leader that decides on fires: guarded by the leader's node, and by the version of what was decided
 /// before.
 fn decide_next(
-    engine: &JobEngine,
+    engine: &mut JobEngine,
     now: Now,
     configuration: &JobConfiguration,
     record: Option<DependencyRecord>,
@@ -58,16 +70,27 @@ fn decide_next(
         Some(record) => record.clone(),
         None => DependencyRecord::from(first_time(engine, now)?),
     };
-    let mut parents = Cow::Borrowed(&engine.dependencies.parents);
-    if engine.planted.has(Bug::HastyChild) {
-        parents.to_mut().take_for_ended();
-    }
-    let is_far_ahead = |at| engine.has_not_come(now, at) || at > now.wall && engine.dependencies.parents.ran_ahead(at);
-    let mut decided = decide(configuration.depends_on(), &parents, &before, is_far_ahead);
+    let mut decided = {
+        let mut parents = Cow::Borrowed(&engine.dependencies.parents);
+        if engine.planted.has(Bug::HastyChild) {
+            parents.to_mut().take_for_ended();
+        }
+        let is_far_ahead =
+            |at| engine.has_not_come(now, at) || at > now.wall && engine.dependencies.parents.ran_ahead(at);
+        let total = configuration.sharding_total_count();
+        decide(configuration.depends_on(), total, &parents, &before, is_far_ahead)
+    };
     if engine.planted.has(Bug::BlindChild) {
-        decided.iter_mut().for_each(|decided| decided.unmet = None);
+        decided.iter_mut().for_each(run_all);
     }
-    let after = decided.iter().fold(before, |record, Decided { at, unmet }| record.after(*at, unmet.clone(), now.wall));
+    if has_items(configuration) && leaves_time(engine, now, configuration, &before, &decided)? {
+        decided.pop();
+    }
+    let after = decided.iter().fold(before, |record, Decided { at, decision }| match decision {
+        Decision::Runs => record.after(*at, None, now.wall),
+        Decision::Skipped(unmet) => record.after(*at, Some(unmet.clone()), now.wall),
+        Decision::Items(items) => record.after_items(*at, items, now.wall),
+    });
     if record.as_ref() == Some(&after) {
         return Ok(None);
     }
@@ -77,8 +100,49 @@ fn decide_next(
         Some(version) => txn.set(&JobPath::Dependencies, after.to_bytes(), Some(version)),
         None => txn.create(&JobPath::Dependencies, after.to_bytes(), CreateMode::Persistent),
     };
-    let skipped = decided.into_iter().filter_map(|Decided { at, unmet }| Some((at, unmet?))).collect();
+    let skipped = decided.into_iter().filter_map(|Decided { at, decision }| match decision {
+        Decision::Skipped(unmet) => Some((at, unmet)),
+        Decision::Runs | Decision::Items(_) => None,
+    });
+    let skipped = skipped.collect();
     Ok(Some(Proposal { transaction: txn.build(), purpose: Purpose::DecideFires { skipped } }))
+}
+
+/// What is not to be run is run all the same: a planted bug.
+fn run_all(decided: &mut Decided) {
+    match &mut decided.decision {
+        Decision::Runs => {}
+        Decision::Skipped(_) => decided.decision = Decision::Runs,
+        Decision::Items(items) => items.released.extend(std::mem::take(&mut items.skipped).into_keys()),
+    }
+}
+
+/// Whether the next fire leaves time to that which is due: its last items may have been released a moment ago, and the next
+/// fire takes its place with their owners. It does not where each of them was begun, noted as missed or decided against, or
+/// is late, and no longer than that takes, whatever the clocks say.
+fn leaves_time(
+    engine: &mut JobEngine,
+    now: Now,
+    configuration: &JobConfiguration,
+    record: &DependencyRecord,
+    decided: &[Decided],
+) -> Result<bool, Unread> {
+    let is_next = |decided: &Decided| !matches!(decided.decision, Decision::Skipped(_));
+    let next = decided.last().filter(|decided| is_next(decided)).map(|decided| decided.at);
+    let (Some(next), Some(due)) = (next, record.due) else { return Ok(false) };
+    if next == due.at || engine.planted.has(Bug::HastyNext) {
+        return Ok(false);
+    }
+    let waited_for: Vec<bool> = read_all((0..configuration.sharding_total_count()).map(|item| {
+        let Some(Release::Since(since)) = record.release(due.at, item) else { return Ok(false) };
+        Ok(lateness(now, since) <= LATE_ACQUISITION && !engine.has_taken(configuration, due.at, item)?)
+    }))?;
+    if !waited_for.contains(&true) {
+        return Ok(false);
+    }
+    let known = engine.dependencies.leaves_time.filter(|(at, _)| *at == due.at);
+    let (_, until) = *engine.dependencies.leaves_time.insert(known.unwrap_or((due.at, now.mono + LATE_ACQUISITION)));
+    Ok(now.mono < until)
 }
 
 /// The time up to which nothing is decided where no node says what was: what was scheduled before this configuration was
@@ -93,7 +157,7 @@ fn first_time(engine: &JobEngine, now: Now) -> Result<i64, Unread> {
 
 impl JobEngine {
     /// What counts of the record in the node `dependencies`.
-    fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
+    pub(in crate::engine) fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
         let record = known.parsed(DependencyRecord::parse).as_ref().clone()?;
         // The answer to a create has no server time.
         let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
@@ -107,6 +171,7 @@ impl JobEngine {
     pub(in crate::engine) fn on_parent(&mut self, job: JobName, view: ParentView) {
         if self.dependencies.following.contains(&job) {
             let view = view.counted(self.session.timeout());
+            self.dependencies.reruns.learn(&job, &view);
             self.dependencies.parents.learn(job, view);
         }
     }
@@ -122,8 +187,92 @@ impl JobEngine {
     pub(in crate::engine) fn follow_jobs(&mut self, jobs: Vec<JobName>) {
         if self.dependencies.following != jobs {
             self.dependencies.parents.clear();
+            self.dependencies.reruns.clear();
             self.dependencies.following.clone_from(&jobs);
             self.act(Action::FollowJobs(jobs));
+        }
+    }
+
+    /// Whether the registry says of an item that nothing more is to come of it for the fire at this time before the run that
+    /// it is in has ended.
+    fn has_taken(&self, configuration: &JobConfiguration, at: i64, item: ShardingItem) -> Result<bool, Unread> {
+        let record = self.record_of(item)?;
+        let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
+        let is_skipped_for_run = exists(ItemNode::Running) && !configuration.misfire();
+        Ok(record.covers(Fire::Scheduled(at))
+            || record.missed >= Some(at)
+            || exists(ItemNode::Disabled)
+            || is_skipped_for_run)
+    }
+
+    /// Reports jobs that the items follow item by item and that have another number of items, once.
+    fn tell_totals(&mut self, configuration: &JobConfiguration) {
+        let own = configuration.sharding_total_count();
+        let same = configuration.depends_on().iter().filter(|dependency| dependency.items == DependencyItems::Same);
+        let totals =
+            same.filter_map(|Dependency { job, .. }| Some((job.clone(), self.dependencies.parents.total(job)?)));
+        let others: Vec<(JobName, u32)> = totals.filter(|(_, total)| *total != own).collect();
+        let told = std::mem::replace(&mut self.dependencies.other_totals, others.clone());
+        for (other, of_other) in others.into_iter().filter(|other| !told.contains(other)) {
+            self.tell(Notice::TotalsDiffer { other, of_other, own });
+        }
+    }
+
+    /// Takes what the node says of single items.
+    fn take_items(&mut self, now: Now, configuration: &JobConfiguration, record: Option<&DependencyRecord>) {
+        // A fire that is open stays so where the configuration changes, until the leader has decided on it.
+        let record = record.filter(|record| has_items(configuration) || record.items.is_some());
+        if self.dependencies.items.as_deref() == record {
+            return;
+        }
+        self.dependencies.items = record.cloned().map(Box::new);
+        // What a wrong clock opened comes again at its time.
+        if let Some(record) = record {
+            self.dependencies.due.retain(|due| due.at <= record.through || record.release(due.at, 0).is_some());
+        }
+        self.keep_open(now);
+        self.close_runs(now);
+    }
+
+    /// The time for a fire counts from the last items of it that were released.
+    fn keep_open(&mut self, now: Now) {
+        let Some(record) = self.dependencies.items.as_deref() else { return };
+        let released = record.items.iter().flat_map(|items| &items.released);
+        let Some(since) = released.map(|released| released.since).max() else { return };
+        let (due, limit) = (record.due.map(|due| due.at), self.late_limit());
+        let closes_at = limit.map(|limit| now.mono + limit.saturating_sub(lateness(now, since)));
+        let opens = [self.fires.open.as_deref_mut(), self.fires.standing.as_deref_mut()];
+        let is_of_due = |open: &&mut OpenFire| open.is_regular() && due == Some(open.key.fire.at());
+        for open in opens.into_iter().flatten().filter(is_of_due) {
+            open.closes_at = closes_at;
+            open.is_over = false;
+        }
+    }
+
+    /// Whether items of the job follow items with the same number.
+    pub(in crate::engine) fn follows_items(&self) -> bool {
+        self.configuration.in_force.as_deref().is_some_and(has_items) || self.dependencies.items.is_some()
+    }
+
+    /// Whether an item may begin for a fire.
+    pub(in crate::engine) fn release(&self, fire: Fire, item: ShardingItem) -> Release {
+        match fire {
+            Fire::Scheduled(at) if self.follows_items() => self.dependencies.release(at, item),
+            Fire::Scheduled(_) | Fire::Manual { .. } => Release::Since(self.due_time(fire.at())),
+        }
+    }
+
+    /// Whether items of this instance are yet to be released for the fire of a run.
+    pub(in crate::engine) fn holds_own_items(&self, key: RunKey) -> bool {
+        let is_meant = !key.is_takeover() && self.phase == Phase::Active && self.follows_items();
+        is_meant && self.fires.own_items_seen.iter().any(|item| self.release(key.fire, *item) == Release::Held)
+    }
+
+    /// The time from which on a fire counts as late for an item.
+    pub(in crate::engine) fn due_time_of(&self, at: i64, item: ShardingItem) -> i64 {
+        match self.release(Fire::Scheduled(at), item) {
+            Release::Since(since) => since,
+            Release::Held | Release::Skipped(_) | Release::NotPart => self.due_time(at),
         }
     }
 
@@ -139,11 +288,12 @@ impl JobEngine {
         self.dependencies.due.drain(..extra);
         self.fires.calendar.came(due.at);
         self.on_due(now, due.at);
+        self.keep_open(now);
     }
 
     /// The time from which on a fire counts as late: its scheduled time, or for a job that depends on others the time at
     /// which these had ended.
     pub(in crate::engine) fn due_time(&self, at: i64) -> i64 {
-        self.dependencies.due.iter().find(|due| due.at == at).map_or(at, |due| due.since)
+        self.dependencies.due_since(at)
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::state::losses::Loss;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{ExecutionSource, RunKey};
+use crate::fire::{ExecutionSource, Fire, RunKey};
 use crate::registry::CreateMode;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
@@ -58,7 +58,10 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
 
 /// One transaction: it sets the record, with the version that was looked at as the guard, and replaces the marks; the
 /// item waits no more.
-fn take(engine: &mut JobEngine, loss: Loss) -> Proposal {
+fn take(engine: &mut JobEngine, mut loss: Loss) -> Proposal {
+    if let (true, Fire::Manual { rerun, .. }) = (engine.planted.has(Bug::ForgottenRerun), &mut loss.fire) {
+        *rerun = None;
+    }
     let attempt = engine.next_attempt();
     let me = engine.identity.instance.clone();
     let source = ExecutionSource::Failover;

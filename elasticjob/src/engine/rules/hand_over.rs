@@ -28,7 +28,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
     let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     let path = JobPath::Trigger(instance.clone());
     let Some(asked) = engine.mirror.need(&path)? else { return Ok(Step::Pass) };
-    let fire = Fire::Manual { trigger: asked.czxid, at: asked.ctime };
+    let fire = Fire::of_trigger(asked.czxid, asked.ctime, &asked.data);
     let meant = meant_items(engine, &instance, configuration.sharding_total_count())?;
     let (is_monitored, is_failover_on) = (engine.configuration.is_monitored(), engine.configuration.is_failover_on());
     let attempt = engine.next_attempt();

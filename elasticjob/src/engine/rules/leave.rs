@@ -60,7 +60,11 @@ impl JobEngine {
 }
 
 /// Deletes the own nodes once nothing runs any more.
-pub(super) fn leave(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
+pub(super) fn leave(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    // What it still held begins elsewhere.
+    if matches!(engine.phase, Phase::Leaving { .. }) && engine.follows_items() {
+        engine.close_runs(now);
+    }
     let is_busy = !engine.runs.is_empty() || !engine.rounds.settled.is_empty() || engine.fires.unresolved.is_some();
     if !matches!(engine.phase, Phase::Leaving { .. }) || is_busy {
         return Ok(Step::Pass);

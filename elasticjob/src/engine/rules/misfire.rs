@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Step;
 use crate::clock::Now;
+use crate::engine::dependencies::Release;
 use crate::engine::engine::JobEngine;
 use crate::engine::late::{Evidence, lateness};
 use crate::engine::notice::Notice;
@@ -163,7 +164,7 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             // While the record is being read, the item is new the next time as well.
             let Ok(record) = engine.record_of(item) else { continue };
             let is_known = record.covers(Fire::Scheduled(noted.at)) || record.to_make_up() >= Some(noted.at);
-            let is_late = lateness(now, engine.due_time(noted.at)) > LATE_ACQUISITION;
+            let is_late = lateness(now, engine.due_time_of(noted.at, item)) > LATE_ACQUISITION;
             let evidence = if is_known || !is_late { Ok(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
             let Ok(evidence) = evidence else { continue };
             noted.items.insert(item);
@@ -278,7 +279,10 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
         let Ok((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
         mine.into_iter()
             .filter(|item| engine.is_to_make_up(*item))
-            .filter_map(|item| engine.misfire_of(item).ok()?)
+            .filter_map(|item| Some((item, engine.misfire_of(item).ok()??)))
+            // To open it would decide nothing.
+            .filter(|(item, at)| !matches!(engine.is_from_before(*item, *at), Ok(Some(_))))
+            .map(|(_, at)| at)
             .max()
     } else {
         engine.fires.missed.map(Missed::at)
@@ -338,7 +342,20 @@ impl JobEngine {
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         let missed = exists(ItemNode::Misfire) || self.fires.missed_items.contains_key(&item);
-        missed && !exists(ItemNode::Disabled) && (self.is_free(item) || self.planted.has(Bug::CirclingMisfire))
+        missed
+            && !exists(ItemNode::Disabled)
+            && !self.is_missed_fire_held(item)
+            && (self.is_free(item) || self.planted.has(Bug::CirclingMisfire))
+    }
+
+    /// Whether an item is not released yet for the fire that it missed.
+    fn is_missed_fire_held(&self, item: ShardingItem) -> bool {
+        self.follows_items()
+            && self
+                .misfire_of(item)
+                .ok()
+                .flatten()
+                .is_some_and(|at| self.release(Fire::Scheduled(at), item) == Release::Held)
     }
 
     /// Whether nothing else of an item comes first, here or elsewhere. Where something does, its end is an event, and the

@@ -23,6 +23,7 @@ mod reconcile;
 mod record_skips;
 mod register;
 mod rerequest_sharding;
+mod rerun;
 mod reshard;
 mod resolve;
 mod servers;
@@ -92,7 +93,7 @@ const fn of_group(ask: Ask, meanwhile: Meanwhile, why_here: &'static str) -> Rul
 }
 
 /// All rules, in the order in which they are asked.
-pub(super) const RULES: [Rule; 26] = [
+pub(super) const RULES: [Rule; 27] = [
     rule(foreign::clear, GoOn, "The transactions of all other rules are refused while these nodes are in the way."),
     of_group(
         leave::removed,
@@ -160,6 +161,11 @@ pub(super) const RULES: [Rule; 26] = [
         depend::follow,
         GoOn,
         "After `elect`, as the leader decides; before `mark` and `begin`, which act on the fire that it brings.",
+    ),
+    rule(
+        rerun::follow,
+        GoOn,
+        "After `depend::follow`, which decides on the fire itself in the same node; before `begin`, which takes the trigger.",
     ),
     rule(
         misfire::mark,

@@ -6,7 +6,7 @@ use super::leadership::Basis;
 use super::pending_trigger::PendingTrigger;
 use crate::config::ForeignToJava;
 use crate::engine::action::TriggerAnswer;
-use crate::engine::dependencies::Unmet;
+use crate::engine::dependencies::{FollowedRerun, Unmet};
 use crate::engine::event::RoundId;
 use crate::engine::once_calls::SettledClaim;
 use crate::fire::{Attempt, CancelRequest, Fire, RunKey};
@@ -45,6 +45,11 @@ pub(in crate::engine) enum Purpose {
     DecideFires {
         /// Those that are not run, each with the reason.
         skipped: Vec<(i64, Unmet)>,
+    },
+    /// The decision on a re-run of jobs that this one depends on.
+    FollowRerun {
+        /// Boxed, as it is rare and would make every purpose larger.
+        followed: Box<FollowedRerun>,
     },
     Trigger {
         asked: Vec<PendingTrigger>,

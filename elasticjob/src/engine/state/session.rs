@@ -47,6 +47,12 @@ pub enum SessionChange {
     },
 }
 
+/// How old a proof may be at the most that answers the question for one. Much younger than the one for which the engine
+/// asks: otherwise it would ask again at once.
+pub(crate) fn oldest_answer(timeout: Duration) -> Duration {
+    (timeout / 8).min(Duration::from_secs(1))
+}
+
 impl Session {
     /// Not connected yet.
     pub fn new() -> Self {

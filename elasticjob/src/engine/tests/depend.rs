@@ -31,7 +31,7 @@ fn view(at: i64, state: FireState) -> ParentView {
     };
     let configuration = JobConfiguration::builder("extract", 1).cron("0/5 * * * * ?").build().unwrap();
     let items = [(0, ParentItem { record, written: 0, disabled: false, marked: state == FireState::Running })].into();
-    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0 }
+    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0, triggered: false }
 }
 
 /// The leader of the job before it has ended a fire so.

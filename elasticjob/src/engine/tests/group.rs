@@ -355,6 +355,14 @@ impl Group {
         JobPath::Trigger(self.hosts[host].engine.instance().clone()).absolute(&job())
     }
 
+    /// An operator triggers the job on a host. The job was not triggered before.
+    pub(super) fn trigger(&mut self, host: usize) {
+        let mut trigger = Transaction::new();
+        trigger.create(JobPath::Triggers.absolute(&job()), "", CreateMode::Persistent);
+        trigger.create(self.own_trigger(host), "", CreateMode::Persistent);
+        self.operate(&trigger, false);
+    }
+
     /// Another client writes; hosts hear of it unless it is `unheard`.
     pub(super) fn operate(&mut self, transaction: &Transaction, unheard: bool) {
         let (_, events) = self.tree.commit(OPERATOR, transaction, self.server_time()).unwrap();

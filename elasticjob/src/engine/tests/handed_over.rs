@@ -125,10 +125,7 @@ fn an_instance_that_takes_the_id_before_the_leader_acts_runs_them_with_failover_
         let mut group = Group::settled(1, &configuration);
         let gone = group.hosts[0].engine.instance().clone();
         group.kill(0);
-        let mut trigger = Transaction::new();
-        trigger.create(JobPath::Triggers.absolute(&job()), "", CreateMode::Persistent);
-        trigger.create(group.own_trigger(0), "", CreateMode::Persistent);
-        group.operate(&trigger, false);
+        group.trigger(0);
         let next = group.join("10.0.0.1", &configuration);
         assert_eq!(*group.hosts[next].engine.instance(), gone);
         group.run_until(6_000);

@@ -4,8 +4,8 @@ use super::group::{EPOCH, Group, Host, every_five, job};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Notice;
 use crate::fire::{ExecutionSource, Fire, SkipReason};
+use crate::registry::Transaction;
 use crate::registry::layout::JobPath;
-use crate::registry::{CreateMode, Transaction};
 
 /// The data are lost, and all instances come back.
 fn lose_and_come_back(group: &mut Group) {
@@ -112,7 +112,7 @@ fn a_clock_that_is_behind_begins_no_fire_from_before_the_job_was_registered_and_
 #[test]
 fn what_a_trigger_asked_for_before_the_loss_is_not_run_again() {
     let mut group = Group::settled(1, &every_five(1));
-    trigger(&mut group);
+    group.trigger(0);
     assert_eq!(manual(&group), 1);
     lose_and_come_back(&mut group);
     group.run_until(4_500);
@@ -125,19 +125,11 @@ fn what_a_trigger_asked_for_before_the_loss_is_not_run_again() {
 fn a_trigger_in_the_millisecond_in_which_the_job_is_registered_is_run() {
     let mut group = Group::new();
     group.join("10.0.0.1", &every_five(1));
-    trigger(&mut group);
+    group.trigger(0);
     group.run_until(2_000);
     let made = |node: String| group.tree.get(&node).unwrap().unwrap().stat.ctime;
-    assert_eq!(made(JobPath::Config.absolute(&job())), made("/job/trigger".to_owned()));
+    assert_eq!(made(JobPath::Config.absolute(&job())), made(JobPath::Triggers.absolute(&job())));
     assert_eq!(manual(&group), 1);
-}
-
-/// An operator triggers the job on the first host.
-fn trigger(group: &mut Group) {
-    let mut trigger = Transaction::new();
-    trigger.create("/job/trigger", "", CreateMode::Persistent);
-    trigger.create(group.own_trigger(0), "", CreateMode::Persistent);
-    group.operate(&trigger, false);
 }
 
 /// How often the first host began what an operator triggered.

@@ -1,9 +1,8 @@
 //! Manual triggers: each runs the items of its instance, or it is said why not.
 
 use super::super::{Event, Notice};
-use super::group::{Group, Lost, every_five, job};
+use super::group::{Group, Lost, every_five};
 use crate::fire::Fire;
-use crate::ident::InstanceId;
 use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
@@ -21,14 +20,10 @@ fn an_instance_without_items_says_that_a_trigger_runs_nothing() {
 #[test]
 fn a_trigger_that_comes_while_the_begin_of_another_is_unknown_runs_after_it() {
     let mut group = Group::settled(1, &every_five(1));
-    let trigger = JobPath::Trigger(InstanceId::of_process("10.0.0.1", 7)).absolute(&job());
-    let mut first = Transaction::new();
-    first.create("/job/trigger", "", CreateMode::Persistent);
-    first.create(trigger.as_str(), "", CreateMode::Persistent);
     group.hosts[0].lost = Lost::AfterItWasApplied;
-    group.operate(&first, false);
+    group.trigger(0);
     let mut second = Transaction::new();
-    second.create(trigger.as_str(), "", CreateMode::Persistent);
+    second.create(group.own_trigger(0), "", CreateMode::Persistent);
     group.operate(&second, false);
     group.run_until(4_500);
     group.end_items(0, &[0]);

@@ -78,7 +78,7 @@ pub(crate) async fn closed_cycle(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::When;
+    use crate::config::{DependencyItems, When};
     use crate::operations::GraphEdge;
 
     fn name(job: &str) -> JobName {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     fn graph(jobs: &[(&str, &[&str])]) -> Vec<GraphJob> {
-        let edge = |job: &&str| GraphEdge { job: name(job), when: When::Succeeded };
+        let edge = |job: &&str| GraphEdge { job: name(job), when: When::Succeeded, items: DependencyItems::All };
         let job = |(job, parents): &(&str, &[&str])| GraphJob {
             job: name(job),
             exists: true,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::engine::{ParentEnd, ParentView, Parents, Stand, Unmet};
-use crate::fire::Begun;
+use crate::engine::{FollowedRerun, ParentEnd, ParentView, Parents, Reruns, SkippedItems, Stand, Unmet};
+use crate::fire::{Begun, Rerun};
 use crate::ident::JobName;
 
 /// A scheduled fire of a job.
@@ -17,12 +17,15 @@ pub struct GraphFire {
     pub at: i64,
     /// Where it stands.
     pub state: GraphState,
-    /// Why it is skipped; empty otherwise.
+    /// Why it, or items of it, are skipped; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// The job before it that did not end as it has to, where it is skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Unmet>,
+    /// The items that are skipped where others run, as each follows the item with its number of the jobs before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped_items: Vec<SkippedItems>,
     /// When its first item began, in milliseconds since 1970, as far as the registry center still knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<i64>,
@@ -33,6 +36,9 @@ pub struct GraphFire {
     pub items: usize,
     /// How many of its items have ended for this fire.
     pub items_ended: usize,
+    /// The latest re-run of it, as far as the registry center knows: all else is said of that one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<Rerun>,
 }
 
 /// Where a fire stands.
@@ -78,18 +84,26 @@ impl GraphState {
 #[derive(Debug, Default)]
 pub(super) struct Stands {
     parents: Parents,
+    reruns: Reruns,
     views: BTreeMap<JobName, ParentView>,
 }
 
 impl Stands {
     pub(super) fn learn(&mut self, job: JobName, view: ParentView) {
+        self.reruns.learn(&job, &view);
         self.parents.learn(job.clone(), view.clone());
         self.views.insert(job, view);
     }
 
     /// The scheduled times of the fires of a job that the registry center knows, in ascending order.
     pub(super) fn fires(&self, job: &JobName) -> Vec<i64> {
-        self.parents.fires_of(job).into_iter().collect()
+        let mut fires = self.parents.fires_of(job);
+        let view = self.views.get(job);
+        let last =
+            view.iter().flat_map(|view| view.items.values()).filter_map(|item| item.record.last.as_ref()?.rerun());
+        let followed = view.iter().filter_map(|view| view.decided.as_ref()).flat_map(|record| &record.reruns);
+        fires.extend(last.chain(followed.map(|known| known.rerun)).map(|rerun| rerun.of));
+        fires.into_iter().collect()
     }
 
     /// The latest fire of a job.
@@ -101,35 +115,89 @@ impl Stands {
     pub(super) fn fire(&self, job: &JobName, at: i64) -> Option<GraphFire> {
         let view = self.views.get(job)?;
         view.configuration.as_ref()?;
+        if let Some(rerun) = rerun_of(view, job, at) {
+            return Some(self.fire_again(job, view, rerun));
+        }
         let decided = view.decided.as_ref().and_then(|record| record.decided.iter().find(|fire| fire.at == at));
+        let open = view.decided.as_ref().filter(|record| record.open().is_some_and(|due| due.at == at));
         let begun: Vec<&Begun> = view.items.values().filter_map(|item| item.begun_for(at)).collect();
         let state = match self.parents.stand(job, at) {
             Stand::NoSuchFire if view.decided.as_ref().is_some_and(|record| record.has_forgotten(at)) => {
                 GraphState::Past
             }
-            Stand::NoSuchFire => GraphState::NoFire,
-            Stand::Pending if !begun.is_empty() => GraphState::Running,
-            Stand::Pending if decided.is_some() => GraphState::Due,
-            Stand::Pending => GraphState::NotBegun,
-            Stand::Over(ParentEnd::Succeeded) => GraphState::Succeeded,
-            Stand::Over(ParentEnd::Failed) => GraphState::Failed,
-            Stand::Over(ParentEnd::Skipped) => GraphState::Skipped,
-            Stand::Over(ParentEnd::Unknown) => GraphState::Past,
+            stand => state_of(stand, !begun.is_empty(), decided.is_some() || open.is_some()),
         };
-        let skipped = decided.and_then(|fire| fire.skipped.clone());
+        let of_open = open.and_then(|record| record.items.as_ref()).map(|items| &items.skipped);
+        let skipped_items = decided.map(|fire| &fire.skipped_items).or(of_open).cloned().unwrap_or_default();
+        let skipped = Skipped { fire: decided.and_then(|fire| fire.skipped.clone()), items: skipped_items };
+        Some(GraphFire::new(at, state, skipped, view.parts(), &begun))
+    }
+
+    /// The same for a fire that is run again.
+    fn fire_again(&self, job: &JobName, view: &ParentView, followed: FollowedRerun) -> GraphFire {
+        let rerun = followed.rerun;
+        let last = view.items.values().filter_map(|item| item.record.last.as_ref());
+        let begun: Vec<&Begun> = last.filter(|begun| begun.rerun() == Some(rerun)).collect();
+        // Of the job that the operator named it is decided.
+        let is_decided = followed.from == *job || followed.decided.is_some();
+        let stand = self.reruns.stand(&self.parents, job, &followed, i64::MAX);
+        let state = state_of(stand, !begun.is_empty(), is_decided);
+        let skipped = Skipped { fire: followed.skipped, items: Vec::new() };
+        let fire = GraphFire::new(rerun.of, state, skipped, view.parts(), &begun);
+        GraphFire { rerun: Some(rerun), ..fire }
+    }
+}
+
+/// What of a fire is not run, and why.
+struct Skipped {
+    fire: Option<Unmet>,
+    items: Vec<SkippedItems>,
+}
+
+impl GraphFire {
+    fn new(at: i64, state: GraphState, skipped: Skipped, items: usize, begun: &[&Begun]) -> Self {
+        let Skipped { fire: skipped, items: skipped_items } = skipped;
+        let of_items = |skipped: &SkippedItems| format!("items {}: {}", skipped.items, skipped.unmet.reason_of_items());
+        let why = skipped.iter().map(|unmet| unmet.reason().to_string());
+        let why: Vec<String> = why.chain(skipped_items.iter().map(of_items)).collect();
         let is_over = matches!(state, GraphState::Succeeded | GraphState::Failed);
         let ended = begun.iter().filter_map(|begun| begun.ended);
-        Some(GraphFire {
+        Self {
             at,
             state,
-            why: skipped.as_ref().map_or_else(String::new, |unmet| unmet.reason().to_string()),
+            why: why.join("; "),
             skipped,
+            skipped_items,
             began: begun.iter().filter_map(|begun| begun.began).min(),
             ended: ended.max().filter(|_| is_over),
-            items: view.parts(),
+            items,
             items_ended: begun.iter().filter(|begun| !begun.state.is_unfinished()).count(),
-        })
+            rerun: None,
+        }
     }
+}
+
+fn state_of(stand: Stand, has_begun: bool, is_decided: bool) -> GraphState {
+    match stand {
+        Stand::NoSuchFire | Stand::Over(ParentEnd::NoFire) => GraphState::NoFire,
+        Stand::Pending if has_begun => GraphState::Running,
+        Stand::Pending if is_decided => GraphState::Due,
+        Stand::Pending => GraphState::NotBegun,
+        Stand::Over(ParentEnd::Succeeded) => GraphState::Succeeded,
+        Stand::Over(ParentEnd::Failed) => GraphState::Failed,
+        Stand::Over(ParentEnd::Skipped) => GraphState::Skipped,
+        Stand::Over(ParentEnd::Unknown) => GraphState::Past,
+    }
+}
+
+/// The latest re-run of a fire of a job that the registry center knows: by the last runs of its items, or by what its leader
+/// follows.
+fn rerun_of(view: &ParentView, job: &JobName, at: i64) -> Option<FollowedRerun> {
+    let last = view.items.values().filter_map(|item| item.record.last.as_ref()?.rerun());
+    let own = last.map(|rerun| FollowedRerun::new(rerun, job.clone(), Vec::new()));
+    // Of what it follows, the node says more than the records.
+    let followed = view.decided.iter().flat_map(|record| &record.reruns).cloned();
+    own.chain(followed).filter(|known| known.rerun.of == at).max_by_key(|known| known.rerun.asked)
 }
 
 #[cfg(test)]
@@ -165,6 +233,7 @@ mod tests {
             items: (0..).zip(records.iter().map(item)).collect(),
             decided: decided.and_then(|text| DependencyRecord::parse(text.as_bytes())),
             decided_at: 0,
+            triggered: false,
         };
         let mut stands = Stands::default();
         stands.learn(name(job), view);
@@ -211,6 +280,38 @@ mod tests {
         assert_eq!(state(NEXT), Some(GraphState::Due));
         assert_eq!(state(NEXT + 1), Some(GraphState::NotBegun), "nothing is decided on it");
         assert_eq!(state(AT - 1), Some(GraphState::NoFire));
+    }
+
+    #[test]
+    fn a_fire_that_is_run_again_stands_as_its_re_run_does() {
+        let rerun = Rerun::new(AT, NEXT + 1);
+        let fire = Fire::Manual { trigger: 90, at: NEXT + 2, rerun: Some(rerun) };
+        let failed = ended(&FireRecord::empty(), AT, FireState::Failed);
+        let (instance, attempt) = (InstanceId::of_process("10.0.0.1", 7), Attempt::new(SessionId(1), 7, 2));
+        let again = failed.begin(NEXT + 3, fire, ExecutionSource::NormalTrigger, instance, attempt);
+        let done = again.end(NEXT + 9, &ItemEnd { state: FireState::Succeeded, took: 6, error: None });
+        for (records, state, items_ended) in [
+            ([again.clone(), failed], GraphState::Running, 0),
+            ([again, done.clone()], GraphState::Running, 1),
+            ([done.clone(), done], GraphState::Succeeded, 2),
+        ] {
+            let fire = standing("a", every_five(), &records, None).fire(&name("a"), AT).unwrap();
+            assert_eq!((fire.at, fire.state, fire.items_ended, fire.rerun), (AT, state, items_ended, Some(rerun)));
+        }
+        let after = || JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
+        let noted = |more: &str| {
+            format!(
+                r#"{{"through":{NEXT},"decided":[{{"at":{AT}}}],"reruns":[{{"of":{AT},"asked":{},"from":"a"{more}}}]}}"#,
+                NEXT + 1
+            )
+        };
+        let unmet = r#","decided":9,"skipped":{"job":"a","when":"succeeded","end":"failed"}"#;
+        for (more, state) in
+            [("", GraphState::NotBegun), (r#","decided":9"#, GraphState::Due), (unmet, GraphState::Skipped)]
+        {
+            let stands = standing("b", after(), &[FireRecord::empty()], Some(&noted(more)));
+            assert_eq!(stands.fire(&name("b"), AT).map(|fire| (fire.state, fire.rerun)), Some((state, Some(rerun))));
+        }
     }
 
     #[test]

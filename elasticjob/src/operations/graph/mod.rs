@@ -3,13 +3,14 @@
 mod cycles;
 mod fire;
 mod run;
+mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::{OperationError, Operations, read};
-use crate::config::{Dependency, JobConfiguration, When, wire};
+use crate::config::{Dependency, DependencyItems, JobConfiguration, When, wire};
 use crate::engine::{DependencyRecord, ParentItem, ParentView};
 use crate::fire::FireRecord;
 use crate::ident::{JobName, ShardingItem};
@@ -20,6 +21,7 @@ use cycles::cycles;
 use fire::Stands;
 pub use fire::{GraphFire, GraphState};
 pub use run::{GraphRun, RunOfJob};
+pub(crate) use totals::{other_totals, unequal_totals};
 
 /// Jobs that run after others, and those others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -58,6 +60,8 @@ pub struct GraphEdge {
     pub job: JobName,
     /// How its fire has to end.
     pub when: When,
+    /// Which of its items have to end so.
+    pub items: DependencyItems,
 }
 
 /// The graph as the registry center has it, with what is needed to say how a job stands for a fire.
@@ -121,7 +125,7 @@ impl Operations {
     }
 
     /// A job with each that it runs after. Of other jobs, however many there are, no configuration is parsed.
-    async fn after_others(&self, job: &JobName) -> Result<Vec<(JobName, JobName)>, OperationError> {
+    pub(super) async fn after_others(&self, job: &JobName) -> Result<Vec<(JobName, JobName)>, OperationError> {
         let node = self.get(JobPath::Config.absolute(job)).await?;
         let node = node.filter(|node| node.data.text().is_some_and(wire::may_depend));
         let read = node.and_then(|node| wire::from_yaml(job, &node.data).ok());
@@ -135,10 +139,11 @@ impl Operations {
 
     /// What the leader of a job after this one knows of it.
     async fn view_of(&self, job: &JobName) -> Result<ParentView, OperationError> {
-        let (config, decided, items) = tokio::try_join!(
+        let (config, decided, items, triggers) = tokio::try_join!(
             self.get(JobPath::Config.absolute(job)),
             self.get(JobPath::Dependencies.absolute(job)),
             self.names(JobPath::Sharding.absolute(job)),
+            self.names(JobPath::Triggers.absolute(job)),
         )?;
         let items: Vec<ShardingItem> = items.iter().filter_map(|item| item.parse().ok()).collect();
         let read = read::all(items.iter().map(|item| self.parent_item(job, *item))).await?;
@@ -147,6 +152,7 @@ impl Operations {
             items: items.into_iter().zip(read).collect(),
             decided_at: decided.as_ref().map_or(0, |node| node.stat.mtime),
             decided: decided.and_then(|node| DependencyRecord::parse(&node.data)),
+            triggered: !triggers.is_empty(),
         })
     }
 
@@ -168,7 +174,8 @@ impl Operations {
 fn graph_job(job: &JobName, view: Option<&ParentView>) -> GraphJob {
     let configuration = view.and_then(|view| view.configuration.as_deref());
     let depends_on = configuration.map(JobConfiguration::depends_on).unwrap_or_default();
-    let edge = |Dependency { job, when }: &Dependency| GraphEdge { job: job.clone(), when: *when };
+    let edge =
+        |Dependency { job, when, items }: &Dependency| GraphEdge { job: job.clone(), when: *when, items: *items };
     GraphJob {
         job: job.clone(),
         exists: configuration.is_some(),

@@ -55,6 +55,59 @@ async fn a_change_that_closes_a_cycle_is_refused_and_named() {
     assert_eq!(changed.changes, ["depends-on: 'a' -> 'd'"]);
 }
 
+/// Jobs with these settings, which no instance runs.
+fn config(total: u32, text: &str) -> String {
+    format!("shardingTotalCount: {total}\nmonitorExecution: true\n{text}")
+}
+
+#[tokio::test]
+async fn what_becomes_of_items_that_follow_items_is_told() {
+    let desk = Desk::new();
+    let open = r#"{"through":8999,"due":{"at":9000,"since":9100},"items":{"released":[{"since":9100,"items":"0"}],"skipped":[{"items":"1","job":"extract","when":"succeeded","end":"failed"}]}}"#;
+    desk.write(&[
+        ("/extract/config", &config(3, "cron: 0/5 * * * * ?\n")),
+        ("/load/config", &config(3, "props:\n  elasticjob.depends-on: extract items same\n")),
+        ("/load/sharding/0/instance", "a@-@1"),
+        ("/load/sharding/1/instance", "a@-@1"),
+        ("/load/sharding/2/instance", "a@-@1"),
+        ("/load/dependencies", open),
+    ])
+    .await;
+    let snapshot = desk.operations.snapshot(&name("load")).await.unwrap();
+    let of_item = |item| snapshot.findings_of(item, 0).into_iter().map(|finding| finding.reason).collect::<Vec<_>>();
+    let skipped =
+        "the item of job 'extract' with its number failed, and this one runs when that one succeeded".to_owned();
+    let waits = Reason::WaitsForItem { at: 9_000, jobs: vec!["extract".to_owned()] };
+    assert!(!of_item(0).contains(&waits) && of_item(2).contains(&waits), "{:?}", of_item(2));
+    assert!(of_item(1).contains(&Reason::SkippedAfter { at: 9_000, why: skipped.clone() }), "{:?}", of_item(1));
+    let graph = desk.operations.graph(None).await.unwrap();
+    let latest = graph.jobs[1].latest.clone().unwrap();
+    assert_eq!((latest.at, latest.state, latest.why), (9_000, GraphState::Due, format!("items 1: {skipped}")));
+    assert!(reasons(&snapshot).iter().all(|reason| !matches!(reason, Reason::TotalsDiffer { .. })));
+}
+
+#[tokio::test]
+async fn totals_that_differ_are_refused_and_told() {
+    let desk = Desk::new();
+    desk.write(&[
+        ("/extract/config", &config(4, "cron: 0/5 * * * * ?\n")),
+        ("/load/config", &config(3, "props:\n  elasticjob.depends-on: extract\n")),
+    ])
+    .await;
+    let stored = desk.operations.configuration(&name("load")).await.unwrap();
+    let same =
+        JobSettings { depends_on: Some(vec!["extract items same".to_owned()]), ..stored.configuration.settings() };
+    let error = desk.operations.update_configuration(&stored, &same).await.unwrap_err().to_string();
+    assert!(error.contains("job 'extract' has: that has 4 and this one 3"), "{error}");
+    let both = JobSettings { sharding_total_count: Some(4), ..same };
+    desk.operations.update_configuration(&stored, &both).await.unwrap();
+    let stored = desk.operations.configuration(&name("extract")).await.unwrap();
+    let fewer = JobSettings { sharding_total_count: Some(2), ..stored.configuration.settings() };
+    desk.operations.update_configuration(&stored, &fewer).await.unwrap();
+    let found = reasons(&desk.operations.snapshot(&name("load")).await.unwrap());
+    assert!(found.contains(&Reason::TotalsDiffer { job: "extract".to_owned(), of_job: 2, own: 4 }), "{found:?}");
+}
+
 #[tokio::test]
 async fn a_run_has_the_jobs_of_a_group_for_one_fire_and_nothing_of_jobs_that_the_caller_does_not_see() {
     let desk = Desk::new();

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::WatchEvent;
+use crate::registry::nodes::is_at_or_below;
 
 /// Events on their way to one watch stream.
 #[derive(Debug, Default)]
@@ -67,6 +68,12 @@ struct Watcher {
     below: bool,
     client: u64,
     queue: Arc<Queue>,
+}
+
+impl Watcher {
+    fn hears(&self, path: &str) -> bool {
+        *path == *self.path || (self.below && is_at_or_below(path, &self.path))
+    }
 }
 
 /// All watches of a registry.
@@ -134,13 +141,6 @@ impl Watchers {
 
 fn first_segment(path: &str) -> &str {
     path.split('/').nth(1).unwrap_or_default()
-}
-
-impl Watcher {
-    fn hears(&self, path: &str) -> bool {
-        let rest = path.strip_prefix(&*self.path);
-        rest.is_some_and(|rest| rest.is_empty() || (self.below && (self.path.is_empty() || rest.starts_with('/'))))
-    }
 }
 
 #[cfg(test)]

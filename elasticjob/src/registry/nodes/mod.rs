@@ -145,6 +145,11 @@ pub(super) fn parent_of(path: &str) -> &str {
     split(path).0
 }
 
+/// Whether a path is that of a node or of one below it. The node is given without a trailing slash, the root as nothing.
+pub(super) fn is_at_or_below(path: &str, node: &str) -> bool {
+    path.strip_prefix(node).is_some_and(|rest| node.is_empty() || rest.is_empty() || rest.starts_with('/'))
+}
+
 /// The path of the parent, and the name of the node below it.
 fn split(path: &str) -> (&str, &str) {
     let (parent, name) = path.rsplit_once('/').unwrap_or_default();

@@ -21,6 +21,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use self::known::Known;
+use super::nodes::is_at_or_below;
 use super::{
     Answer, CommitError, Committed, Moment, NodeData, Proof, RegistryCenter, RequestCount, SessionState, Transaction,
     WatchStream,
@@ -136,7 +137,7 @@ impl WatchedRegistry {
         ask: impl FnOnce(&dyn RegistryCenter) -> Answer<T>,
         keep: impl FnOnce(&mut Known, u64, &str, &T) + Send + 'static,
     ) -> Answer<T> {
-        if !self.shared.is_watched(path) {
+        if !is_at_or_below(path, self.shared.root.trim_end_matches('/')) {
             return ask(&*self.shared.center);
         }
         self.follow();
@@ -171,11 +172,6 @@ impl Drop for Question {
 }
 
 impl Shared {
-    fn is_watched(&self, path: &str) -> bool {
-        let rest = path.strip_prefix(self.root.as_str());
-        self.root == "/" || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    }
-
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -52,6 +52,46 @@ async fn how_the_job_before_has_to_end_decides() {
 }
 
 #[tokio::test]
+async fn an_item_begins_before_the_other_items_of_the_job_before_it_have_ended() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (handler, mut children) = reporter();
+    let _child = scheduled(&environment, &registry, after("child", &["parent items same"]), handler).await;
+    let (go_on, wait) = tokio::sync::watch::channel(false);
+    let slow = item_handler(move |context: ShardingContext| {
+        let mut wait = wait.clone();
+        async move {
+            if context.sharding_item() == 1 {
+                wait.wait_for(|goes_on| *goes_on).await.unwrap();
+            }
+        }
+    });
+    let _parent = scheduled(&environment, &registry, each_second("parent", 2), slow).await;
+    let first = soon(children.recv()).await.unwrap();
+    assert_eq!(first.sharding_item(), 0);
+    go_on.send(true).unwrap();
+    let second = soon(children.recv()).await.unwrap();
+    assert_eq!((second.fire(), second.sharding_item()), (first.fire(), 1));
+}
+
+#[tokio::test]
+async fn a_new_job_that_cannot_follow_another_one_item_by_item_does_not_start() {
+    let environment = environment();
+    let registry = environment.embedded_registry();
+    let (handler, _runs) = reporter();
+    let _parent = scheduled(&environment, &registry, each_second("parent", 3), handler.clone()).await;
+    let configuration = after("child", &["parent items same"]).build().unwrap();
+    let mut unequal = ScheduleJobBootstrap::new(&environment, registry.clone(), configuration, handler).unwrap();
+    match unequal.schedule().await {
+        Err(StartError::Unsupported { refused, .. }) => {
+            assert!(refused[0].contains("job 'parent' has: that has 3 and this one 2"), "{refused:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(registry.get("/child").await.unwrap(), None);
+}
+
+#[tokio::test]
 async fn jobs_that_would_wait_for_each_other_do_not_start() {
     let environment = environment();
     let registry = environment.embedded_registry();

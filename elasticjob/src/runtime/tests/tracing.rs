@@ -10,7 +10,7 @@ use super::super::recorder::Recorder;
 use super::*;
 use crate::api::{JobError, JobListener, JobResult, ListenerContext, blocking_item_handler};
 use crate::engine::Notice;
-use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd, RunKey};
+use crate::fire::{ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Rerun, RunKey};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{CreateMode, Transaction};
 use crate::trace::{
@@ -311,6 +311,21 @@ async fn of_a_sample_the_runs_between_are_told_only_where_they_fail() {
     let whole = |at| [TaskState::Staging, TaskState::Running, TaskState::Finished].map(|state| (state, at));
     assert_eq!(states, [&whole(0)[..], &[(TaskState::Error, 2)], &whole(3)].concat());
     assert_eq!(executions, [(true, 0), (false, 2), (true, 3)]);
+}
+
+#[tokio::test]
+async fn a_fire_that_is_run_again_has_its_scheduled_time() {
+    let told = Told::default();
+    let environment = told.traced(JobSelection::All);
+    let mut recorder = Recorder::of(&environment, &JobName::new("job").unwrap()).unwrap();
+    let fire = Fire::Manual { trigger: 7, at: 90_000, rerun: Some(Rerun::new(1_000, 89_999)) };
+    let key = RunKey::new(fire, ExecutionSource::NormalTrigger);
+    let begun = Notice::Begun { key, attempt: None, items: vec![0] };
+    recorder.note(&"10.0.0.1@-@7".parse().unwrap(), true, &begun);
+    recorder.item(0).unwrap().ended(&ItemEnd { state: FireState::Succeeded, took: 0, error: None });
+    let events = told.all(&environment).await;
+    let at = chrono::DateTime::from_timestamp_millis(1_000);
+    assert_eq!((states(&events)[0].scheduled_at, executions(&events)[0].scheduled_at), (at, at));
 }
 
 fn finished(items: &[(ShardingItem, FireState)]) -> Notice {

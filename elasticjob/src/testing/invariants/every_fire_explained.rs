@@ -501,6 +501,7 @@ fn is_good(reason: &SkipReason) -> bool {
         | SkipReason::RegistryLost
         | SkipReason::TooLate { .. }
         | SkipReason::DependencyNotMet { .. }
+        | SkipReason::ItemDependencyNotMet { .. }
         | SkipReason::RegisteredSince { .. }
         | SkipReason::MaybeRunByJava => false,
     }

@@ -19,6 +19,7 @@ mod nothing_left;
 mod once_listeners;
 mod one_owner;
 mod punctual;
+mod reruns;
 mod rotation;
 mod scene;
 mod schedule_noted;
@@ -33,10 +34,10 @@ pub use self::fates::Fates;
 pub(crate) use self::follows::Follows;
 pub(crate) use self::scene::Scene;
 use crate::engine::{Notice, TriggerAnswer};
-use crate::fire::{Attempt, ExecutionSource, Fire, Hook};
+use crate::fire::{Attempt, ExecutionSource, Fire, Hook, Rerun};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::tree::Tree;
-use crate::registry::{SessionId, Transaction};
+use crate::registry::{SessionId, Transaction, Zxid};
 use crate::testing::sim::{Host, Millis, Shape};
 
 /// Something that invariants look at.
@@ -213,6 +214,7 @@ pub struct Invariants {
     nothing_left: nothing_left::NothingLeft,
     once: once_listeners::Once,
     punctual: punctual::Punctual,
+    reruns: reruns::Reruns,
     takeover_first: takeover_first::TakeoverFirst,
     triggered: triggered::Triggered,
     turns: rotation::Turns,
@@ -243,6 +245,7 @@ impl Invariants {
             nothing_left: nothing_left::NothingLeft::default(),
             once: once_listeners::Once::default(),
             punctual: punctual::Punctual::default(),
+            reruns: reruns::Reruns::default(),
             takeover_first: takeover_first::TakeoverFirst::default(),
             triggered: triggered::Triggered::default(),
             turns: rotation::Turns::default(),
@@ -271,6 +274,11 @@ impl Invariants {
     /// An operator cancelled the run of an item that this attempt began.
     pub fn cancelled(&mut self, now: Millis, item: ShardingItem, fire: Fire, attempt: Attempt) {
         self.cancelled.asked(now, item, fire, attempt);
+    }
+
+    /// An operator runs a past fire again, with a trigger that this transaction created.
+    pub fn rerun(&mut self, trigger: Zxid, rerun: Rerun) {
+        self.reruns.asked(trigger, rerun);
     }
 
     /// This total count, this period in seconds, and these settings are in force from now on.
@@ -370,6 +378,7 @@ impl Invariants {
         self.one_owner.check(&scene, observation).map_err(|why| format!("{}: {why}", names::ONE_LIVE_OWNER))?;
         self.begun_once.check(&scene, observation).map_err(|why| format!("{}: {why}", names::BEGUN_ONCE))?;
         self.cancelled.check(&scene, observation).map_err(|why| format!("cancelled by an operator: {why}"))?;
+        self.reruns.check(&scene, observation).map_err(|why| format!("run again: {why}"))?;
         no_leftovers::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         // Static sharding assigns at the first fire, and the job before it may have none that counts.
         if is_scheduled || !self.shape.static_sharding {

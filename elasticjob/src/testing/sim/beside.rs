@@ -10,8 +10,8 @@ use super::host::{EPOCH, Host, Incoming, Millis, Process, Program, Request};
 use super::shape::Shape;
 use super::world::World;
 use crate::clock::Now;
-use crate::config::When;
-use crate::engine::{Bug, Event};
+use crate::config::{Dependency, DependencyItems};
+use crate::engine::{Bug, Event, oldest_answer};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::SessionId;
 use crate::testing::invariants::{Follows, Invariants, Observation};
@@ -27,7 +27,7 @@ pub(super) struct Beside {
     invariants: Invariants,
     /// Where it runs after the first job.
     follows: Option<Follows>,
-    when: Option<When>,
+    after: Option<Dependency>,
 }
 
 impl Beside {
@@ -39,14 +39,13 @@ impl Beside {
             return Vec::new();
         }
         let count = if rng.one_in(4) { 3 } else { 1 };
-        let first = JobName::new(FIRST).expect("a valid name");
         let beside = |number| {
             let job = JobName::new(format!("beside-{number}")).expect("a valid name");
-            let when = depending::draw(seed).filter(|_| number == 1);
+            let after = depending::draw(seed).filter(|_| number == 1);
             let invariants = Invariants::new(total, period, shape.clone());
-            let invariants = if when.is_some() { invariants.of_job_after_another() } else { invariants };
-            let follows = when.map(|when| Follows::new(first.clone(), job.clone(), when));
-            Self { job, invariants, follows, when }
+            let invariants = if after.is_some() { invariants.of_job_after_another() } else { invariants };
+            let follows = after.as_ref().map(|after| Follows::new(job.clone(), after));
+            Self { job, invariants, follows, after }
         };
         (1..=count).map(beside).collect()
     }
@@ -89,8 +88,8 @@ impl World {
     }
 
     /// How the fires of the first job have to end, where this job runs after it.
-    pub(super) fn runs_after_first(&self, job: &JobName) -> Option<When> {
-        self.beside.iter().find(|beside| beside.job == *job)?.when
+    pub(super) fn runs_after_first(&self, job: &JobName) -> Option<&Dependency> {
+        self.beside.iter().find(|beside| beside.job == *job)?.after.as_ref()
     }
 
     /// What runs the jobs of a process, the given one first.
@@ -121,8 +120,13 @@ impl World {
     /// Adds what runs the further jobs.
     pub(super) fn add_beside(&mut self) {
         self.count(if self.beside.len() == 1 { "second_job" } else { "four_jobs" });
-        if self.beside.iter().any(|beside| beside.when.is_some()) {
-            self.count("second_job_after_the_first");
+        let after: Vec<DependencyItems> =
+            self.beside.iter().filter_map(|beside| beside.after.as_ref()).map(|after| after.items).collect();
+        for items in after {
+            self.count(match items {
+                DependencyItems::All => "second_job_after_the_first",
+                DependencyItems::Same => "items_after_items",
+            });
         }
         let machines = self.hosts.len();
         for _ in 0..self.beside.len() {
@@ -187,8 +191,8 @@ impl World {
     /// Proves the session to an engine that asks: by a request of another job, where that is a moment ago, otherwise by one
     /// to the server.
     pub(super) fn prove(&mut self, host: usize, life: u64) {
-        let (now, moment) =
-            (self.hosts[host].now(self.now), Duration::from_millis((self.session_timeout / 8).min(1_000)));
+        let now = self.hosts[host].now(self.now);
+        let moment = oldest_answer(Duration::from_millis(self.session_timeout));
         let Some(process) = self.live(host, life) else { return };
         let is_new = |(_, at): &mut (SessionId, Now)| now.mono.saturating_sub(at.mono) < moment;
         match process.proof_beside.take_if(is_new) {

@@ -1,8 +1,9 @@
 //! The second job of a group as one that runs after the first one: what its leader follows.
 
+use super::beside::FIRST;
 use super::host::Incoming;
 use super::world::World;
-use crate::config::{When, wire};
+use crate::config::{Dependency, DependencyItems, When, wire};
 use crate::engine::{DependencyRecord, Event, ParentItem, ParentView};
 use crate::fire::FireRecord;
 use crate::ident::JobName;
@@ -10,10 +11,15 @@ use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{Data, WatchEvent};
 use crate::testing::rng::Rng;
 
-/// How the fires of the first job have to end, where the second one runs after it: in half of the groups with two jobs.
-pub(super) fn draw(seed: u64) -> Option<When> {
+/// How the fires of the first job have to end, where the second one runs after it: in half of the groups with two jobs. In half
+/// of these each item follows the item with its number.
+pub(super) fn draw(seed: u64) -> Option<Dependency> {
     let mut rng = Rng::new(seed ^ 0xdeb_e4d);
-    rng.one_in(2).then(|| rng.pick(&[When::Succeeded, When::Ended]))
+    rng.one_in(2).then(|| {
+        let first = JobName::new(FIRST).expect("a valid name");
+        let dependency = Dependency::new(first, rng.pick(&[When::Succeeded, When::Ended]));
+        dependency.of_items(if rng.one_in(2) { DependencyItems::Same } else { DependencyItems::All })
+    })
 }
 
 impl World {
@@ -72,6 +78,12 @@ impl World {
             items: items.iter().filter_map(|name| name.parse().ok()).map(|number| (number, item(number))).collect(),
             decided: read(&JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data)),
             decided_at: written(&JobPath::Dependencies),
+            triggered: self
+                .tree
+                .children(&JobPath::Triggers.absolute(job))
+                .ok()
+                .flatten()
+                .is_some_and(|ids| !ids.is_empty()),
         }
     }
 }

@@ -24,6 +24,7 @@ mod liveness;
 mod lost_data;
 mod operators;
 mod processes;
+mod reruns;
 mod shape;
 mod shared;
 mod suspended;

@@ -1,6 +1,5 @@
 //! What operators do to the group.
 
-use super::beside::FIRST;
 use super::host::{EPOCH, Incoming, Program};
 use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{Happening, OPERATOR, World};
@@ -14,10 +13,10 @@ use crate::registry::{CreateMode, Op, SessionId, Transaction};
 
 impl World {
     pub(super) fn configuration(&self, job: &JobName, total: u32) -> JobConfiguration {
-        let after = self.runs_after_first(job);
+        let after = self.runs_after_first(job).cloned();
         let builder = JobConfiguration::builder(job.as_str(), total);
-        let builder = match after {
-            Some(when) => builder.depends_on([format!("{FIRST} when {when}")]),
+        let builder = match &after {
+            Some(after) => builder.depends_on([after.to_string()]),
             None => builder.cron(format!("0/{} * * * * ?", self.period)),
         };
         let builder = builder

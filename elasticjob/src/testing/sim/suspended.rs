@@ -24,7 +24,8 @@ impl World {
         }
     }
 
-    /// Suspends the machine of a host; so long after it goes on its wall clock is set back by the time that it stood still.
+    /// Suspends the machine of a host. Where `set_back` is given, so many milliseconds after it goes on its wall clock is set
+    /// back by the time that it stood still.
     pub(super) fn suspend_and_set_back(&mut self, host: usize, duration: Millis, set_back: Option<Millis>) {
         self.count("suspended");
         self.suspend(host, duration);

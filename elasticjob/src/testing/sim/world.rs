@@ -168,6 +168,10 @@ pub(super) enum Happening {
     },
     /// An operator cancels a run.
     Cancel,
+    /// An operator runs a past fire again.
+    Rerun {
+        draw: u64,
+    },
     /// An operator triggers the job by hand.
     Trigger {
         host: usize,
@@ -218,6 +222,8 @@ pub struct World {
     /// Nothing starts any more.
     pub(super) closing: bool,
     pub(super) invariants: Invariants,
+    /// Where fires are run again: what draws the re-run in the calm.
+    pub(super) reruns: Option<Rng>,
     /// Further jobs of the processes.
     pub(super) beside: Vec<Beside>,
     /// Transactions on their way, where a process has several jobs.
@@ -228,7 +234,7 @@ pub struct World {
     hash: Option<DefaultHasher>,
 }
 
-/// So many things happen within a second of no history: engines that do not come to rest ask again and again.
+/// More happens within a second only where engines do not come to rest: they ask again and again.
 const BUSY: u32 = 100_000;
 
 impl World {
@@ -275,6 +281,7 @@ impl World {
             period,
             total,
             invariants: Invariants::new(total, period, shape.clone()),
+            reruns: None,
             beside: Beside::draw(seed, mixed, total, period, &shape),
             shared: BTreeMap::new(),
             shape,
@@ -323,6 +330,7 @@ impl World {
         world.plan_edit(seed);
         world.plan_loss(seed);
         world.plan_suspensions(seed);
+        world.plan_reruns(seed);
         world
     }
 
@@ -355,6 +363,7 @@ impl World {
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
             self.at(at, Happening::Trigger { host });
         }
+        self.plan_reruns_in_calm(calm_from);
         if self.shape.may_deploy() && !mixed && self.machines() > 1 && self.rng.one_in(2) {
             let host = self.rng.below(self.machines() as u64) as usize;
             let at = calm_from + self.rng.below(1_000 * u64::from(self.period));
@@ -490,6 +499,7 @@ impl World {
             }
             Happening::ItemEnds { host, life, item, serial } => return self.end_item(host, life, item, serial, None),
             Happening::Cancel => self.cancel_run(),
+            Happening::Rerun { draw } => return self.rerun(draw),
             Happening::CallEnds { host, life, round, serial } => return self.end_call(host, life, round, serial),
             Happening::NoticeCut { host, life } => return self.notice_cut(host, life),
             Happening::Reconnect { host, life } => return self.reconnect(host, life),

@@ -180,7 +180,13 @@ async fn questions(buttons: &mut Buttons<'_>) {
     assert_eq!(buttons.chrome.eval(ROWS).await, json!(0));
     buttons.open(runs).await;
     let fire = buttons.chrome.eval("return document.querySelector('main tbody th a').getAttribute('href')").await;
-    buttons.open(fire.as_str().expect("a fire")).await;
+    let fire = fire.as_str().expect("a fire");
+    buttons.open(fire).await;
+    let form = "return new URL(document.querySelector('main form[method=post]').action).pathname";
+    let again = buttons.chrome.eval(form).await;
+    let again = Button::post(again.as_str().expect("a form"), "rerun");
+    buttons.press(again, &[("reason", "the file came late")]).await;
+    buttons.open(fire).await;
     let log = buttons
         .chrome
         .eval("return document.querySelector('main tbody a[href*=\"/log/\"]').getAttribute('href')")

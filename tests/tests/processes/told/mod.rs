@@ -1,4 +1,4 @@
-//! Tests that operators are told of what goes wrong: by `elasticjob why` and `elasticjob status`, by the error handler
+//! Tests that operators learn what goes wrong: by `elasticjob why` and `elasticjob status`, by the error handler
 //! of the job, in the log, and by the exit code.
 //!
 //! This program is both: the tests, and with a variable of the environment the process under test.

@@ -86,6 +86,10 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         ("GET", Some("nodes")) => codes.extend([(400, Code::BadRequest), (404, Code::NoSuchNode)]),
         ("GET", Some("{server}")) => codes.push((404, Code::NoSuchServer)),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
+        ("POST", Some("reruns")) => {
+            codes.extend(TRIGGER.iter().chain(&WRITE));
+            codes.extend([(404, Code::NoConfiguration), (404, Code::NoSuchFire), (409, Code::NotRerun)]);
+        }
         ("POST", Some("cancellations")) => codes.extend([(409, Code::NothingRuns), (409, Code::Contended)]),
         ("POST", Some("previews")) => codes.push((422, Code::WrongSchedule)),
         ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),

@@ -107,6 +107,49 @@ async fn the_page_draws_each_group_and_says_how_its_jobs_stand_in_both_languages
 }
 
 #[tokio::test]
+async fn items_that_follow_items_and_those_that_are_skipped_are_told_in_both_languages() {
+    let memory = MemoryRegistry::new();
+    let skipped = r#"[{"items":"1","job":"extract","when":"ended","end":"skipped"}]"#;
+    let decided = format!(r#"{{"through":{AT},"decided":[{{"at":{AT},"skippedItems":{skipped}}}]}}"#);
+    let nodes = [
+        job("extract", "cron: 0/5 * * * * ?\n"),
+        record("extract", 0, AT, "SUCCEEDED"),
+        after("load", "extract when ended items same"),
+        after("tidy", "extract items same"),
+        ("/load/dependencies".to_owned(), decided),
+        record("load", 0, AT, "SUCCEEDED"),
+    ];
+    write(&memory, &nodes).await;
+    let console = console_of(&memory);
+    for (language, words) in [
+        (
+            "en",
+            [
+                ">ended, item by item<",
+                "extract, item by item",
+                "Items 1 are not run: the item of extract with the same number was skipped, and this one runs when that one ended.",
+            ],
+        ),
+        (
+            "zh",
+            [
+                ">结束后，逐个分片项<",
+                "extract（逐个分片项）",
+                "分片项 1 不运行：作业 extract 的同号分片项已跳过，而本分片项只在其结束后运行。",
+            ],
+        ),
+    ] {
+        let page = get(&console, "/r/default/graph", language).await.body.replace(['\u{2068}', '\u{2069}'], "");
+        for word in words {
+            assert!(page.contains(word), "{word} is missing: {page}");
+        }
+    }
+    let view = api(&console, "/graph").await;
+    let edge = &view["groups"][0]["jobs"][1]["dependsOn"][0];
+    assert_eq!((&edge["when"], &edge["items"]), (&json!("ended"), &json!("same")));
+}
+
+#[tokio::test]
 async fn the_page_of_a_job_has_its_group_alone_and_any_fire_that_is_named() {
     let memory = MemoryRegistry::new();
     chain(&memory).await;
@@ -134,6 +177,36 @@ async fn the_page_of_a_job_has_its_group_alone_and_any_fire_that_is_named() {
     assert!(single.contains("The job runs after no other job") && single.contains("No fire yet"), "{single}");
     let none = console_of(&MemoryRegistry::new());
     assert!(get(&none, "/r/default/graph", "en").await.body.contains("No job runs after another one."));
+}
+
+#[tokio::test]
+async fn an_operator_runs_a_fire_again_from_the_graph_and_the_page_says_so() {
+    let memory = MemoryRegistry::new();
+    chain(&memory).await;
+    let again = r#"{"through":1700000010000,"triggered":7,"last":{"at":1700000020000,"manual":true,"rerun":{"of":1700000010000,"asked":1700000019000},"instance":"a@-@1","attempt":"1-1","began":1700000020001,"state":"RUNNING"}}"#;
+    let registry = memory.connect();
+    let mut begin = Transaction::new();
+    begin.set("/extract/sharding/1/fire", again, None);
+    registry.commit(begin).await.expect("it is written");
+    let console = console_of(&memory);
+    let page = get(&console, "/r/default/graph", "en").await.body;
+    assert!(page.contains("run again") && !page.contains("value=\"rerun\""), "a viewer has no button: {page}");
+    let view = api(&console, "/graph").await;
+    let fire = &view["groups"][0]["jobs"][0]["fire"];
+    assert_eq!((&fire["state"], &fire["rerunAt"]), (&json!("RUNNING"), &json!("2023-11-14T22:13:39.000Z")), "{fire}");
+    let operator = cookie_of(&console, "operator").await;
+    let page = call(&console, request("GET", "/r/default/graph", Some(&operator))).await.body;
+    let form = "action=\"/r/default/jobs/extract/runs/2023%2D11%2D14T22%3A13%3A30Z\"";
+    assert!(page.contains(form) && page.contains("value=\"rerun\""), "{page}");
+    let of = |body: &str| {
+        let mut request = request("POST", "/r/default/jobs/extract/runs/2023%2D11%2D14T22%3A13%3A30Z", Some(&operator));
+        request.headers_mut().insert("content-type", "application/x-www-form-urlencoded".parse().expect("a value"));
+        *request.body_mut() = body.to_owned().into();
+        call(&console, request)
+    };
+    let refused = of("action=rerun&reason=late").await;
+    assert_eq!(refused.status, StatusCode::SEE_OTHER, "{}", refused.body);
+    assert_eq!(refused.headers["location"], "/r/default/jobs/extract");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The items of other instances that a call on behalf of the group has to wait for.
 
 use crate::clock::Now;
+use crate::engine::dependencies::Release;
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::listener_round::{PATIENCE, Waiting};
@@ -41,6 +42,10 @@ impl JobEngine {
     /// Whether an item may be expected to begin for a fire. An item that runs has begun, or is busy with another fire and
     /// comes late.
     fn will_begin(&self, item: ShardingItem, fire: Fire, is_patient: bool) -> Result<bool, Unread> {
+        // It begins when what it follows has ended: the group does not begin it together with the others.
+        if self.release(fire, item) == Release::Held {
+            return Ok(false);
+        }
         let nodes = [ItemNode::Running, ItemNode::Disabled, ItemNode::Misfire, ItemNode::Failover];
         let is_out = nodes.into_iter().any(|node| self.mirror.exists(&JobPath::Item(item, node)));
         if is_out || self.mirror.exists(&JobPath::FailoverItem(item)) || self.runs.item(item).is_some() {
@@ -81,8 +86,25 @@ impl JobEngine {
         let mut items: Vec<ShardingItem> = self.mirror.running_items().chain(self.mirror.failover_items()).collect();
         items.sort_unstable();
         items.dedup();
-        let items = items.into_iter().map(|item| Ok(self.is_to_end(item, fire, takes_over)?.then_some(item)));
-        read_found(items)
+        let ended = items.into_iter().map(|item| Ok(self.is_to_end(item, fire, takes_over)?.then_some(item)));
+        let held = self.items_held_elsewhere(fire)?;
+        read_found(ended.chain(held.into_iter().map(|item| Ok(Some(item)))))
+    }
+
+    /// The items that other instances are to begin when what they follow has ended. For its own an instance waits before it
+    /// comes to the listeners after them; one that comes here since then is left out.
+    fn items_held_elsewhere(&self, fire: Fire) -> Result<Vec<ShardingItem>, Unread> {
+        let Some(configuration) = self.configuration.in_force.as_ref().filter(|_| self.follows_items()) else {
+            return Ok(Vec::new());
+        };
+        let held = (0..configuration.sharding_total_count()).filter(|item| self.release(fire, *item) == Release::Held);
+        let of_another = |item| {
+            let owner = self.mirror.need(&JobPath::owner_of(item))?.and_then(Known::text);
+            let is_of_another = owner.is_some_and(|owner| owner != self.identity.instance.as_str());
+            let is_disabled = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+            Ok((is_of_another && !is_disabled).then_some(item))
+        };
+        read_found(held.map(of_another))
     }
 
     fn is_to_end(&self, item: ShardingItem, fire: Fire, takes_over: bool) -> Result<bool, Unread> {
@@ -93,7 +115,7 @@ impl JobEngine {
         let Some(known) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
         let record = self.read_record(known);
         let is_unfinished = record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished());
-        if record.last_fire() != Some(fire) || !is_unfinished {
+        if !is_unfinished || !record.last_fire().is_some_and(|last| last.is_same(fire)) {
             return Ok(false);
         }
         // Without failover a mark goes with the session of its run.

@@ -1,0 +1,425 @@
+//! Re-runs of past fires, and how the jobs after a job follow them.
+//!
+//! An operator who runs a fire again writes the trigger of that job, and in the same transaction a note into the node
+//! `dependencies` of each job after it, over any number of others: [`FollowedRerun`]. So each leader knows which of the
+//! jobs before its own take part, and waits for those alone; no re-run is forgotten where a record moves on before a leader
+//! has looked. When they have ended as they have to, the leader writes that into the note, with the triggers of its own job.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::parent::{ParentItem, ParentView, Parents, Stand};
+use super::parent_end::ParentEnd;
+use super::record::{FollowedRerun, KEPT_RERUNS, Unmet};
+use crate::config::{Dependency, JobConfiguration};
+use crate::fire::{Begun, FireState, Rerun};
+use crate::ident::{JobName, ShardingItem};
+use crate::registry::Zxid;
+
+/// How many re-runs of a job are remembered.
+const REMEMBERED: usize = 16;
+
+/// For so long after a trigger items may begin that an instance gets then, in milliseconds.
+const SETTLES: i64 = 12_000;
+
+/// What is scheduled later than this after a re-run was asked for came after it, also where the clocks of hosts differ. In
+/// milliseconds.
+const CLOCKS_DIFFER: i64 = 60_000;
+
+/// What a leader decides on a re-run of jobs before its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Following {
+    /// They have not ended.
+    Wait,
+    /// The job runs again.
+    Run,
+    Skip(Unmet),
+}
+
+/// The decision on a re-run at `now`, in milliseconds since 1970. A job before this one that takes no part in it counts as it
+/// ended for the fire itself.
+pub(crate) fn follow_rerun(
+    dependencies: &[Dependency],
+    parents: &Parents,
+    reruns: &Reruns,
+    followed: &FollowedRerun,
+    now: i64,
+) -> Following {
+    let mut following = Following::Run;
+    for dependency in dependencies {
+        let end = match reruns.stand(parents, &dependency.job, followed, now) {
+            Stand::Pending => return Following::Wait,
+            Stand::NoSuchFire => ParentEnd::NoFire,
+            Stand::Over(end) => end,
+        };
+        if !end.meets(dependency.when) && following == Following::Run {
+            following = Following::Skip(Unmet::new(dependency.job.clone(), dependency.when, end));
+        }
+    }
+    following
+}
+
+/// What is known of the re-runs of the jobs that a job depends on.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reruns(BTreeMap<JobName, SeenReruns>);
+
+impl Reruns {
+    /// Takes what the registry says of one of them now.
+    pub(crate) fn learn(&mut self, job: &JobName, view: &ParentView) {
+        self.0.entry(job.clone()).or_default().learn(view);
+    }
+
+    /// Forgets them all.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// How a job before this one stands for a re-run.
+    pub(crate) fn stand(&self, parents: &Parents, job: &JobName, followed: &FollowedRerun, now: i64) -> Stand {
+        let FollowedRerun { rerun, from, with, .. } = followed;
+        let Some((view, seen)) = parents.view(job).zip(self.0.get(job)) else { return Stand::Pending };
+        let Some(configuration) = &view.configuration else { return Stand::Pending };
+        let noted = view.decided.as_ref().map_or(&[][..], |record| &record.reruns);
+        match noted.iter().find(|known| known.rerun == *rerun) {
+            None if job == from => seen.stand(configuration, view, *rerun, now),
+            None if !with.contains(job) => parents.stand(job, rerun.of),
+            // Its note has made room for later ones.
+            None if noted.len() >= KEPT_RERUNS && noted.iter().all(|known| known.rerun.asked > rerun.asked) => {
+                Stand::Over(ParentEnd::Unknown)
+            }
+            // What is known of that job is older than its note.
+            None => Stand::Pending,
+            Some(own) if own.decided.is_none() => Stand::Pending,
+            Some(own) if own.skipped.is_some() => Stand::Over(ParentEnd::Skipped),
+            Some(_) => seen.stand(configuration, view, *rerun, now),
+        }
+    }
+
+    /// When it is known next, after `now`, which items take part in a re-run.
+    pub(crate) fn settle(&self, now: i64) -> Option<i64> {
+        let seen = self.0.values().flat_map(|seen| &seen.0);
+        seen.map(|seen| seen.at + SETTLES).filter(|at| *at > now).min()
+    }
+}
+
+/// How the items of a job ended for fires that were run again: an item that runs for the next fire does not say it any more.
+#[derive(Debug, Clone, Default)]
+struct SeenReruns(Vec<SeenRerun>);
+
+#[derive(Debug, Clone)]
+struct SeenRerun {
+    rerun: Rerun,
+    /// The transaction that triggered it: an item whose record covers that has begun.
+    trigger: Zxid,
+    /// When that was, by the server's clock.
+    at: i64,
+    items: BTreeMap<ShardingItem, FireState>,
+}
+
+/// How an item ended for a re-run.
+enum End {
+    Pending,
+    Succeeded,
+    Failed,
+    LeftOut,
+    Unknown,
+}
+
+impl SeenReruns {
+    /// Takes what the registry says of the job now.
+    fn learn(&mut self, view: &ParentView) {
+        for (item, known) in &view.items {
+            let Some((begun, rerun)) = known.record.last.as_ref().and_then(|begun| Some((begun, begun.rerun()?)))
+            else {
+                continue;
+            };
+            let Some(trigger) = known.record.triggered else { continue };
+            // Without its mark a run was lost.
+            let state = Some(begun.state).filter(|state| *state != FireState::Running || !known.marked);
+            let seen = self.of(rerun, trigger, begun.at);
+            seen.items.extend(state.map(|state| (*item, state)));
+        }
+    }
+
+    fn of(&mut self, rerun: Rerun, trigger: Zxid, at: i64) -> &mut SeenRerun {
+        let place = self.0.iter().position(|seen| seen.rerun == rerun).unwrap_or_else(|| {
+            if self.0.len() >= REMEMBERED {
+                self.0.remove(0);
+            }
+            self.0.push(SeenRerun { rerun, trigger, at, items: BTreeMap::new() });
+            self.0.len() - 1
+        });
+        &mut self.0[place]
+    }
+
+    /// What is known of a re-run of the job, which has been triggered for it.
+    fn stand(&self, configuration: &JobConfiguration, view: &ParentView, rerun: Rerun, now: i64) -> Stand {
+        let seen = self.0.iter().find(|seen| seen.rerun == rerun);
+        let total = configuration.sharding_total_count();
+        let of_items = (0..total).map(|item| end_of(configuration, view, item, rerun, seen, now));
+        let former = former_items(view, total, rerun, seen).into_iter();
+        let of_former_items = former.map(|item| end_of_former(view, item, rerun, seen));
+        let mut so_far = ParentEnd::Succeeded;
+        for end in of_items.chain(of_former_items) {
+            so_far = match (so_far, end) {
+                (_, End::Pending) => return Stand::Pending,
+                (ParentEnd::Failed, _) | (_, End::Failed) => ParentEnd::Failed,
+                (_, End::Unknown) => ParentEnd::Unknown,
+                (so_far, End::Succeeded | End::LeftOut) => so_far,
+            };
+        }
+        Stand::Over(so_far)
+    }
+}
+
+/// Items that have begun a re-run, and are no items of the job any more.
+fn former_items(view: &ParentView, total: u32, rerun: Rerun, seen: Option<&SeenRerun>) -> BTreeSet<ShardingItem> {
+    let last = view.items.iter().filter(|(_, known)| run_of(known, rerun).is_some()).map(|(item, _)| *item);
+    let seen = seen.iter().flat_map(|seen| seen.items.keys().copied());
+    last.chain(seen).filter(|item| *item >= total).collect()
+}
+
+/// The last run of an item, if that is one for a re-run.
+fn run_of(known: &ParentItem, rerun: Rerun) -> Option<&Begun> {
+    known.record.last.as_ref().filter(|begun| begun.rerun() == Some(rerun))
+}
+
+/// How such an item ended. What it leaves is not taken over.
+fn end_of_former(view: &ParentView, item: ShardingItem, rerun: Rerun, seen: Option<&SeenRerun>) -> End {
+    let known = view.items.get(&item);
+    let last = known.and_then(|known| run_of(known, rerun)).map(|begun| begun.state);
+    match last.or_else(|| seen?.items.get(&item).copied()) {
+        Some(FireState::Running) if known.is_some_and(|known| known.marked) => End::Pending,
+        Some(FireState::Succeeded) => End::Succeeded,
+        _ => End::Failed,
+    }
+}
+
+fn end_of(
+    configuration: &JobConfiguration,
+    view: &ParentView,
+    number: ShardingItem,
+    rerun: Rerun,
+    seen: Option<&SeenRerun>,
+    now: i64,
+) -> End {
+    let of_state = |state: FireState| match state {
+        FireState::Running => End::Pending,
+        // Another instance takes it over.
+        FireState::Cancelled if configuration.failover() => End::Pending,
+        FireState::Succeeded => End::Succeeded,
+        FireState::Failed | FireState::Cancelled | FireState::NotRun => End::Failed,
+    };
+    let seen_last = seen.and_then(|seen| seen.items.get(&number)).copied();
+    let Some(known) = view.items.get(&number) else { return seen_last.map_or(End::Pending, of_state) };
+    if let Some(begun) = run_of(known, rerun) {
+        return of_state(begun.state);
+    }
+    let ParentItem { record, disabled, .. } = known;
+    let last = record.last.as_ref();
+    match (seen, seen_last) {
+        (_, Some(state)) if !state.is_unfinished() => of_state(state),
+        // It was lost, or cut off, and was not run again before the next fire.
+        (_, Some(_)) => End::Failed,
+        (Some(seen), None) if record.triggered >= Some(seen.trigger) => End::Unknown,
+        // It may still begin, or be handed over.
+        (Some(seen), None) if view.triggered || now < seen.at + SETTLES => End::Pending,
+        (Some(_), None) if *disabled => End::LeftOut,
+        // Its instance has taken the trigger without it, or is gone with it.
+        (Some(_), None) => End::Failed,
+        // Of no item is known that it has begun: either none has yet, or all have run for other fires since.
+        (None, None) if view.triggered => End::Pending,
+        (None, None) if last.is_some_and(|begun| begun.at > rerun.asked.saturating_add(CLOCKS_DIFFER)) => End::Unknown,
+        (None, None) => End::Pending,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::When;
+    use crate::engine::dependencies::DependencyRecord;
+    use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, ItemEnd};
+    use crate::ident::InstanceId;
+    use crate::registry::SessionId;
+
+    const AT: i64 = 1_700_000_005_000;
+    const RERUN: Rerun = Rerun { of: AT, asked: AT + 60_000 };
+    const FIRE: Fire = Fire::Manual { trigger: 90, at: AT + 60_002, rerun: Some(RERUN) };
+    const LATER: Fire = Fire::Scheduled(AT + 300_000);
+    const NOW: i64 = AT + 600_000;
+
+    fn name(job: &str) -> JobName {
+        JobName::new(job).unwrap()
+    }
+
+    fn begun(record: &FireRecord, fire: Fire) -> FireRecord {
+        let (instance, attempt) = (InstanceId::of_process("10.0.0.1", 7), Attempt::new(SessionId(1), 7, 1));
+        record.begin(fire.at(), fire, ExecutionSource::NormalTrigger, instance, attempt)
+    }
+
+    fn ended(fire: Fire, state: FireState) -> FireRecord {
+        begun(&ran_before(), fire).end(fire.at() + 1, &ItemEnd { state, took: 1, error: None })
+    }
+
+    /// The record of an item that failed for the fire which is run again.
+    fn ran_before() -> FireRecord {
+        let end = ItemEnd { state: FireState::Failed, took: 1, error: None };
+        begun(&FireRecord::empty(), Fire::Scheduled(AT)).end(AT + 1, &end)
+    }
+
+    fn job(items: u32) -> JobConfiguration {
+        JobConfiguration::builder("a", items).cron("0/5 * * * * ?").build().unwrap()
+    }
+
+    fn view(configuration: JobConfiguration, records: &[FireRecord]) -> ParentView {
+        let item =
+            |record: &FireRecord| ParentItem { record: record.clone(), written: 0, disabled: false, marked: true };
+        ParentView {
+            configuration: Some(configuration.into()),
+            items: (0..).zip(records.iter().map(item)).collect(),
+            ..ParentView::default()
+        }
+    }
+
+    fn followed() -> FollowedRerun {
+        FollowedRerun::new(RERUN, name("a"), vec![])
+    }
+
+    /// What the leader knows.
+    #[derive(Default)]
+    struct Known(Parents, Reruns);
+
+    impl Known {
+        fn learn(&mut self, job: JobName, view: ParentView) {
+            self.1.learn(&job, &view);
+            self.0.learn(job, view);
+        }
+    }
+
+    fn following(when: When, parents: &Known) -> Following {
+        follow_rerun(&[format!("a when {when}").parse().unwrap()], &parents.0, &parents.1, &followed(), NOW)
+    }
+
+    fn skipped(when: When, end: ParentEnd) -> Following {
+        Following::Skip(Unmet::new(name("a"), when, end))
+    }
+
+    #[test]
+    fn a_job_follows_when_all_items_have_ended_for_the_re_run_as_they_have_to() {
+        let done = ended(FIRE, FireState::Succeeded);
+        for (records, expected) in [
+            (vec![ran_before(), ran_before()], Following::Wait),
+            (vec![done.clone(), begun(&ran_before(), FIRE)], Following::Wait),
+            (vec![done.clone(), done.clone()], Following::Run),
+            (vec![done.clone(), ended(FIRE, FireState::Failed)], skipped(When::Succeeded, ParentEnd::Failed)),
+            (vec![done.clone(), ended(FIRE, FireState::Cancelled)], skipped(When::Succeeded, ParentEnd::Failed)),
+        ] {
+            let mut parents = Known::default();
+            parents.learn(name("a"), view(job(2), &records));
+            assert_eq!(following(When::Succeeded, &parents), expected, "{records:?}");
+        }
+        let mut parents = Known::default();
+        parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Failed)]));
+        assert_eq!(following(When::Failed, &parents), Following::Run);
+        let failover = JobConfiguration::builder("a", 1).cron("0/5 * * * * ?").failover(true).build().unwrap();
+        parents.learn(name("a"), view(failover, &[ended(FIRE, FireState::Cancelled)]));
+        assert_eq!(following(When::Ended, &parents), Following::Wait, "another instance takes it over");
+    }
+
+    #[test]
+    fn an_item_that_has_gone_on_keeps_the_end_that_was_seen_and_else_it_is_not_known() {
+        let (done, next) = (ended(FIRE, FireState::Succeeded), ended(LATER, FireState::Failed));
+        let went_on = begun(&done, LATER);
+        let mut parents = Known::default();
+        parents.learn(name("a"), view(job(2), &[done.clone(), begun(&ran_before(), FIRE)]));
+        parents.learn(name("a"), view(job(2), &[went_on.clone(), done.clone()]));
+        assert_eq!(following(When::Succeeded, &parents), Following::Run, "the leader has seen both");
+        let mut parents = Known::default();
+        parents.learn(name("a"), view(job(2), &[went_on, done]));
+        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Unknown));
+        assert_eq!(following(When::Ended, &parents), Following::Run);
+        let mut parents = Known::default();
+        parents.learn(name("a"), view(job(1), &[next]));
+        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Unknown));
+    }
+
+    #[test]
+    fn an_item_that_the_job_has_no_more_is_a_part_of_the_re_run_that_it_began() {
+        let done = ended(FIRE, FireState::Succeeded);
+        let runs = view(job(1), &[done.clone(), begun(&ran_before(), FIRE)]);
+        let mut parents = Known::default();
+        parents.learn(name("a"), runs.clone());
+        assert_eq!(following(When::Ended, &parents), Following::Wait);
+        let mut lost = runs;
+        lost.items.get_mut(&1).unwrap().marked = false;
+        parents.learn(name("a"), lost);
+        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Failed));
+        let mut parents = Known::default();
+        parents.learn(name("a"), view(job(1), &[done.clone(), done]));
+        assert_eq!(following(When::Succeeded, &parents), Following::Run);
+    }
+
+    #[test]
+    fn an_item_without_the_trigger_is_waited_for_as_long_as_one_waits() {
+        let (done, other) = (ended(FIRE, FireState::Succeeded), ran_before());
+        let mut known = view(job(2), &[done, other]);
+        known.triggered = true;
+        let mut parents = Known::default();
+        parents.learn(name("a"), known.clone());
+        assert_eq!(following(When::Ended, &parents), Following::Wait);
+        known.triggered = false;
+        parents.learn(name("a"), known.clone());
+        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Failed));
+        known.items.get_mut(&1).unwrap().disabled = true;
+        parents.learn(name("a"), known);
+        assert_eq!(following(When::Succeeded, &parents), Following::Run, "an operator left it out");
+    }
+
+    #[test]
+    fn a_job_that_takes_part_is_waited_for_and_one_that_does_not_counts_as_it_ended_before() {
+        let both: [Dependency; 2] = ["a", "b when ended"].map(|text| text.parse().unwrap());
+        let decide = |with: &[&str], b: ParentView| {
+            let mut parents = Known::default();
+            parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Succeeded)]));
+            parents.learn(name("b"), b);
+            let with = with.iter().map(|job| name(job)).collect();
+            follow_rerun(&both, &parents.0, &parents.1, &FollowedRerun { with, ..followed() }, NOW)
+        };
+        let after = || JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
+        let noted = DependencyRecord::from(AT + 1).with_rerun(followed());
+        let part = |record: DependencyRecord, items: &[FireRecord]| ParentView {
+            decided: Some(record),
+            ..view(after(), items)
+        };
+        assert_eq!(decide(&[], view(job(1), &[ran_before()])), Following::Run, "it takes no part, and had failed");
+        assert_eq!(decide(&["b"], view(after(), &[ran_before()])), Following::Wait, "its note is not known yet");
+        assert_eq!(decide(&["b"], part(noted.clone(), &[ran_before()])), Following::Wait, "nothing is decided on it");
+        let decided = noted.after_rerun(RERUN, None, AT + 70_000);
+        assert_eq!(decide(&["b"], part(decided.clone(), &[ran_before()])), Following::Wait, "it has not begun");
+        assert_eq!(decide(&["b"], part(decided, &[ended(FIRE, FireState::Failed)])), Following::Run);
+        let unmet = Unmet::new(name("a"), When::Succeeded, ParentEnd::Failed);
+        let left_out = noted.after_rerun(RERUN, Some(unmet), AT + 70_000);
+        let expected = Following::Skip(Unmet::new(name("b"), When::Ended, ParentEnd::Skipped));
+        assert_eq!(decide(&["b"], part(left_out, &[ran_before()])), expected);
+        let hourly = JobConfiguration::builder("b", 1).cron("0 0 * * * ?").build().unwrap();
+        let expected = Following::Skip(Unmet::new(name("b"), When::Ended, ParentEnd::NoFire));
+        assert_eq!(decide(&[], view(hourly, &[FireRecord::empty()])), expected);
+    }
+
+    #[test]
+    fn the_node_keeps_the_latest_re_runs_and_those_that_wait_longest_of_all() {
+        let mut record = DependencyRecord::from(5);
+        for asked in 0..20 {
+            record = record.with_rerun(FollowedRerun::new(Rerun::new(AT, asked), name("a"), vec![]));
+            if asked > 0 {
+                record = record.after_rerun(Rerun::new(AT, asked), None, 7);
+            }
+        }
+        let asked: Vec<i64> = record.reruns.iter().map(|known| known.rerun.asked).collect();
+        assert_eq!((asked.len(), asked[0], asked[1]), (KEPT_RERUNS, 0, 5));
+        let text = String::from_utf8(record.to_bytes()).unwrap();
+        assert!(text.contains(r#"{"of":1700000005000,"asked":19,"from":"a","decided":7}"#), "{text}");
+        assert_eq!(DependencyRecord::parse(text.as_bytes()), Some(record.clone()));
+        assert_eq!(record.after(9, None, 9).reruns, record.reruns);
+    }
+}
