@@ -65,19 +65,6 @@ pub(super) struct Host {
     pub(super) told: usize,
 }
 
-/// How a watch reports that it is in place.
-fn placed(watched: &Watched) -> Event {
-    if *watched == Watched::job() { Event::Watch(WatchEvent::Gap) } else { Event::Watching(watched.clone()) }
-}
-
-fn tells(watched: &Watched, event: &WatchEvent) -> bool {
-    let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = event else {
-        return true;
-    };
-    let rest = path.strip_prefix(watched.path.absolute(&job()).as_str());
-    rest.is_some_and(|rest| rest.is_empty() || (watched.below && rest.starts_with('/')))
-}
-
 impl Host {
     /// Forgets what was done so far.
     pub(super) fn clear(&mut self) {
@@ -214,7 +201,7 @@ impl Group {
         let id = self.hosts[host].session;
         self.tell(host, Event::Session(SessionState::Connected { id, timeout: TIMEOUT }));
         for watched in self.hosts[host].watches.clone() {
-            self.tell(host, placed(&watched));
+            self.tell(host, Event::placed(&watched));
         }
     }
 
@@ -395,8 +382,8 @@ impl Group {
     fn publish(&mut self, events: &[WatchEvent]) {
         for host in 0..self.hosts.len() {
             if self.hosts[host].connected {
-                let told =
-                    events.iter().filter(|event| self.hosts[host].watches.iter().any(|watched| tells(watched, event)));
+                let watches = &self.hosts[host].watches;
+                let told = events.iter().filter(|event| watches.iter().any(|watched| watched.tells(&job(), event)));
                 let told: Vec<_> = told.map(|event| (host, Event::Watch(event.clone()))).collect();
                 self.hosts[host].told += told.len();
                 self.events.extend(told);
@@ -430,7 +417,7 @@ impl Group {
             Action::Watch(changes) => {
                 for watched in changes.add {
                     state.watches.insert(watched.clone());
-                    self.events.push_back((host, placed(&watched)));
+                    self.events.push_back((host, Event::placed(&watched)));
                 }
                 self.hosts[host].watches.retain(|watched| !changes.drop.contains(watched));
             }

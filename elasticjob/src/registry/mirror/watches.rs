@@ -11,8 +11,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Mirror;
+#[cfg(any(test, feature = "testing"))]
+use crate::ident::JobName;
 use crate::ident::ShardingItem;
 use crate::registry::layout::{ItemNode, JobPath};
+#[cfg(any(test, feature = "testing"))]
+use crate::registry::{WatchEvent, nodes::is_at_or_below};
 
 /// The nodes of one watch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +41,16 @@ impl Watched {
     /// A node and everything below it.
     pub fn below(path: JobPath) -> Self {
         Self { path, below: true }
+    }
+
+    /// Whether this watch reports an event.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn tells(&self, job: &JobName, event: &WatchEvent) -> bool {
+        let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = event else {
+            return false;
+        };
+        let node = self.path.absolute(job);
+        *path == node || (self.below && is_at_or_below(path, &node))
     }
 }
 

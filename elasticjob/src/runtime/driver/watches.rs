@@ -89,7 +89,7 @@ impl Watches {
                     stream.bell.rung.store(true, Ordering::Release);
                     self.ended = event.is_none();
                     return Poll::Ready(event.map(|event| match event {
-                        WatchEvent::Gap if *watched != Watched::job() => Event::Watching(watched.clone()),
+                        WatchEvent::Gap => Event::placed(watched),
                         event => Event::Watch(event),
                     }));
                 }

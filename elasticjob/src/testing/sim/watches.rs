@@ -35,24 +35,13 @@ impl SimWatches {
     /// The client adds all watches again, and reports the gap of each.
     pub(super) fn place_all(&mut self) -> Vec<Event> {
         self.0.values_mut().for_each(|in_place| *in_place = true);
-        self.0.keys().map(placed).collect()
+        self.0.keys().map(Event::placed).collect()
     }
 
     /// How many of them report an event: each does.
     fn telling(&self, job: &JobName, event: &WatchEvent) -> usize {
-        let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = event else {
-            return 0;
-        };
-        let tells = |watched: &Watched| {
-            let rest = path.strip_prefix(watched.path.absolute(job).as_str());
-            rest.is_some_and(|rest| rest.is_empty() || (watched.below && rest.starts_with('/')))
-        };
-        self.0.iter().filter(|(watched, in_place)| **in_place && tells(watched)).count()
+        self.0.iter().filter(|(watched, in_place)| **in_place && watched.tells(job, event)).count()
     }
-}
-
-fn placed(watched: &Watched) -> Event {
-    if *watched == Watched::job() { Event::Watch(WatchEvent::Gap) } else { Event::Watching(watched.clone()) }
 }
 
 impl World {
@@ -88,7 +77,7 @@ impl World {
         let Some(process) = self.live(host, life).filter(is_on) else { return };
         let Some(in_place) = process.watches.0.get_mut(watched) else { return };
         if !std::mem::replace(in_place, true) {
-            self.receive(host, life, Incoming::Event(placed(watched)));
+            self.receive(host, life, Incoming::Event(Event::placed(watched)));
         }
     }
 
