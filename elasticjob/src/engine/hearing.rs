@@ -14,16 +14,22 @@ use super::state::membership::Phase;
 use crate::config::JobConfiguration;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::{JobPath, is_of_java};
-use crate::registry::mirror::{Lookup, Parts, Unread};
+use crate::registry::mirror::{Known, Lookup, Parts, Unread, read_all, read_found};
 use crate::registry::{SessionId, WatchEvent};
 
 /// From how many instances on a group is large. In a smaller one to hear everything costs less than to choose.
 pub(super) const LARGE_GROUP: usize = 4;
 
+/// Of how many items the owners are watched one by one. Each of these watches is kept by the registry center for each
+/// instance, and added again with each connection.
+const MOST_ITEMS: u32 = 1_000;
+
 impl JobEngine {
     /// Brings the watches in line with what this instance has to hear of now.
     pub(super) fn choose_watches(&mut self) {
-        let parts = self.parts_to_hear();
+        // After a gap, and while an item moves, it is not known what concerns this instance. Until it is, the watches stay as
+        // they are: what is dropped too early has to be listed again.
+        let Ok(parts) = self.parts_to_hear() else { return };
         let changes = self.mirror.hear(parts.as_ref());
         if changes.is_empty() {
             return;
@@ -36,21 +42,16 @@ impl JobEngine {
     }
 
     /// The parts of the job that this instance has to hear of; `None` where that is everything.
-    fn parts_to_hear(&self) -> Option<Parts> {
-        let configuration = self.configuration.in_force.as_deref()?;
-        // It goes on as it did when a peer comes or goes at the limit.
-        let is_large = match self.mirror.hears_parts() {
-            true => self.mirror.instances().count() + 1 >= self.large_group && self.may_hear_parts(configuration),
-            false => self.is_large_group(),
-        };
+    fn parts_to_hear(&self) -> Result<Option<Parts>, Unread> {
+        let Some(configuration) = self.configuration.in_force.as_deref() else { return Ok(None) };
         // A round goes on with the listeners with which it began, also when the configuration names others by now.
         let calls_once = |round: &Round| round.plan.iter().any(|spec| spec.once.is_some());
-        let leads = (self.leadership.term.is_some() || self.is_leader()) && !self.planted.has(Bug::DeafLeader);
-        if matches!(self.phase, Phase::Joining | Phase::Stopped) || leads || !is_large {
-            return None;
+        let is_member = !matches!(self.phase, Phase::Joining | Phase::Stopped);
+        if !is_member || !self.hears_of_large_group(configuration)? || self.leads()? {
+            return Ok(None);
         }
         if self.runs.rounds().any(calls_once) {
-            return None;
+            return Ok(None);
         }
         if self.configuration.is_failover_on() {
             // Which instance a session is of has to be known before the session ends.
@@ -59,54 +60,76 @@ impl JobEngine {
             });
         }
         let total = configuration.sharding_total_count();
-        Some(Parts { total, items: self.items_to_hear(total) })
+        Ok(Some(Parts { total, items: self.items_to_hear(total)? }))
+    }
+
+    /// Whether this instance leads, or is about to know that it does.
+    fn leads(&self) -> Result<bool, Unread> {
+        if self.planted.has(Bug::DeafLeader) {
+            return Ok(false);
+        }
+        if self.leadership.term.is_some() {
+            return Ok(true);
+        }
+        self.mirror.need(&JobPath::LeaderInstance)?;
+        Ok(self.is_leader())
+    }
+
+    /// Whether the group is large enough. It stays so when a peer comes or goes at the limit.
+    fn hears_of_large_group(&self, configuration: &JobConfiguration) -> Result<bool, Unread> {
+        let missing = usize::from(self.mirror.hears_parts());
+        Ok(self.mirror.instances().count() + missing >= self.large_group && self.may_hear_parts(configuration)?)
     }
 
     /// Whether the group is so large that its members do not hear everything. All members find the same.
-    pub(super) fn is_large_group(&self) -> bool {
-        let configuration = self.configuration.in_force.as_deref();
-        self.mirror.instances().count() >= self.large_group
-            && configuration.is_some_and(|configuration| self.may_hear_parts(configuration))
+    pub(super) fn is_large_group(&self) -> Result<bool, Unread> {
+        let Some(configuration) = self.configuration.in_force.as_deref() else { return Ok(false) };
+        Ok(self.mirror.instances().count() >= self.large_group && self.may_hear_parts(configuration)?)
     }
 
     /// Whether parts of the job are enough to hear of. A listener that is called once for the group waits for the items of
     /// all. Java instances change marks without looking whose they are. Without monitoring a fire writes nothing.
-    fn may_hear_parts(&self, configuration: &JobConfiguration) -> bool {
+    fn may_hear_parts(&self, configuration: &JobConfiguration) -> Result<bool, Unread> {
         let has_once_listeners = || match self.configuration.listeners.plan(configuration) {
             Ok(plan) => plan.is_some_and(|plan| plan.iter().any(|spec| spec.once.is_some())),
             Err(_) => true,
         };
-        let may_be_of_java = |id: &InstanceId| match self.mirror.need(&JobPath::Instance(id.clone())) {
-            Ok(node) => node.is_some_and(|known| is_of_java(&known.data)),
-            Err(Unread) => false,
+        if !self.configuration.is_monitored()
+            || configuration.sharding_total_count() > MOST_ITEMS
+            || has_once_listeners()
+        {
+            return Ok(false);
+        }
+        let is_of_java = |id: &InstanceId| {
+            let node = self.mirror.need(&JobPath::Instance(id.clone()))?;
+            Ok(node.is_some_and(|known| is_of_java(&known.data)))
         };
-        self.configuration.is_monitored()
-            && !has_once_listeners()
-            // All are looked at, so that they are read together.
-            && self.mirror.instances().filter(|id| may_be_of_java(id)).count() == 0
+        let are_of_java: Vec<bool> = read_all(self.mirror.instances().map(is_of_java))?;
+        Ok(!are_of_java.contains(&true))
     }
 
-    fn items_to_hear(&self, total: u32) -> BTreeSet<ShardingItem> {
-        let mut items = BTreeSet::new();
-        for item in 0..total {
-            if let Some(owner) = self.known_owner(item) {
-                let is_gone = || !self.is_there(owner) && self.configuration.is_failover_on();
-                if owner == self.identity.instance.as_str() || is_gone() {
-                    items.insert(item);
-                }
-            }
-        }
+    fn items_to_hear(&self, total: u32) -> Result<BTreeSet<ShardingItem>, Unread> {
+        let there: BTreeSet<&str> = self.mirror.instances().map(InstanceId::as_str).collect();
+        let takes_over = self.configuration.is_failover_on();
+        let concerns = |owner: &str| owner == self.identity.instance.as_str() || takes_over && !there.contains(owner);
+        let owned = (0..total).map(|item| {
+            let path = JobPath::owner_of(item);
+            // The owner of an item that the job has since a moment ago is not heard of yet.
+            let owner = if self.mirror.hears(&path) { self.mirror.need(&path)? } else { None };
+            Ok(owner.and_then(Known::text).is_some_and(concerns).then_some(item))
+        });
+        let mut items: BTreeSet<ShardingItem> = read_found(owned)?;
         items.extend(self.runs.iter().flat_map(|run| run.items.keys().copied()));
         items.extend(self.fires.unresolved.iter().flat_map(|unresolved| unresolved.items.iter().copied()));
         let fires = self.fires.open.iter().chain(&self.fires.standing);
         items.extend(fires.flat_map(|open| open.refused.iter().copied()));
         items.extend(self.fires.missed_items.keys());
         items.extend(self.fires.declined_unknown.iter().map(|(item, _)| *item));
-        if self.configuration.is_failover_on() {
+        if takes_over {
             items.extend(self.fires.losses.left_by_the_gone());
             items.extend(self.mirror.failover_items());
         }
-        items
+        Ok(items)
     }
 
     /// The owner of an item, as far as it is known.
@@ -115,10 +138,6 @@ impl JobEngine {
             Lookup::Known(known) => known.text(),
             Lookup::Missing | Lookup::Unread => None,
         }
-    }
-
-    fn is_there(&self, instance: &str) -> bool {
-        self.mirror.instances().any(|id| id.as_str() == instance)
     }
 
     /// Notes the items of an instance that goes away with this event, before their owners change.

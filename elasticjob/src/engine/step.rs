@@ -216,6 +216,8 @@ impl JobEngine {
         }
         if self.mirror.is_synced() {
             self.choose_watches();
+            // What a watch that is added now will tell of is listed behind it.
+            self.ask_for_lists();
         }
         if !self.mirror.is_synced() {
             return;

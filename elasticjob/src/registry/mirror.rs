@@ -307,6 +307,9 @@ impl Mirror {
             return;
         }
         let Some(told) = take(&mut self.listing, path) else { return };
+        if !self.trusts_list(path) {
+            return;
+        }
         let exists = children.is_some();
         let listed: BTreeSet<JobPath> =
             children.unwrap_or_default().iter().filter_map(|name| path.child(&self.job, name)).collect();

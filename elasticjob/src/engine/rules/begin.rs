@@ -36,9 +36,22 @@ enum Verdict {
     Hold,
 }
 
-/// Begins the items of the open fire that this instance owns: one transaction for all of them, several where they are too
-/// many for one, none when execution is not monitored.
+/// Begins the items of the open fire that this instance owns. A manual trigger that came meanwhile is the next.
 pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    let is_looking = |engine: &JobEngine| engine.fires.open.as_ref().is_some_and(|open| !open.looked);
+    let looks = is_looking(engine);
+    let step = begin_open(engine, now)?;
+    // No event may follow a fire of which nothing is to run here: the trigger would wait for the next one, and for ever
+    // where each fire finds it so.
+    let waits = || looks && !is_looking(engine) && engine.mirror.exists(&engine.own_trigger());
+    Ok(match step {
+        Step::Pass if waits() => Step::Again,
+        step => step,
+    })
+}
+
+/// One transaction for all items, several where they are too many for one, none when execution is not monitored.
+fn begin_open(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
         return Ok(Step::Pass);
     }

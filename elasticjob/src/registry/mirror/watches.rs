@@ -6,7 +6,8 @@
 //! what is below the items that it names. What is below the other items it does not know, and the mirror does not say.
 //!
 //! A watch is added before anything is taken from the nodes below it, and dropped only when all that take its place are
-//! there. So no change falls between two watches.
+//! there. So no change falls between two watches. The nodes are listed right behind the watch: a registry center answers in
+//! order, and a list that comes back before its watch is in place does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -176,6 +177,7 @@ impl Mirror {
                     parts.whole = Whole::Asked;
                     parts.settled = None;
                     changes.add = vec![Watched::job()];
+                    self.to_list.insert(JobPath::Sharding);
                 }
                 Whole::Asked => {}
             }
@@ -193,6 +195,9 @@ impl Mirror {
         parts.parts.extend(changes.add.iter().map(|watched| (watched.clone(), false)));
         // What is dropped is forgotten, so no answer about it may be on its way.
         if !parts.are_in_place() || !is_quiet {
+            if parts.whole == Whole::Dropped {
+                changes.add.iter().for_each(|watched| self.list_behind(watched));
+            }
             return changes;
         }
         if parts.whole == Whole::InPlace {
@@ -218,11 +223,7 @@ impl Mirror {
         }
         match &watched.path {
             _ if whole == Whole::InPlace => {}
-            #[cfg(feature = "testing")]
-            JobPath::Item(item, ItemNode::Dir) if self.keeps_picture && self.nodes.of_item(*item).count() > 2 => {}
-            JobPath::Item(_, ItemNode::Dir) => {
-                self.to_list.insert(watched.path.clone());
-            }
+            JobPath::Item(_, ItemNode::Dir) if !self.listing.contains_key(&watched.path) => self.list_behind(watched),
             path @ JobPath::Item(item, ItemNode::Instance) if !parts.hears_below(*item) => {
                 // Whether it exists shows when it is read.
                 self.nodes.insert(path.clone(), None);
@@ -236,8 +237,34 @@ impl Mirror {
     pub(super) fn on_whole_placed(&mut self) -> bool {
         let Some(parts) = self.parts.as_mut().filter(|parts| parts.whole == Whole::Asked) else { return false };
         parts.whole = Whole::InPlace;
-        self.to_list.insert(JobPath::Sharding);
+        if !self.listing.contains_key(&JobPath::Sharding) {
+            self.to_list.insert(JobPath::Sharding);
+        }
         true
+    }
+
+    /// The nodes of an item are listed behind its watch.
+    fn list_behind(&mut self, watched: &Watched) {
+        let JobPath::Item(item, ItemNode::Dir) = watched.path else { return };
+        #[cfg(feature = "testing")]
+        if self.keeps_picture && self.nodes.of_item(item).count() > 2 {
+            return;
+        }
+        self.to_list.insert(JobPath::Item(item, ItemNode::Dir));
+    }
+
+    /// Whether a list counts: not before the watch is in place that tells what changes after it. It is sent again then.
+    pub(super) fn trusts_list(&mut self, path: &JobPath) -> bool {
+        let Some(parts) = &self.parts else { return true };
+        let is_trusted = match path {
+            JobPath::Item(item, ItemNode::Dir) => parts.hears_below(*item),
+            JobPath::Sharding => parts.whole != Whole::Asked,
+            _ => true,
+        };
+        if !is_trusted {
+            self.to_list.insert(path.clone());
+        }
+        is_trusted
     }
 
     /// Takes the items that a list shows. What is below an item is listed where it is heard of.

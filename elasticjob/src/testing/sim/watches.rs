@@ -64,7 +64,14 @@ impl World {
             self.at(at, Happening::WatchArrives { host, life, connection, watched });
         }
         if let Some(process) = self.live(host, life) {
-            process.watches.0.retain(|watched, _| !changes.drop.contains(watched));
+            let is_dropped = |watched: &Watched| changes.drop.contains(watched);
+            process.watches.0.retain(|watched, _| !is_dropped(watched));
+            // Nor does its client hand over what has arrived of it: the same watch may be added again at once.
+            process.incoming.retain(|(_, incoming)| match incoming {
+                Incoming::Event(Event::Watch(WatchEvent::Gap)) => !is_dropped(&Watched::job()),
+                Incoming::Event(Event::Watching(watched)) => !is_dropped(watched),
+                _ => true,
+            });
         }
         if changes.drop.contains(&Watched::job()) {
             self.counts.count("hears_parts");
