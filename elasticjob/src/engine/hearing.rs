@@ -27,8 +27,6 @@ const MOST_ITEMS: u32 = 1_000;
 impl JobEngine {
     /// Brings the watches in line with what this instance has to hear of now.
     pub(super) fn choose_watches(&mut self) {
-        // After a gap, and while an item moves, it is not known what concerns this instance. Until it is, the watches stay as
-        // they are: what is dropped too early has to be listed again.
         let Ok(parts) = self.parts_to_hear() else { return };
         let changes = self.mirror.hear(parts.as_ref());
         if changes.is_empty() {
@@ -42,12 +40,19 @@ impl JobEngine {
     }
 
     /// The parts of the job that this instance has to hear of; `None` where that is everything.
+    ///
+    /// After a gap, and while items move, something of what decides it has to be read. Until then it is as it was: what is
+    /// dropped too early has to be listed again.
+    ///
+    /// # Errors
+    /// Unknown yet, and everything is heard.
     fn parts_to_hear(&self) -> Result<Option<Parts>, Unread> {
         let Some(configuration) = self.configuration.in_force.as_deref() else { return Ok(None) };
         // A round goes on with the listeners with which it began, also when the configuration names others by now.
         let calls_once = |round: &Round| round.plan.iter().any(|spec| spec.once.is_some());
         let is_member = !matches!(self.phase, Phase::Joining | Phase::Stopped);
-        if !is_member || !self.hears_of_large_group(configuration)? || self.leads()? {
+        let is_large = self.or_as_before(self.hears_of_large_group(configuration), true);
+        if !is_member || !is_large? || self.or_as_before(self.leads(), false)? {
             return Ok(None);
         }
         if self.runs.rounds().any(calls_once) {
@@ -61,6 +66,11 @@ impl JobEngine {
         }
         let total = configuration.sharding_total_count();
         Ok(Some(Parts { total, items: self.items_to_hear(total)? }))
+    }
+
+    /// What is found; where it is not known, what was so when this instance began to hear of parts.
+    fn or_as_before(&self, found: Result<bool, Unread>, before: bool) -> Result<bool, Unread> {
+        found.or_else(|unread| if self.mirror.hears_parts() { Ok(before) } else { Err(unread) })
     }
 
     /// Whether this instance leads, or is about to know that it does.
@@ -113,10 +123,9 @@ impl JobEngine {
         let takes_over = self.configuration.is_failover_on();
         let concerns = |owner: &str| owner == self.identity.instance.as_str() || takes_over && !there.contains(owner);
         let owned = (0..total).map(|item| {
-            let path = JobPath::owner_of(item);
-            // The owner of an item that the job has since a moment ago is not heard of yet.
-            let owner = if self.mirror.hears(&path) { self.mirror.need(&path)? } else { None };
-            Ok(owner.and_then(Known::text).is_some_and(concerns).then_some(item))
+            let owner = self.mirror.need(&JobPath::owner_of(item));
+            let found = owner.map(|owner| owner.and_then(Known::text).is_some_and(concerns));
+            Ok(self.or_as_before(found, self.mirror.hears(&JobPath::running(item)))?.then_some(item))
         });
         let mut items: BTreeSet<ShardingItem> = read_found(owned)?;
         items.extend(self.runs.iter().flat_map(|run| run.items.keys().copied()));

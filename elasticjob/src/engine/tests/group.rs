@@ -60,8 +60,9 @@ pub(super) struct Host {
     pub(super) answers: Vec<TriggerAnswer>,
     pub(super) notices: Vec<Notice>,
     pub(super) stopped: bool,
-    /// What it watches, and how many events it was told.
+    /// What it watches, how often it changed that, and how many events it was told.
     pub(super) watches: BTreeSet<Watched>,
+    pub(super) watches_changed: usize,
     pub(super) told: usize,
 }
 
@@ -70,7 +71,7 @@ impl Host {
     pub(super) fn clear(&mut self) {
         self.commits.clear();
         self.reads = 0;
-        self.told = 0;
+        (self.watches_changed, self.told) = (0, 0);
         self.started.clear();
         self.notices.clear();
         self.answers.clear();
@@ -181,6 +182,7 @@ impl Group {
             notices: Vec::new(),
             stopped: false,
             watches: BTreeSet::from([Watched::job()]),
+            watches_changed: 0,
             told: 0,
         });
         let host = self.hosts.len() - 1;
@@ -415,6 +417,7 @@ impl Group {
                 }
             }
             Action::Watch(changes) => {
+                state.watches_changed += 1;
                 for watched in changes.add {
                     state.watches.insert(watched.clone());
                     self.events.push_back((host, Event::placed(&watched)));

@@ -115,3 +115,34 @@ fn a_listener_that_is_called_once_for_the_group_needs_the_items_of_all() {
     let group = Group::listening(5, &configuration.build().unwrap(), [once]);
     assert!((0..5).all(|host| heard(&group, host).is_none()));
 }
+
+#[test]
+fn what_is_read_again_after_a_gap_changes_no_watch() {
+    let mut group = Group::settled(5, &every_five(5));
+    for host in 0..5 {
+        group.disconnect(host);
+        group.connect(host);
+    }
+    assert_eq!(group.hosts.iter().map(|host| host.watches_changed).sum::<usize>(), 0);
+}
+
+#[test]
+fn an_item_that_moves_stays_heard_of_until_its_owner_is_known() {
+    let mut group = Group::settled(4, &every_five(8));
+    group.join("10.0.0.5", &every_five(8));
+    for host in (0..5).filter(|host| *host != leader(&group)) {
+        let owned: Vec<ShardingItem> = (0..8).filter(|item| owner(&group, *item) == host).collect();
+        assert_eq!(heard(&group, host), Some(owned), "host {host}");
+    }
+    // What comes in is added, and what goes is dropped when that is there. The one that joins drops the watch of all.
+    let changes = group.hosts.iter().map(|host| host.watches_changed).max();
+    assert!(changes <= Some(2), "{changes:?}");
+}
+
+#[test]
+fn a_watch_of_each_owner_would_be_too_many() {
+    for (total, is_choosy) in [(1_000, true), (1_001, false)] {
+        let group = Group::settled(4, &every_five(total));
+        assert_eq!((0..4).any(|host| heard(&group, host).is_some()), is_choosy, "{total}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::group::{Group, every_five, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::Notice;
+use crate::engine::{Event, Notice};
 use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
@@ -56,6 +56,18 @@ fn below_one_it_is_switched_off() {
         group.run_until(3_600_000);
         assert_eq!(group.text(&JobPath::owner_of(1)), None);
     }
+}
+
+#[test]
+fn a_fire_that_has_come_is_looked_at_before_everything_is_listed() {
+    let every_five = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").reconcile_interval_minutes(1);
+    let mut group = Group::settled(1, &every_five.build().unwrap());
+    group.sleep_until(65_000);
+    group.tell(0, Event::Tick);
+    let told = |is: fn(&Notice) -> bool| group.hosts[0].notices.iter().position(is);
+    let begun = told(|notice| matches!(notice, Notice::Begun { .. }));
+    let reconciling = told(|notice| *notice == Notice::Reconciling);
+    assert!(begun.is_some() && begun < reconciling, "{:?}", group.hosts[0].notices);
 }
 
 #[test]

@@ -341,6 +341,21 @@ fn an_item_is_listed_when_it_is_heard_of_again() {
 }
 
 #[test]
+fn a_list_that_comes_back_before_its_watch_is_in_place_is_sent_again() {
+    let mut mirror = of_parts();
+    let item = JobPath::Item(1, ItemNode::Dir);
+    let _ = mirror.hear(Some(&Parts { total: 2, items: BTreeSet::from([0, 1]) }));
+    assert_eq!(mirror.take_lists(), [item.clone()], "behind the watch");
+    mirror.on_listed(mirror.generation(), &item, names(&["running"]));
+    assert!(!mirror.hears(&JobPath::running(1)));
+    mirror.on_placed(&Watched::below(item));
+    assert!(!mirror.is_synced());
+    list_all(&mut mirror, &[("/job/sharding/1", &["instance", "misfire"])]);
+    assert_eq!(mirror.misfired_items().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(mirror.running_items().collect::<Vec<_>>(), [0]);
+}
+
+#[test]
 fn an_item_is_not_forgotten_while_an_answer_about_it_is_on_its_way() {
     let mut mirror = of_parts();
     let none = Parts { total: 2, items: BTreeSet::new() };
