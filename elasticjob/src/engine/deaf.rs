@@ -8,7 +8,6 @@ use crate::clock::Now;
 use crate::ident::ShardingItem;
 #[cfg(feature = "testing")]
 use crate::registry::WatchEvent;
-use crate::registry::layout::JobPath;
 
 impl JobEngine {
     /// Drops due fires from now on where the event is what a planted bug is deaf after.

@@ -36,7 +36,10 @@ enum Verdict {
     Hold,
 }
 
-/// Begins the items of the open fire that this instance owns. A manual trigger that came meanwhile is the next.
+/// Begins the items of the open fire that this instance owns: one transaction for all of them, several where they are too
+/// many for one, none when execution is not monitored.
+///
+/// A manual trigger that came meanwhile is the next.
 pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let is_looking = |engine: &JobEngine| engine.fires.open.as_ref().is_some_and(|open| !open.looked);
     let looks = is_looking(engine);
@@ -50,7 +53,7 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     })
 }
 
-/// One transaction for all items, several where they are too many for one, none when execution is not monitored.
+/// Looks at the open fire, and begins what is to begin of it.
 fn begin_open(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
         return Ok(Step::Pass);
