@@ -7,7 +7,7 @@ use super::planted::{Bug, DEAF};
 use crate::clock::Now;
 use crate::ident::ShardingItem;
 #[cfg(feature = "testing")]
-use crate::registry::WatchEvent;
+use crate::registry::{WatchEvent, layout::JobPath};
 
 impl JobEngine {
     /// Drops due fires from now on where the event is what a planted bug is deaf after.

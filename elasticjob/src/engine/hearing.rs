@@ -70,7 +70,8 @@ impl JobEngine {
 
     /// What is found; where it is not known, what was so when this instance began to hear of parts.
     fn or_as_before(&self, found: Result<bool, Unread>, before: bool) -> Result<bool, Unread> {
-        found.or_else(|unread| if self.mirror.hears_parts() { Ok(before) } else { Err(unread) })
+        let hears_parts = self.mirror.hears_parts() && !self.planted.has(Bug::LateWatches);
+        found.or_else(|unread| if hears_parts { Ok(before) } else { Err(unread) })
     }
 
     /// Whether this instance leads, or is about to know that it does.

@@ -88,7 +88,10 @@ pub enum Bug {
     /// The leader of a large group hears of its own items alone.
     DeafLeader,
     /// What was known of an item that is not heard of any more counts again when it is.
+    #[cfg(feature = "testing")]
     KeptPicture,
+    /// An instance of a large group hears of an item that comes to it only when the owners of all are read.
+    LateWatches,
     /// A lost run is taken over although an operator cancelled it.
     CancelledTakenOver,
     /// The leader of a job that depends on others decides as soon as one item of theirs has ended.
@@ -215,7 +218,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 94] = [
+    pub const ALL: [(&'static str, Self); 95] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -310,6 +313,7 @@ impl Bug {
         ("session-for-engine", Self::SessionForEngine),
         ("deaf-leader", Self::DeafLeader),
         ("kept-picture", Self::KeptPicture),
+        ("late-watches", Self::LateWatches),
     ];
 }
 

@@ -60,9 +60,10 @@ fn below_one_it_is_switched_off() {
 
 #[test]
 fn a_fire_that_has_come_is_looked_at_before_everything_is_listed() {
-    let every_five = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").reconcile_interval_minutes(1);
-    let mut group = Group::settled(1, &every_five.build().unwrap());
-    group.sleep_until(65_000);
+    // It is due after 50.5 s, and the fire 52 s after the start.
+    let configuration = JobConfiguration::builder("job", 1).cron("12 * * * * ?").reconcile_interval_minutes(1);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    group.sleep_until(52_000);
     group.tell(0, Event::Tick);
     let told = |is: fn(&Notice) -> bool| group.hosts[0].notices.iter().position(is);
     let begun = told(|notice| matches!(notice, Notice::Begun { .. }));
