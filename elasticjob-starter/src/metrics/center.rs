@@ -196,6 +196,10 @@ impl RegistryCenter for ObservedCenter {
         self.center.watch(path)
     }
 
+    fn watch_node(&self, path: &str) -> Box<dyn WatchStream> {
+        self.center.watch_node(path)
+    }
+
     fn session(&self) -> watch::Receiver<SessionState> {
         self.center.session()
     }

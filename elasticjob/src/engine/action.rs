@@ -8,6 +8,7 @@ use crate::config::JobConfiguration;
 use crate::fire::{CancelReason, CancelRequest, Hook, RunKey};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::JobPath;
+use crate::registry::mirror::WatchChanges;
 use crate::registry::{Transaction, Zxid};
 
 /// Something to do. Answers come back as [`Event`](super::Event)s.
@@ -27,6 +28,9 @@ pub enum Action {
         /// The nodes.
         paths: Vec<JobPath>,
     },
+    /// Add watches and drop others. Each that is added reports when it is in place, and again after each gap:
+    /// [`Event::Watching`](super::Event::Watching), for the whole job [`Event::Watch`](super::Event::Watch).
+    Watch(WatchChanges),
     /// Commit this transaction. There is never a second one before the first is answered.
     Commit(Transaction),
     /// Find out whether the session lives: from a recent answer, or with one cheap read.

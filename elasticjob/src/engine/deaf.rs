@@ -7,8 +7,7 @@ use super::planted::{Bug, DEAF};
 use crate::clock::Now;
 use crate::ident::ShardingItem;
 #[cfg(feature = "testing")]
-use crate::registry::WatchEvent;
-use crate::registry::layout::JobPath;
+use crate::registry::{WatchEvent, layout::JobPath};
 
 impl JobEngine {
     /// Drops due fires from now on where the event is what a planted bug is deaf after.
@@ -30,9 +29,7 @@ impl JobEngine {
 
     /// Whether an item other than these runs, as far as this instance knows.
     pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
-        let total =
-            self.configuration.in_force.as_deref().map_or(0, |configuration| configuration.sharding_total_count());
-        (0..total).any(|item| !mine.contains(&item) && self.mirror.exists(&JobPath::running(item)))
+        self.mirror.running_items().any(|item| !mine.contains(&item))
     }
 
     #[cfg(not(feature = "testing"))]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
+use super::hearing::LARGE_GROUP;
 use super::listeners::KnownListeners;
 use super::notice::Notice;
 #[cfg(feature = "testing")]
@@ -55,6 +56,8 @@ pub struct JobEngine {
     pub(super) planted: Planted,
     /// Whether the rules of the group have to be asked.
     pub(super) group: Group,
+    /// From how many instances on the group is a large one.
+    pub(super) large_group: usize,
     attempts: u64,
     actions: VecDeque<Action>,
 }
@@ -82,6 +85,7 @@ impl JobEngine {
             seen: None,
             planted: Planted::default(),
             group: Group::default(),
+            large_group: LARGE_GROUP,
             attempts: 0,
             actions: VecDeque::new(),
         }
@@ -129,6 +133,9 @@ impl JobEngine {
     pub fn plant(&mut self, bug: Bug) {
         self.planted.plant(bug);
         self.session.planted = self.planted;
+        if bug == Bug::KeptPicture {
+            self.mirror.keep_picture();
+        }
     }
 
     /// The configuration of the program.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::dependencies::ParentView;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::JobPath;
+use crate::registry::mirror::Watched;
 use crate::registry::{CommitError, Committed, NodeData, RegistryError, SessionId, SessionState, WatchEvent};
 
 /// Tells the rounds of an engine apart.
@@ -33,6 +34,9 @@ pub enum Event {
     ProofAnswered(Option<(SessionId, Now)>),
     /// The watch of the job's nodes delivered something.
     Watch(WatchEvent),
+    /// A watch of a part of the job is in place. Events may have been missed before. That of the whole job says so with a
+    /// [`WatchEvent::Gap`], see [`Self::placed`].
+    Watching(Watched),
     /// Answer to [`List`](super::Action::List), one for each path.
     Listed {
         /// The tag of the question.
@@ -79,4 +83,11 @@ pub enum Event {
         /// How long running items may go on before they are cut off.
         grace: Duration,
     },
+}
+
+impl Event {
+    /// A watch says that it is in place.
+    pub fn placed(watched: &Watched) -> Self {
+        if *watched == Watched::job() { Self::Watch(WatchEvent::Gap) } else { Self::Watching(watched.clone()) }
+    }
 }

@@ -43,6 +43,7 @@ impl JobEngine {
         next.mirror = self.mirror.unread();
         next.configuration.bound = bound.clone();
         next.planted = self.planted;
+        next.large_group = self.large_group;
         if self.membership.session.is_some() {
             next.membership.is_back = true;
             next.membership.joining_since = self.seen.map(|now| now.wall);

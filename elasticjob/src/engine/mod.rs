@@ -16,6 +16,7 @@ mod dependencies;
 mod engine;
 mod event;
 mod fire_lifecycle;
+mod hearing;
 mod late;
 mod left_runs;
 mod listeners;

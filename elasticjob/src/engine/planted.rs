@@ -85,6 +85,13 @@ pub enum Bug {
     UnguardedTakeover,
     /// A run goes on although an operator cancelled it.
     IgnoredCancel,
+    /// The leader of a large group hears of its own items alone.
+    DeafLeader,
+    /// What was known of an item that is not heard of any more counts again when it is.
+    #[cfg(feature = "testing")]
+    KeptPicture,
+    /// An instance of a large group hears of an item that comes to it only when the owners of all are read.
+    LateWatches,
     /// A lost run is taken over although an operator cancelled it.
     CancelledTakenOver,
     /// The leader of a job that depends on others decides as soon as one item of theirs has ended.
@@ -215,7 +222,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 94] = [
+    pub const ALL: [(&'static str, Self); 97] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -310,6 +317,9 @@ impl Bug {
         ("begun-before", Self::BegunBefore),
         ("starts-by-own-clock", Self::StartsByOwnClock),
         ("session-for-engine", Self::SessionForEngine),
+        ("deaf-leader", Self::DeafLeader),
+        ("kept-picture", Self::KeptPicture),
+        ("late-watches", Self::LateWatches),
     ];
 }
 

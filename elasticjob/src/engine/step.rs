@@ -117,9 +117,11 @@ impl JobEngine {
                     self.link.obstructed.clear();
                     self.remember_instances();
                 }
+                self.note_departure(&event);
                 self.mirror.on_event(&event);
                 self.hear_request();
             }
+            Event::Watching(watched) => self.mirror.on_placed(&watched),
             Event::Listed { generation, path, children } => {
                 if generation == self.mirror.generation() {
                     self.on_foreign_listed(&path, &children);
@@ -213,7 +215,15 @@ impl JobEngine {
             return;
         }
         let Some(session) = self.session.connected() else { return };
-        if waiting || self.link.write.is_some() || !self.mirror.is_synced() {
+        if waiting || self.link.write.is_some() {
+            return;
+        }
+        if self.mirror.is_synced() {
+            self.choose_watches();
+            // What a watch that is added now will tell of is listed behind it.
+            self.ask_for_lists();
+        }
+        if !self.mirror.is_synced() {
             return;
         }
         let is_settled = self.is_group_settled();
@@ -260,6 +270,10 @@ impl JobEngine {
             if self.phase == Phase::Stopped {
                 return;
             }
+        }
+        // A rule may have put another configuration in force.
+        if self.link.write.is_none() && self.mirror.is_synced() {
+            self.choose_watches();
         }
         self.ask_for_lists();
         let wanted = self.mirror.take_wanted();

@@ -71,6 +71,9 @@ impl JobEngine {
 
     /// The instances that take lost items over, in this order: available instances, the idle ones first.
     pub(super) fn takers(&self) -> Result<Vec<InstanceId>, Unread> {
+        if self.is_large_group()? {
+            return self.takers_of_large_group();
+        }
         let runners: Vec<&str> = self
             .mirror
             .running_items()

@@ -8,6 +8,7 @@ mod failover;
 mod foreign;
 mod group;
 mod handed_over;
+mod hearing;
 mod in_parts;
 mod java_peers;
 mod joining;

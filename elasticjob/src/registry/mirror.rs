@@ -12,6 +12,7 @@ mod nodes;
 mod parsed;
 #[cfg(test)]
 mod tests;
+mod watches;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,8 @@ use std::sync::Arc;
 
 use self::nodes::Nodes;
 use self::parsed::Parsed;
+use self::watches::PartWatches;
+pub use self::watches::{Parts, WatchChanges, Watched};
 use super::layout::{ItemNode, JobPath};
 use super::{
     Committed, CreateMode, Data, NodeData, Op, OpResult, SessionId, Stat, TRANSACTION_LIMIT, Transaction, WatchEvent,
@@ -147,9 +150,16 @@ pub struct Mirror {
     reading: BTreeMap<JobPath, bool>,
     in_flight: InFlight,
     watching: bool,
+    /// The watches of parts, where not everything is heard of. Boxed, as most jobs are those of small groups.
+    parts: Option<Box<PartWatches>>,
     /// Nodes whose data a decision needs and that have to be read: they are read together. Looking at a node is no change
     /// of the mirror, so they stand in a cell.
     wanted: RefCell<BTreeSet<JobPath>>,
+    /// A node that was taken to be missing although it is not heard of.
+    #[cfg(feature = "testing")]
+    trusted: RefCell<Option<JobPath>>,
+    #[cfg(feature = "testing")]
+    keeps_picture: bool,
 }
 
 impl Mirror {
@@ -165,13 +175,23 @@ impl Mirror {
             reading: BTreeMap::new(),
             in_flight: InFlight::default(),
             watching: false,
+            parts: None,
             wanted: RefCell::default(),
+            #[cfg(feature = "testing")]
+            trusted: RefCell::default(),
+            #[cfg(feature = "testing")]
+            keeps_picture: false,
         }
     }
 
     /// A mirror of the same job in the same namespace that has read nothing yet.
     pub fn unread(&self) -> Self {
-        Self { room: self.room, ..Self::new(self.job.clone()) }
+        Self {
+            room: self.room,
+            #[cfg(feature = "testing")]
+            keeps_picture: self.keeps_picture,
+            ..Self::new(self.job.clone())
+        }
     }
 
     /// Sets how many bytes the namespace adds to each path.
@@ -197,7 +217,8 @@ impl Mirror {
 
     /// Whether all nodes were listed since the last gap.
     pub fn is_synced(&self) -> bool {
-        self.watching && self.to_list.is_empty() && self.listing.is_empty()
+        let is_heard = self.parts.as_ref().is_none_or(|parts| parts.is_ready());
+        self.watching && is_heard && self.to_list.is_empty() && self.listing.is_empty()
     }
 
     /// The tag of requests that are sent now.
@@ -220,15 +241,21 @@ impl Mirror {
         self.to_list = BTreeSet::from([JobPath::Root]);
     }
 
+    /// Events may be missing: everything is doubtful.
+    fn on_gap(&mut self) {
+        self.watching = true;
+        // The transaction in flight is as doubtful as if other instances had written too.
+        self.in_flight.0.values_mut().for_each(|(expected, seen)| *seen = *expected + 1);
+        self.doubt_all();
+    }
+
     /// Takes an event of the watch.
     pub fn on_event(&mut self, event: &WatchEvent) {
         let (path, exists) = match event {
             WatchEvent::Gap => {
-                self.watching = true;
-                // Events may be missing: the transaction in flight is as doubtful as if other instances had written
-                // too.
-                self.in_flight.0.values_mut().for_each(|(expected, seen)| *seen = *expected + 1);
-                self.doubt_all();
+                if !self.on_whole_placed() {
+                    self.on_gap();
+                }
                 return;
             }
             WatchEvent::Created(path) | WatchEvent::Changed(path) => (path, true),
@@ -247,6 +274,17 @@ impl Mirror {
                     told.insert(path.clone());
                 }
             }
+        }
+        if !self.hears(&path) {
+            // Of a watch that is not needed any more.
+            return;
+        }
+        if let JobPath::Item(item, ItemNode::Instance) = &path
+            && !self.hears(&JobPath::running(*item))
+        {
+            // The owner stands for its item, of which nothing else is heard.
+            let item = JobPath::Item(*item, ItemNode::Dir);
+            if exists { self.nodes.add(item) } else { self.nodes.remove(&item) }
         }
         if exists {
             self.nodes.insert(path, None);
@@ -269,6 +307,9 @@ impl Mirror {
             return;
         }
         let Some(told) = take(&mut self.listing, path) else { return };
+        if !self.trusts_list(path) {
+            return;
+        }
         let exists = children.is_some();
         let listed: BTreeSet<JobPath> =
             children.unwrap_or_default().iter().filter_map(|name| path.child(&self.job, name)).collect();
@@ -284,7 +325,14 @@ impl Mirror {
         }
         for child in listed {
             // An event may have reported the child itself, but not nodes that existed below it before.
-            if child.has_children() {
+            if !self.hears(&child) {
+                continue;
+            }
+            let is_heard = match &child {
+                JobPath::Item(item, ItemNode::Dir) => self.on_item_listed(*item),
+                _ => true,
+            };
+            if child.has_children() && is_heard {
                 self.to_list.insert(child.clone());
             }
             if !told.contains(&child) {
@@ -312,6 +360,7 @@ impl Mirror {
         match self.lookup(path) {
             Lookup::Missing => Ok(None),
             Lookup::Known(known) => Ok(Some(known)),
+            Lookup::Unread if !self.hears(path) => Err(Unread),
             Lookup::Unread => {
                 self.wanted.borrow_mut().insert(path.clone());
                 Err(Unread)
@@ -397,6 +446,9 @@ impl Mirror {
         // Doubtful: an event came between request and answer, and may be later than the answer. The next rule that
         // needs the data reads again.
         let Some(false) = take(&mut self.reading, path) else { return };
+        if !self.hears(path) {
+            return;
+        }
         match node {
             Some(node) => {
                 self.nodes.insert(path.clone(), Some(Known::boxed(node.data, node.stat)));
@@ -430,7 +482,7 @@ impl Mirror {
                 OpResult::Create { path } => path,
                 _ => op.path(),
             };
-            let Some(path) = JobPath::parse(&self.job, path) else { continue };
+            let Some(path) = JobPath::parse(&self.job, path).filter(|path| self.hears(path)) else { continue };
             let (expected, seen) = in_flight.get(&path).copied().unwrap_or((1, 0));
             // Events have already shown which nodes exist. More events than expected mean that another client wrote as
             // well.
@@ -478,6 +530,9 @@ impl Mirror {
 
     /// What the mirror knows of a node.
     pub fn lookup(&self, path: &JobPath) -> Lookup<'_> {
+        if !self.hears(path) {
+            return Lookup::Unread;
+        }
         match self.nodes.get(path) {
             None => Lookup::Missing,
             Some(None) => Lookup::Unread,
@@ -485,9 +540,19 @@ impl Mirror {
         }
     }
 
-    /// Whether a node exists.
+    /// Whether a node exists. No rule may ask that of a node that is not heard of.
     pub fn exists(&self, path: &JobPath) -> bool {
+        #[cfg(feature = "testing")]
+        if !self.hears(path) {
+            self.trusted.borrow_mut().get_or_insert_with(|| path.clone());
+        }
         self.nodes.contains(path)
+    }
+
+    /// A node that is not heard of and that a rule took to be missing all the same.
+    #[cfg(feature = "testing")]
+    pub fn take_trusted(&self) -> Option<JobPath> {
+        self.trusted.take()
     }
 
     /// The live instances, in ascending order.

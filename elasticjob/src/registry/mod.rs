@@ -69,6 +69,12 @@ pub trait RegistryCenter: fmt::Debug + Send + Sync + 'static {
     /// path ends at once.
     fn watch(&self, path: &str) -> Box<dyn WatchStream>;
 
+    /// Watches a node alone, which need not exist: as [`Self::watch`], without the nodes below it. A back end that cannot
+    /// do that may tell of those as well, which is what the default does.
+    fn watch_node(&self, path: &str) -> Box<dyn WatchStream> {
+        self.watch(path)
+    }
+
     /// The state of the session, now and as it changes. When it is [`SessionState::Connected`] again, the
     /// [`WatchEvent::Gap`] of every watch that existed before can be polled. So no reader acts in a new session on the
     /// state of the last one.
@@ -154,7 +160,7 @@ pub enum WatchEvent {
     Gap,
 }
 
-/// The events of one recursive watch. Ends with `None` when the registry center is closed.
+/// The events of one watch. Ends with `None` when the registry center is closed.
 pub trait WatchStream: Send {
     /// The next event.
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<WatchEvent>>;

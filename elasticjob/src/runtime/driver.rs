@@ -2,6 +2,7 @@
 
 mod fallen;
 mod report;
+mod watches;
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -16,6 +17,7 @@ use litemap::LiteMap;
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use self::watches::Watches;
 use super::environment::JobEnvironment;
 use super::followed::Followed;
 use super::handle::{Letter, ShutdownMode, TriggerError, Triggered};
@@ -39,8 +41,7 @@ use crate::executor::{self, ItemOutcome, Running, Slots, spawn_item, spawn_liste
 use crate::fire::{CancelReason, Fire, FireState, ItemEnd, RunKey, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::job_status::JobStatus;
-use crate::registry::layout::JobPath;
-use crate::registry::{Proof, RegistryCenter, SessionId, SessionState, WatchEvent, WatchStream};
+use crate::registry::{Proof, RegistryCenter, SessionId, SessionState};
 use crate::schedule::TimeZone;
 
 /// The pause between a failed attempt to prove the session and the next one.
@@ -70,9 +71,7 @@ pub(super) struct Driver {
     mailbox: Arc<Mailbox<Letter>>,
     status: watch::Sender<JobStatus>,
     session: watch::Receiver<SessionState>,
-    watch: Box<dyn WatchStream>,
-    /// The registry center is closed: the watch has no more events, and would report its end for ever.
-    watch_ended: bool,
+    watches: Watches,
     answers: Answers,
     timer: Timer,
     running: LiteMap<ShardingItem, LiveItem>,
@@ -102,8 +101,7 @@ impl Driver {
         let name = engine.job_name().clone();
         Box::new(Self {
             session: registry.session(),
-            watch: registry.watch(&JobPath::Root.absolute(&name)),
-            watch_ended: false,
+            watches: Watches::of_job(&*registry, &name),
             timer: environment.timers().register(mailbox.bell().clone()),
             recorder: Recorder::of(&environment, &name),
             observed: environment.observer().map(|observer| Box::new(Observed::new(observer.clone(), name.clone()))),
@@ -145,7 +143,7 @@ impl Driver {
             tokio::select! {
                 biased;
                 Ok(()) = self.session.changed() => self.take_session(),
-                event = poll_fn(|cx| self.watch.poll_next(cx)), if !self.watch_ended => self.take_watch_event(event),
+                event = poll_fn(|cx| self.watches.poll_next(cx)) => self.take_watch_event(event),
                 event = self.answers.next() => {
                     // The engine must see what happened before the answer was given before it sees the answer.
                     self.drain_watch();
@@ -167,10 +165,10 @@ impl Driver {
         self.feed_proof();
     }
 
-    fn take_watch_event(&mut self, event: Option<WatchEvent>) {
+    fn take_watch_event(&mut self, event: Option<Event>) {
         match event {
             Some(event) => {
-                self.gather(Event::Watch(event));
+                self.gather(event);
                 self.drain_watch();
                 // The events of an own transaction come just before its answer: both are decided on together. A session
                 // that changed meanwhile goes first.
@@ -184,18 +182,15 @@ impl Driver {
                 }
             }
             // The registry center is closed; its session says so too.
-            None => {
-                self.watch_ended = true;
-                self.feed(Event::Session(SessionState::Closed));
-            }
+            None => self.feed(Event::Session(SessionState::Closed)),
         }
     }
 
     /// Notes the watch events that have arrived. The caller has to let the engine decide afterwards.
     fn drain_watch(&mut self) {
         let mut cx = Context::from_waker(Waker::noop());
-        while let Poll::Ready(Some(event)) = self.watch.poll_next(&mut cx) {
-            self.gather(Event::Watch(event));
+        while let Poll::Ready(Some(event)) = self.watches.poll_next(&mut cx) {
+            self.gather(event);
         }
     }
 
@@ -315,6 +310,7 @@ impl Driver {
         let Some(action) = self.answers.ask(&*self.registry, &self.job, action) else { return };
         match action {
             Action::List { .. } | Action::Read { .. } | Action::Commit(_) => {}
+            Action::Watch(changes) => self.watches.change(&*self.registry, &self.job, changes),
             Action::Prove => self.prove(),
             Action::Start(start) => self.start_items(start),
             Action::AskToStop(items) => self.each_running(&items, Running::ask_to_stop),

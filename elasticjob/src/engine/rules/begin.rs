@@ -38,7 +38,23 @@ enum Verdict {
 
 /// Begins the items of the open fire that this instance owns: one transaction for all of them, several where they are too
 /// many for one, none when execution is not monitored.
+///
+/// A manual trigger that came meanwhile is the next.
 pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    let is_looking = |engine: &JobEngine| engine.fires.open.as_ref().is_some_and(|open| !open.looked);
+    let looks = is_looking(engine);
+    let step = begin_open(engine, now)?;
+    // No event may follow a fire of which nothing is to run here: the trigger would wait for the next one, and for ever
+    // where each fire finds it so.
+    let waits = || looks && !is_looking(engine) && engine.mirror.exists(&engine.own_trigger());
+    Ok(match step {
+        Step::Pass if waits() => Step::Again,
+        step => step,
+    })
+}
+
+/// Looks at the open fire, and begins what is to begin of it.
+fn begin_open(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.phase != Phase::Active || !engine.is_registered() || engine.fires.unresolved.is_some() {
         return Ok(Step::Pass);
     }
@@ -153,7 +169,6 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
                 engine.looked_at(now);
                 Ok(match misfire::mark(engine, now)? {
                     Step::Pass if engine.alternate(now, &mine) => Step::Again,
-                    Step::Pass if is_first => after_look(engine),
                     step => step,
                 })
             }
@@ -206,7 +221,7 @@ fn decline(engine: &mut JobEngine, now: Now, total: u32, reason: SkipReason) -> 
             engine.fires.open = Some(open);
             engine.close_runs(now);
         }
-        return Ok(if is_first { after_look(engine) } else { Step::Pass });
+        return Ok(Step::Pass);
     }
     let takes_trigger = takes_trigger(engine)?;
     let Some(open) = engine.fires.open.take() else { return Ok(Step::Pass) };
@@ -286,13 +301,7 @@ fn begin_unmonitored(engine: &mut JobEngine, now: Now, key: RunKey, mine: Vec<Sh
     }
     engine.looked_at(now);
     engine.fires.open = None;
-    Ok(after_look(engine))
-}
-
-/// Goes on with a trigger that waited for the first look at a fire: where that look begins nothing, no answer follows that
-/// would bring it to mind.
-fn after_look(engine: &JobEngine) -> Step {
-    if engine.mirror.exists(&engine.own_trigger()) { Step::Again } else { Step::Pass }
+    Ok(Step::Pass)
 }
 
 /// Decides on every item of this instance that is not decided yet.

@@ -89,7 +89,7 @@ impl JobEngine {
     }
 
     /// Whether the leader's node is this instance's, made in the live session.
-    pub(super) fn is_leader(&self) -> bool {
+    pub(in crate::engine) fn is_leader(&self) -> bool {
         let session = self.session.connected();
         let leader = self.mirror.need(&JobPath::LeaderInstance).unwrap_or(None);
         let is_me = |known: &Known| known.owner == session && known.text() == Some(self.identity.instance.as_str());

@@ -10,8 +10,13 @@ use crate::engine::planted::Bug;
 use crate::engine::state::leadership::IdleServers;
 use crate::registry::mirror::Unread;
 
+/// How long it gives way to a fire.
+const GIVES_WAY: Duration = Duration::from_secs(3);
+
 /// Lists the nodes of the job again. It forgets the basis of the last assignment, and that all marks were found to be
 /// of live runs. The rules that repair a fault at any other time repair it then.
+///
+/// Nothing begins until everything is listed, so a fire that has come is looked at first.
 pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let interval = engine.reconcile_interval().filter(|_| !engine.planted.has(Bug::BlindTrust));
     let Some(interval) = interval else {
@@ -24,7 +29,9 @@ pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
         Some(at) => at.min(now.mono + interval),
     };
     engine.leadership.reconcile_at = Some(at);
-    let Some(leadership) = engine.leadership.term.as_mut().filter(|_| now.mono >= at) else { return Ok(Step::Pass) };
+    let has_fire = engine.fires.open.as_ref().is_some_and(|open| !open.looked);
+    let is_time = now.mono >= if has_fire { at + GIVES_WAY } else { at };
+    let Some(leadership) = engine.leadership.term.as_mut().filter(|_| is_time) else { return Ok(Step::Pass) };
     leadership.basis = None;
     leadership.idle_servers = IdleServers::Unknown;
     engine.leadership.reconcile_at = Some(now.mono + interval);

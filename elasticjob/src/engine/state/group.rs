@@ -23,6 +23,7 @@ impl Group {
             | Event::ListenersCalled { .. } => {}
             Event::Session(_)
             | Event::Watch(_)
+            | Event::Watching(_)
             | Event::Listed { .. }
             | Event::Read { .. }
             | Event::Committed(_)

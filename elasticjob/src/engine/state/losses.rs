@@ -1,6 +1,6 @@
 //! Runs that were lost with their instances, and whose turn it is to take an item over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::fire::Fire;
@@ -24,6 +24,9 @@ const JAVA_GRACE: Duration = Duration::from_secs(3);
 pub(in crate::engine) struct Losses {
     /// The instances and sessions that were there when every mark was found to be of a live run.
     checked: Option<Witnesses>,
+    /// Items of instances that went away, until their marks were looked at. An instance that hears of its own items alone
+    /// has to hear of these too.
+    left_by_the_gone: BTreeSet<ShardingItem>,
     /// When this instance may take each lost item.
     turns: BTreeMap<ShardingItem, Turn>,
 }
@@ -72,6 +75,17 @@ impl Losses {
     /// Forgets all turns: this instance takes nothing over.
     pub(in crate::engine) fn stand_down(&mut self) {
         self.turns.clear();
+        self.left_by_the_gone.clear();
+    }
+
+    /// These items were those of an instance that went away.
+    pub(in crate::engine) fn note_left(&mut self, items: impl IntoIterator<Item = ShardingItem>) {
+        self.left_by_the_gone.extend(items);
+    }
+
+    /// The items of instances that went away, as far as their marks were not looked at.
+    pub(in crate::engine) fn left_by_the_gone(&self) -> impl Iterator<Item = ShardingItem> {
+        self.left_by_the_gone.iter().copied()
     }
 
     /// The first item whose turn has come. The turns are set when a loss is seen first: the k-th item is for the k-th
@@ -116,6 +130,7 @@ impl Losses {
     /// Notes that every mark is of a live run.
     pub(in crate::engine) fn found_none(&mut self, mirror: &Mirror) {
         self.turns.clear();
+        self.left_by_the_gone.clear();
         self.checked = Some(Witnesses {
             generation: mirror.generation(),
             instances: mirror.instances().cloned().collect(),

@@ -1,6 +1,6 @@
 //! Engines on one tree, driven by hand: every request is answered at once, unless a test says otherwise.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use crate::engine::{
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::JobPath;
+use crate::registry::mirror::Watched;
 use crate::registry::tree::{Tree, TreeError};
 use crate::registry::{
     CommitError, CreateMode, Op, SessionId, SessionState, TRANSACTION_LIMIT, Transaction, WatchEvent,
@@ -59,6 +60,10 @@ pub(super) struct Host {
     pub(super) answers: Vec<TriggerAnswer>,
     pub(super) notices: Vec<Notice>,
     pub(super) stopped: bool,
+    /// What it watches, how often it changed that, and how many events it was told.
+    pub(super) watches: BTreeSet<Watched>,
+    pub(super) watches_changed: usize,
+    pub(super) told: usize,
 }
 
 impl Host {
@@ -66,6 +71,7 @@ impl Host {
     pub(super) fn clear(&mut self) {
         self.commits.clear();
         self.reads = 0;
+        (self.watches_changed, self.told) = (0, 0);
         self.started.clear();
         self.notices.clear();
         self.answers.clear();
@@ -175,6 +181,9 @@ impl Group {
             answers: Vec::new(),
             notices: Vec::new(),
             stopped: false,
+            watches: BTreeSet::from([Watched::job()]),
+            watches_changed: 0,
+            told: 0,
         });
         let host = self.hosts.len() - 1;
         self.connect_anew(host);
@@ -193,7 +202,9 @@ impl Group {
         self.hosts[host].connected = true;
         let id = self.hosts[host].session;
         self.tell(host, Event::Session(SessionState::Connected { id, timeout: TIMEOUT }));
-        self.tell(host, Event::Watch(WatchEvent::Gap));
+        for watched in self.hosts[host].watches.clone() {
+            self.tell(host, Event::placed(&watched));
+        }
     }
 
     pub(super) fn disconnect(&mut self, host: usize) {
@@ -378,7 +389,11 @@ impl Group {
     fn publish(&mut self, events: &[WatchEvent]) {
         for host in 0..self.hosts.len() {
             if self.hosts[host].connected {
-                self.events.extend(events.iter().map(|event| (host, Event::Watch(event.clone()))));
+                let watches = &self.hosts[host].watches;
+                let told = events.iter().filter(|event| watches.iter().any(|watched| watched.tells(&job(), event)));
+                let told: Vec<_> = told.map(|event| (host, Event::Watch(event.clone()))).collect();
+                self.hosts[host].told += told.len();
+                self.events.extend(told);
             }
         }
     }
@@ -405,6 +420,14 @@ impl Group {
                     let node = Ok(self.tree.get(&path.absolute(&job())).unwrap());
                     self.events.push_back((host, Event::Read { generation, path, node }));
                 }
+            }
+            Action::Watch(changes) => {
+                state.watches_changed += 1;
+                for watched in changes.add {
+                    state.watches.insert(watched.clone());
+                    self.events.push_back((host, Event::placed(&watched)));
+                }
+                self.hosts[host].watches.retain(|watched| !changes.drop.contains(watched));
             }
             Action::Commit(transaction) => self.commit(host, &transaction),
             Action::Prove if state.connected => {

@@ -2,7 +2,7 @@
 
 use super::group::{Group, every_five, job};
 use crate::config::{JobConfiguration, wire};
-use crate::engine::Notice;
+use crate::engine::{Event, Notice};
 use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction};
 
@@ -56,6 +56,19 @@ fn below_one_it_is_switched_off() {
         group.run_until(3_600_000);
         assert_eq!(group.text(&JobPath::owner_of(1)), None);
     }
+}
+
+#[test]
+fn a_fire_that_has_come_is_looked_at_before_everything_is_listed() {
+    // It is due after 50.5 s, and the fire 52 s after the start.
+    let configuration = JobConfiguration::builder("job", 1).cron("12 * * * * ?").reconcile_interval_minutes(1);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    group.sleep_until(52_000);
+    group.tell(0, Event::Tick);
+    let told = |is: fn(&Notice) -> bool| group.hosts[0].notices.iter().position(is);
+    let begun = told(|notice| matches!(notice, Notice::Begun { .. }));
+    let reconciling = told(|notice| *notice == Notice::Reconciling);
+    assert!(begun.is_some() && begun < reconciling, "{:?}", group.hosts[0].notices);
 }
 
 #[test]

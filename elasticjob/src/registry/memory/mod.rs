@@ -181,6 +181,24 @@ impl MemoryRegistryCenter {
         shared.dispatch(events);
         Ok(committed)
     }
+
+    fn add_watch(&self, path: &str, below: bool) -> Box<dyn WatchStream> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let queue = Arc::new(Queue::default());
+        let mut shared = self.registry.lock();
+        match shared.clients.get(&self.client).filter(|_| limits::is_valid_path(path)) {
+            None => queue.close(),
+            // A client that is cut off gets its gap when it is connected again.
+            Some(link) => {
+                if link.cut.is_none() {
+                    queue.push(WatchEvent::Gap);
+                }
+                shared.watchers.add(path, below, self.client, queue.clone());
+            }
+        }
+        drop(shared);
+        Box::new(MemoryWatch { registry: self.registry.clone(), path: path.into(), queue })
+    }
 }
 
 impl RegistryCenter for MemoryRegistryCenter {
@@ -197,21 +215,11 @@ impl RegistryCenter for MemoryRegistryCenter {
     }
 
     fn watch(&self, path: &str) -> Box<dyn WatchStream> {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        let queue = Arc::new(Queue::default());
-        let mut shared = self.registry.lock();
-        match shared.clients.get(&self.client).filter(|_| limits::is_valid_path(path)) {
-            None => queue.close(),
-            // A client that is cut off gets its gap when it is connected again.
-            Some(link) => {
-                if link.cut.is_none() {
-                    queue.push(WatchEvent::Gap);
-                }
-                shared.watchers.add(path, self.client, queue.clone());
-            }
-        }
-        drop(shared);
-        Box::new(MemoryWatch { registry: self.registry.clone(), path: path.into(), queue })
+        self.add_watch(path, true)
+    }
+
+    fn watch_node(&self, path: &str) -> Box<dyn WatchStream> {
+        self.add_watch(path, false)
     }
 
     fn session(&self) -> watch::Receiver<SessionState> {

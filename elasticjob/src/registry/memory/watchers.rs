@@ -64,8 +64,16 @@ impl Queue {
 struct Watcher {
     /// Without a trailing slash, empty for the root.
     path: Box<str>,
+    /// Whether it hears of the nodes below it too.
+    below: bool,
     client: u64,
     queue: Arc<Queue>,
+}
+
+impl Watcher {
+    fn hears(&self, path: &str) -> bool {
+        *path == *self.path || (self.below && is_at_or_below(path, &self.path))
+    }
 }
 
 /// All watches of a registry.
@@ -76,11 +84,11 @@ pub(super) struct Watchers {
 }
 
 impl Watchers {
-    pub(super) fn add(&mut self, path: &str, client: u64, queue: Arc<Queue>) {
+    pub(super) fn add(&mut self, path: &str, below: bool, client: u64, queue: Arc<Queue>) {
         let path: Box<str> = path.trim_end_matches('/').into();
         // Usually a job has one watch.
         let watchers = self.by_segment.entry(first_segment(&path).into()).or_insert_with(|| Vec::with_capacity(1));
-        watchers.push(Watcher { path, client, queue });
+        watchers.push(Watcher { path, below, client, queue });
     }
 
     pub(super) fn remove(&mut self, path: &str, queue: &Arc<Queue>) {
@@ -104,7 +112,7 @@ impl Watchers {
             for watcher in
                 [Some(""), segment].into_iter().flatten().filter_map(|segment| self.by_segment.get(segment)).flatten()
             {
-                if is_at_or_below(path, &watcher.path) && !deaf(watcher.client) {
+                if watcher.hears(path) && !deaf(watcher.client) {
                     watcher.queue.push(event.clone());
                 }
             }
@@ -154,7 +162,7 @@ mod tests {
         let queues: Vec<_> = ["/", "/a", "/a/b", "/ab", "/b"]
             .map(|path| {
                 let queue = Arc::new(Queue::default());
-                watchers.add(path, 1, queue.clone());
+                watchers.add(path, true, 1, queue.clone());
                 queue
             })
             .into();
@@ -169,5 +177,15 @@ mod tests {
         assert_eq!(drain(&queues[0]).len(), 1, "the root is told once of itself");
         watchers.dispatch(vec![WatchEvent::Deleted("/a".into())], |client| client == 1);
         assert_eq!(drain(&queues[0]), []);
+    }
+
+    #[test]
+    fn a_watch_of_a_node_alone_does_not_hear_of_the_nodes_below_it() {
+        let mut watchers = Watchers::default();
+        let queue = Arc::new(Queue::default());
+        watchers.add("/a/b", false, 1, queue.clone());
+        let created = ["/a", "/a/b", "/a/b/c", "/a/bc"].map(|path| WatchEvent::Created(path.into()));
+        watchers.dispatch(created.to_vec(), |_| false);
+        assert_eq!(drain(&queue), [WatchEvent::Created("/a/b".into())]);
     }
 }

@@ -285,3 +285,121 @@ fn data_are_parsed_once_and_again_after_each_change() {
     assert_eq!((known.parsed(text).as_str(), copy.parsed(text).as_str()), ("e", "f"));
     assert_eq!(*known.parsed(<[u8]>::len), 1, "as another type");
 }
+
+/// Of two items only the first is heard of.
+fn parts() -> Parts {
+    Parts { total: 2, items: BTreeSet::from([0]) }
+}
+
+/// A mirror that hears of the first item and of the group.
+fn of_parts() -> Mirror {
+    let mut mirror = synced();
+    let changes = mirror.hear(Some(&parts()));
+    changes.add.iter().for_each(|watched| mirror.on_placed(watched));
+    assert_eq!(mirror.hear(Some(&parts())).drop, [Watched::job()]);
+    mirror
+}
+
+#[test]
+fn the_watch_of_the_whole_job_is_dropped_when_those_of_its_parts_are_in_place() {
+    let mut mirror = synced();
+    let changes = mirror.hear(Some(&parts()));
+    assert!(changes.drop.is_empty() && changes.add.contains(&Watched::below(JobPath::Item(0, ItemNode::Dir))));
+    let (last, others) = changes.add.split_last().unwrap();
+    others.iter().for_each(|watched| mirror.on_placed(watched));
+    assert!(mirror.hear(Some(&parts())).is_empty() && mirror.hears(&JobPath::running(1)));
+    mirror.on_placed(last);
+    assert_eq!(mirror.hear(Some(&parts())).drop, [Watched::job()]);
+    assert!(mirror.is_synced());
+}
+
+#[test]
+fn what_is_not_heard_of_is_neither_there_nor_missing() {
+    let mut mirror = of_parts();
+    let running = JobPath::running(1);
+    mirror.on_event(&WatchEvent::Created("/job/sharding/1/running".into()));
+    assert!(!mirror.hears(&running) && mirror.lookup(&running) == Lookup::Unread);
+    assert_eq!(mirror.need(&running), Err(Unread));
+    assert!(!mirror.has_wanted(), "to read it once would not do");
+    assert_eq!(mirror.running_items().collect::<Vec<_>>(), [0]);
+    assert_eq!(mirror.items().collect::<Vec<_>>(), [0, 1], "the owners of all items are heard of");
+}
+
+#[test]
+fn an_item_is_listed_when_it_is_heard_of_again() {
+    let mut mirror = of_parts();
+    let both = Parts { total: 2, items: BTreeSet::from([0, 1]) };
+    let changes = mirror.hear(Some(&both));
+    let item = Watched::below(JobPath::Item(1, ItemNode::Dir));
+    assert_eq!(changes, WatchChanges { add: vec![item.clone()], drop: vec![] });
+    assert!(!mirror.is_synced());
+    mirror.on_placed(&item);
+    assert!(!mirror.is_synced());
+    list_all(&mut mirror, &[("/job/sharding/1", &["instance", "running"])]);
+    assert_eq!(mirror.running_items().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(mirror.hear(Some(&both)).drop, [Watched::node(JobPath::owner_of(1))]);
+}
+
+#[test]
+fn a_list_that_comes_back_before_its_watch_is_in_place_is_sent_again() {
+    let mut mirror = of_parts();
+    let item = JobPath::Item(1, ItemNode::Dir);
+    let _ = mirror.hear(Some(&Parts { total: 2, items: BTreeSet::from([0, 1]) }));
+    assert_eq!(mirror.take_lists(), [item.clone()], "behind the watch");
+    mirror.on_listed(mirror.generation(), &item, names(&["running"]));
+    assert!(!mirror.hears(&JobPath::running(1)));
+    mirror.on_placed(&Watched::below(item));
+    assert!(!mirror.is_synced());
+    list_all(&mut mirror, &[("/job/sharding/1", &["instance", "misfire"])]);
+    assert_eq!(mirror.misfired_items().collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(mirror.running_items().collect::<Vec<_>>(), [0]);
+}
+
+#[test]
+fn an_item_is_not_forgotten_while_an_answer_about_it_is_on_its_way() {
+    let mut mirror = of_parts();
+    let none = Parts { total: 2, items: BTreeSet::new() };
+    let changes = mirror.hear(Some(&none));
+    changes.add.iter().for_each(|watched| mirror.on_placed(watched));
+    let generation = mirror.generation();
+    mirror.start_reads([JobPath::running(0)]);
+    assert!(mirror.hear(Some(&none)).is_empty());
+    mirror.on_read(generation, &JobPath::running(0), node("a", 0));
+    assert_eq!(mirror.hear(Some(&none)).drop, [Watched::below(JobPath::Item(0, ItemNode::Dir))]);
+    assert_eq!(mirror.running_items().count(), 0);
+}
+
+#[test]
+fn the_whole_job_is_heard_of_again_without_a_doubt_about_what_was_heard_all_the_time() {
+    let mut mirror = of_parts();
+    let generation = mirror.generation();
+    mirror.start_reads([JobPath::Config]);
+    mirror.on_read(generation, &JobPath::Config, node("cron", 0));
+    assert_eq!(mirror.hear(None).add, [Watched::job()]);
+    assert!(!mirror.is_synced());
+    mirror.on_event(&WatchEvent::Gap);
+    let items: &[&str] = &["0", "1"];
+    list_all(
+        &mut mirror,
+        &[
+            ("/job/sharding", items),
+            ("/job/sharding/0", &["instance", "running"]),
+            ("/job/sharding/1", &["instance", "misfire"]),
+        ],
+    );
+    assert!(matches!(mirror.lookup(&JobPath::Config), Lookup::Known(_)));
+    assert_eq!(mirror.misfired_items().collect::<Vec<_>>(), [1]);
+    assert!(!mirror.hear(None).drop.is_empty() && mirror.hear(None).is_empty());
+}
+
+#[test]
+fn after_a_gap_a_mirror_of_parts_lists_what_it_hears_of_and_reads_the_owners_of_the_others() {
+    let mut mirror = of_parts();
+    mirror.on_placed(&Watched::node(JobPath::Config));
+    assert!(!mirror.is_synced());
+    let items: &[&str] = &["0", "1"];
+    list_all(&mut mirror, &[("/job", &["config", "sharding"]), ("/job/sharding", items), ("/job/sharding/0", &[])]);
+    assert_eq!(mirror.lookup(&JobPath::running(0)), Lookup::Missing);
+    assert_eq!(mirror.need(&JobPath::owner_of(1)), Err(Unread));
+    assert_eq!(mirror.take_wanted(), BTreeSet::from([JobPath::owner_of(1)]));
+}

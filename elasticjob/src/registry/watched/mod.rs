@@ -296,6 +296,10 @@ impl RegistryCenter for WatchedRegistry {
         self.shared.center.watch(path)
     }
 
+    fn watch_node(&self, path: &str) -> Box<dyn WatchStream> {
+        self.shared.center.watch_node(path)
+    }
+
     fn session(&self) -> watch::Receiver<SessionState> {
         self.shared.center.session()
     }

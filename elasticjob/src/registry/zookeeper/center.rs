@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::watch as state;
-use zookeeper_client::{Client, Error};
+use zookeeper_client::{AddWatchMode, Client, Error};
 
 use super::session::Session;
 use super::watch::ZookeeperWatch;
@@ -175,7 +175,13 @@ impl RegistryCenter for ZookeeperRegistryCenter {
     }
 
     fn watch(&self, path: &str) -> Box<dyn WatchStream> {
-        Box::new(ZookeeperWatch::new(self.session.clone(), self.session.add_watch(path)))
+        let slot = self.session.add_watch(path, AddWatchMode::PersistentRecursive);
+        Box::new(ZookeeperWatch::new(self.session.clone(), slot))
+    }
+
+    fn watch_node(&self, path: &str) -> Box<dyn WatchStream> {
+        let slot = self.session.add_watch(path, AddWatchMode::Persistent);
+        Box::new(ZookeeperWatch::new(self.session.clone(), slot))
     }
 
     fn session(&self) -> state::Receiver<SessionState> {

@@ -193,7 +193,7 @@ impl Session {
     }
 
     /// Registers a watch. The request is sent at once where a connection is in place; otherwise the loop sends it.
-    pub(super) fn add_watch(&self, path: &str) -> Arc<Slot> {
+    pub(super) fn add_watch(&self, path: &str, mode: AddWatchMode) -> Arc<Slot> {
         let mut inner = self.lock();
         inner.last_slot += 1;
         let id = inner.last_slot;
@@ -203,15 +203,14 @@ impl Session {
             (Some(live), Some(connection)) => {
                 self.requests.fetch_add(1, Ordering::Relaxed);
                 let owned = path.to_owned();
-                let mut adding: Adding =
-                    Box::pin(async move { live.client.watch(&owned, AddWatchMode::PersistentRecursive).await });
+                let mut adding: Adding = Box::pin(async move { live.client.watch(&owned, mode).await });
                 // The first poll sends the request.
                 if let Some(added) = (&mut adding).now_or_never() {
                     adding = Box::pin(std::future::ready(added));
                 }
-                Arc::new(Slot::adding(id, path, adding, connection))
+                Arc::new(Slot::adding(id, path, mode, adding, connection))
             }
-            _ => Arc::new(Slot::new(id, path)),
+            _ => Arc::new(Slot::new(id, path, mode)),
         };
         if self.closing.is_cancelled() || *self.state.borrow() == SessionState::Closed || !limits::is_valid_path(path) {
             slot.close();
@@ -370,7 +369,7 @@ impl Session {
                 missing
             };
             self.requests.fetch_add(missing.len() as u64, Ordering::Relaxed);
-            let added = missing.iter().map(|slot| live.client.watch(&slot.path, AddWatchMode::PersistentRecursive));
+            let added = missing.iter().map(|slot| live.client.watch(&slot.path, slot.mode));
             for (slot, added) in missing.iter().zip(join_all(added).await) {
                 slot.put(added?, connection);
             }

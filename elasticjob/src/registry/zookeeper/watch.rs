@@ -1,6 +1,6 @@
-//! Recursive watches that outlive connections and sessions.
+//! Persistent watches that outlive connections and sessions.
 //!
-//! The client library loses recursive watches at every reconnect, and the server does not report what was missed. So
+//! The client library loses persistent watches at every reconnect, and the server does not report what was missed. So
 //! the session loop adds each watch again and hands it over through a [`Slot`]; the stream then delivers a gap. Events
 //! go straight from the library to the reader of the stream: a task in between could deliver them after an answer.
 
@@ -10,7 +10,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use zookeeper_client::{Error, EventType, PersistentWatcher};
+use zookeeper_client::{AddWatchMode, Error, EventType, PersistentWatcher};
 
 use super::session::Session;
 use crate::registry::{WatchEvent, WatchStream};
@@ -24,6 +24,7 @@ pub(super) type Adding = Pin<Box<dyn Future<Output = Result<PersistentWatcher, E
 pub(super) struct Slot {
     id: u64,
     pub(super) path: String,
+    pub(super) mode: AddWatchMode,
     state: Mutex<SlotState>,
 }
 
@@ -39,14 +40,14 @@ struct SlotState {
 
 impl Slot {
     /// A slot for a watch that is on no connection so far.
-    pub(super) fn new(id: u64, path: &str) -> Self {
-        Self { id, path: path.to_owned(), state: Mutex::default() }
+    pub(super) fn new(id: u64, path: &str, mode: AddWatchMode) -> Self {
+        Self { id, path: path.to_owned(), mode, state: Mutex::default() }
     }
 
     /// A slot for a watch that is being added on a connection.
-    pub(super) fn adding(id: u64, path: &str, adding: Adding, connection: u64) -> Self {
+    pub(super) fn adding(id: u64, path: &str, mode: AddWatchMode, adding: Adding, connection: u64) -> Self {
         let state = SlotState { adding: Some(adding), connection: Some(connection), ..SlotState::default() };
-        Self { id, path: path.to_owned(), state: Mutex::new(state) }
+        Self { id, path: path.to_owned(), mode, state: Mutex::new(state) }
     }
 
     pub(super) fn is_on(&self, connection: u64) -> bool {

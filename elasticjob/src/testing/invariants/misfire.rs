@@ -117,6 +117,14 @@ impl MadeUp {
                 }
                 Ok(())
             }
+            // The last of the items of a fire that takes several transactions: the next fire came before theirs, and waits for
+            // the others.
+            Observation::Notice {
+                notice: Notice::Skipped { items, reason: SkipReason::NotBegunInTime, .. }, ..
+            } => {
+                self.free.retain(|item, _| !items.contains(item));
+                Ok(())
+            }
             Observation::Notice { notice: Notice::Collapsed { earlier, .. }, .. } => {
                 self.collapsed.insert(*earlier);
                 Ok(())

@@ -99,7 +99,10 @@ cases! {
         a_watch_begins_with_a_gap_and_hears_everything_below_its_node,
         a_watch_on_a_missing_node_hears_of_its_creation,
         watches_of_one_client_do_not_disturb_each_other,
-        watches_of_two_clients_hear_the_same;
+        watches_of_two_clients_hear_the_same,
+        a_watch_of_a_node_alone_hears_nothing_of_what_is_below_it,
+        watches_of_parts_take_the_place_of_one_of_all_and_back_without_a_loss,
+        a_watch_of_a_node_alone_outlives_a_cut_connection;
     sessions:
         ephemeral_nodes_go_with_a_closed_session,
         a_closed_registry_center_fails_and_ends_its_watches,
@@ -170,6 +173,13 @@ async fn until_gap(stream: &mut dyn WatchStream) -> Vec<WatchEvent> {
             None => panic!("the watch ended"),
         }
     }
+}
+
+/// A watch of a node alone that is in place.
+async fn watch_node(center: &dyn RegistryCenter, path: &str) -> Box<dyn WatchStream> {
+    let mut stream = center.watch_node(path);
+    assert_eq!(until_gap(&mut *stream).await, [], "events before the first gap");
+    stream
 }
 
 /// A watch that is in place.

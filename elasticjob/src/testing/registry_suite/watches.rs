@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Backend, changed, create, created, delete, deleted, next, one, persist, there, watch};
+use super::{
+    Backend, changed, connected, create, created, delete, deleted, next, one, persist, suspended, there, until_gap,
+    watch, watch_node,
+};
 use crate::registry::{CreateMode, WatchEvent};
 
 pub(super) async fn a_watch_begins_with_a_gap_and_hears_everything_below_its_node(backend: Arc<dyn Backend>) {
@@ -75,4 +78,57 @@ pub(super) async fn watches_of_two_clients_hear_the_same(backend: Arc<dyn Backen
     second.close().await;
     let [stream, _] = &mut streams;
     assert_eq!(next(&mut **stream).await, Some(deleted("/a/2")));
+}
+
+pub(super) async fn a_watch_of_a_node_alone_hears_nothing_of_what_is_below_it(backend: Arc<dyn Backend>) {
+    let member = backend.connect().await;
+    let center = &*member.center;
+    persist(center, &["/a"]).await;
+    let mut alone = watch_node(center, "/a/b").await;
+    persist(center, &["/a/b", "/a/b/c", "/a/bc"]).await;
+    center.commit(one(|t| t.set("/a/b/c", "1", None))).await.unwrap();
+    center.commit(one(|t| t.set("/a/b", "1", None))).await.unwrap();
+    delete(center, "/a/b/c").await;
+    delete(center, "/a/b").await;
+    persist(center, &["/a/b"]).await;
+    let node = "/a/b";
+    assert_eq!(there(&mut *alone), [created(node), changed(node), deleted(node), created(node)]);
+}
+
+pub(super) async fn watches_of_parts_take_the_place_of_one_of_all_and_back_without_a_loss(backend: Arc<dyn Backend>) {
+    let member = backend.connect().await;
+    let center = &*member.center;
+    persist(center, &["/a", "/a/b", "/a/b/0", "/a/b/1"]).await;
+    let whole = watch(center, "/a").await;
+    let mut parts =
+        [watch_node(center, "/a/b").await, watch(center, "/a/b/0").await, watch_node(center, "/a/b/1").await];
+    drop(whole);
+    center.get("/a").await.unwrap();
+    persist(center, &["/a/b/0/x", "/a/b/1/x", "/a/c"]).await;
+    center.commit(one(|t| t.set("/a/b", "1", None))).await.unwrap();
+    center.commit(one(|t| t.set("/a/b/1", "1", None))).await.unwrap();
+    let told = parts.each_mut().map(|part| there(&mut **part));
+    assert_eq!(told, [vec![changed("/a/b")], vec![created("/a/b/0/x")], vec![changed("/a/b/1")]]);
+    let mut whole = watch(center, "/a").await;
+    drop(parts);
+    center.get("/a").await.unwrap();
+    delete(center, "/a/b/0/x").await;
+    delete(center, "/a/b/1/x").await;
+    assert_eq!(there(&mut *whole), [deleted("/a/b/0/x"), deleted("/a/b/1/x")]);
+}
+
+pub(super) async fn a_watch_of_a_node_alone_outlives_a_cut_connection(backend: Arc<dyn Backend>) {
+    let (member, other) = (backend.connect().await, backend.connect().await);
+    let center = &*member.center;
+    persist(center, &["/a"]).await;
+    let mut alone = watch_node(center, "/a").await;
+    member.link.cut().await;
+    suspended(center).await;
+    persist(&*other.center, &["/a/b"]).await;
+    member.link.mend().await;
+    connected(center).await;
+    assert_eq!(until_gap(&mut *alone).await, []);
+    delete(&*other.center, "/a/b").await;
+    other.center.commit(one(|t| t.set("/a", "1", None))).await.unwrap();
+    assert_eq!(next(&mut *alone).await, Some(changed("/a")));
 }

@@ -13,7 +13,7 @@ use crate::clock::Now;
 use crate::config::{Dependency, DependencyItems};
 use crate::engine::{Bug, Event, oldest_answer};
 use crate::ident::{InstanceId, JobName};
-use crate::registry::{SessionId, WatchEvent};
+use crate::registry::SessionId;
 use crate::testing::invariants::{Follows, Invariants, Observation};
 use crate::testing::rng::Rng;
 
@@ -183,17 +183,6 @@ impl World {
     pub(super) fn incident_in(&mut self, later: Millis) {
         let wall = EPOCH + (self.now + later) as i64;
         self.each_invariants(|invariants| invariants.incident(wall));
-    }
-
-    /// Whether an event of the watch is of the job that a host runs.
-    pub(super) fn is_watched(&self, host: usize, event: &WatchEvent) -> bool {
-        match event {
-            WatchEvent::Gap => true,
-            WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path) => {
-                let below = path.strip_prefix('/').and_then(|path| path.strip_prefix(self.job_of(host).as_str()));
-                below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
-            }
-        }
     }
 
     /// An answer to one job of a process proves the session to the others too, when they look for it.

@@ -30,9 +30,10 @@ impl World {
         }
         // What the server sent and was under way is lost with the connection; what this side tells itself is not.
         process.incoming.retain(|(_, incoming)| match incoming {
-            Incoming::Event(event) => !matches!(event, Event::Watch(_) | Event::Parent { .. }),
+            Incoming::Event(event) => !matches!(event, Event::Watch(_) | Event::Watching(_) | Event::Parent { .. }),
             Incoming::Answer { from_server, .. } => !from_server,
         });
+        process.watches.lose();
         let life = process.life;
         self.at(notice, Happening::NoticeCut { host, life });
         self.at(back, Happening::Reconnect { host, life });
@@ -106,14 +107,14 @@ impl World {
         process.on_follower = on_follower;
         process.spoke = [now].into();
         process.session = Some(id);
+        let mut messages = process.watches.place_all();
         if new && before.is_some() {
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
         }
         let connected = |timeout| Event::Session(SessionState::Connected { id, timeout });
-        let mut messages = [connected(known), Event::Watch(WatchEvent::Gap)];
-        if self.rng.one_in(2) {
-            messages.reverse();
-        }
+        // The gaps come before or after it.
+        let at = if self.rng.one_in(2) { messages.len() } else { 0 };
+        messages.insert(at, connected(known));
         let learned = (granted < known).then(|| connected(granted));
         for event in messages.into_iter().chain(learned) {
             self.receive(host, life, Incoming::Event(event));
@@ -150,7 +151,7 @@ impl World {
             }
             let life = process.life;
             for event in events {
-                if self.is_watched(host, event) {
+                for _ in 0..self.hears(host, event) {
                     self.receive(host, life, Incoming::Event(Event::Watch(event.clone())));
                 }
             }

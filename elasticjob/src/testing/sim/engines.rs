@@ -31,8 +31,14 @@ impl World {
                 return Ok(());
             };
             // As a driver gathers them.
-            let is_gathered =
-                matches!(event, Event::Watch(_) | Event::ItemEnded { .. } | Event::Read { .. } | Event::Listed { .. });
+            let is_gathered = matches!(
+                event,
+                Event::Watch(_)
+                    | Event::Watching(_)
+                    | Event::ItemEnded { .. }
+                    | Event::Read { .. }
+                    | Event::Listed { .. }
+            );
             if number < last && is_gathered {
                 engine.note(at, event);
                 continue;
@@ -40,6 +46,7 @@ impl World {
             engine.handle(at, event);
             self.perform(host, life)?;
         }
+        self.check_trust(host, life)?;
         self.observe(Observation::Attended { host })?;
         self.arm(host, life)
     }
@@ -80,6 +87,7 @@ impl World {
                     }
                 }
                 Action::Commit(transaction) => self.send(host, life, Request::Commit(transaction)),
+                Action::Watch(changes) => self.change_watches(host, life, changes),
                 Action::Prove => self.prove(host, life),
                 Action::Start(start) => self.start_items(host, life, &start)?,
                 // Runs of the simulator are not streams: they go on.

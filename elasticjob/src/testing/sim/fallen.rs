@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::host::{Process, Program, Request};
+use super::watches::SimWatches;
 use super::world::{GRACE, Happening, World};
 use crate::engine::{Action, CleanUp, Event, Identity, JobEngine};
 use crate::ident::{InstanceId, ShardingItem};
@@ -191,6 +192,9 @@ impl World {
         self.log(|_| format!("host {host} has an engine again"));
         self.incident();
         self.attend(host, life, Some(Event::Session(state)))?;
+        if let Some(process) = self.live(host, life) {
+            process.watches = SimWatches::of_job(process.connection.is_some());
+        }
         self.attend(host, life, Some(Event::Watch(WatchEvent::Gap)))?;
         // One that was to leave before does so by itself.
         match shutdown && !is_anew {

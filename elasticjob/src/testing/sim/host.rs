@@ -6,6 +6,7 @@ use super::clocks::MonoClock;
 use super::fallen::Fallen;
 use super::java::{Call, JavaProcess, Reply, Ticket};
 use super::listeners::SimCall;
+use super::watches::SimWatches;
 use crate::clock::Now;
 use crate::engine::{Event, JobEngine, RoundId};
 use crate::fire::Fire;
@@ -137,6 +138,8 @@ pub struct Process {
     pub orphans: BTreeSet<u64>,
     /// The newest proof by a request of another job of the process that its engine did not hear of.
     pub proof_beside: Option<(SessionId, Now)>,
+    /// What it watches.
+    pub watches: SimWatches,
     /// The jobs that its engine follows.
     pub following: Vec<JobName>,
     /// The runs whose futures live.
@@ -213,6 +216,7 @@ impl Process {
             outstanding: Vec::new(),
             orphans: BTreeSet::new(),
             proof_beside: None,
+            watches: SimWatches::of_job(false),
             following: Vec::new(),
             executions: BTreeMap::new(),
             calls: BTreeMap::new(),
@@ -235,7 +239,7 @@ impl Process {
     pub fn take_events(&mut self, now: Millis, eager: bool) -> Vec<Event> {
         let mut due = self.take_due(now);
         if eager {
-            due.sort_by_key(|incoming| !matches!(incoming, Incoming::Event(Event::Watch(_))));
+            due.sort_by_key(|incoming| !matches!(incoming, Incoming::Event(Event::Watch(_) | Event::Watching(_))));
         }
         let mut events = Vec::new();
         for incoming in due {

@@ -28,6 +28,7 @@ mod reruns;
 mod shape;
 mod shared;
 mod suspended;
+mod watches;
 mod world;
 
 pub use clocks::{FAR_OFF, MonoClock};
@@ -38,6 +39,7 @@ pub use host::{Answer, EPOCH, Execution, Host, Millis, Process, Program};
 pub use java::check_configuration;
 pub use listeners::{SimCall, SimListeners};
 pub use shape::Shape;
+pub use watches::SimWatches;
 pub use world::World;
 
 use crate::engine::Bug;

@@ -62,6 +62,9 @@ impl World {
         if let Some(weight) = self.transactions_full_from {
             engine = engine.with_full_transactions_from(weight);
         }
+        if let Some(instances) = self.large_groups_from {
+            engine = engine.with_large_groups_from(instances);
+        }
         if let Some(bug) = self.bug {
             engine.plant(bug);
         }

@@ -15,9 +15,11 @@ use super::limits::{Limits, transactions_full_from};
 use super::liveness::LOOK;
 use super::shape::Shape;
 use super::shared::Shared;
+use super::watches::large_groups_from;
 use crate::engine::{Bug, RoundId};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{JobPath, ServerStatus};
+use crate::registry::mirror::Watched;
 use crate::registry::tree::Tree;
 use crate::registry::{CreateMode, SessionId, Transaction};
 use crate::testing::invariants::{Fates, Invariants, Observation};
@@ -39,6 +41,13 @@ pub(super) enum Happening {
         life: u64,
         connection: u64,
         id: u64,
+    },
+    /// A watch reaches the server.
+    WatchArrives {
+        host: usize,
+        life: u64,
+        connection: u64,
+        watched: Watched,
     },
     /// A message is there for a host, or its engine wants to be asked.
     Wake {
@@ -184,6 +193,8 @@ pub struct World {
     pub(super) limits: Limits,
     /// From which weight on a transaction takes no further item, where that is less than usual.
     pub(super) transactions_full_from: Option<usize>,
+    /// From how many instances on the group is a large one, where that is less than usual.
+    pub(super) large_groups_from: Option<usize>,
     pub(super) latency: Millis,
     /// The follower, while it has lost its leader.
     pub(super) lagging: Option<Lagging>,
@@ -258,6 +269,7 @@ impl World {
             session_timeout,
             limits: Limits::new(session_timeout),
             transactions_full_from: transactions_full_from(seed),
+            large_groups_from: large_groups_from(seed),
             latency: rng.pick(&[1, 3, 30]),
             lagging: None,
             ambush: None,
@@ -475,6 +487,9 @@ impl World {
     pub(super) fn happen(&mut self, happening: Happening) -> Result<(), String> {
         match happening {
             Happening::Arrive { host, life, connection, id } => return self.arrive(host, life, connection, id),
+            Happening::WatchArrives { host, life, connection, watched } => {
+                self.place_watch(host, life, connection, &watched);
+            }
             Happening::Wake { host, life } => {
                 let now = self.now;
                 let Some(process) = self.live(host, life) else { return Ok(()) };
