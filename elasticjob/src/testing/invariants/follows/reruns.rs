@@ -12,7 +12,7 @@ use crate::registry::tree::Tree;
 use crate::registry::{Op, Transaction};
 use crate::testing::sim::Millis;
 
-/// How long the leader waits for items at least that may begin a re-run of which none has begun, by a clock that is too fast.
+/// How long the leader waits at least for an item to begin a re-run that none has begun, by a clock that is too fast.
 const SETTLES_AT_LEAST: Millis = 11_000;
 
 /// The same at most, by a clock that is too slow.
