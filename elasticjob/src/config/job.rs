@@ -62,9 +62,8 @@ pub enum ConfigError {
 /// The configuration of a job. Every value was checked when it was made.
 ///
 /// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-late-begin-seconds` -1 (until the
-/// next fire), `max-time-diff-seconds` 60,
-/// `reconcile-interval-minutes` 10, strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts
-/// empty.
+/// next fire, or 10 s where `misfire` is off), `max-time-diff-seconds` 60, `reconcile-interval-minutes` 10,
+/// strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts empty.
 ///
 /// `Debug` masks its secrets, so that values that contain a configuration can be logged.
 #[derive(Clone, PartialEq, Eq)]

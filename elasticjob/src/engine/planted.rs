@@ -96,6 +96,10 @@ pub enum Bug {
     CancelledTakenOver,
     /// The leader of a job that depends on others decides as soon as one item of theirs has ended.
     HastyChild,
+    /// The leader of a job that depends on others takes their cancelled items for ended, though others take these over.
+    HastyCancelled,
+    /// The leader of a job that depends on others leaves out the items that these have no more.
+    ForgottenFormer,
     /// A leader that did not write the configuration itself does not follow the jobs that its job depends on.
     ForgottenParents,
     /// A fire whose job before it failed is run all the same.
@@ -218,7 +222,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 95] = [
+    pub const ALL: [(&'static str, Self); 97] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -256,6 +260,8 @@ impl Bug {
         ("ignored-cancel", Self::IgnoredCancel),
         ("cancelled-taken-over", Self::CancelledTakenOver),
         ("hasty-child", Self::HastyChild),
+        ("hasty-cancelled", Self::HastyCancelled),
+        ("forgotten-former", Self::ForgottenFormer),
         ("forgotten-parents", Self::ForgottenParents),
         ("blind-child", Self::BlindChild),
         ("early-item", Self::EarlyItem),

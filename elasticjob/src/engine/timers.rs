@@ -20,7 +20,8 @@ const CLOCK_LOOK: Duration = Duration::from_secs(1);
 pub(super) enum Timer {
     /// A scheduled fire is due.
     Fire,
-    /// A fire of the jobs before this one, begun by a clock that was ahead, is decided.
+    /// A fire of the jobs before this one, begun by a clock that was ahead, is decided; or one that waits for the one before it; or
+    /// a re-run.
     Decide,
     /// The open fire stops waiting for the assignment of its items.
     Hold,
@@ -66,7 +67,7 @@ impl Timer {
         match self {
             Self::Fire => "a scheduled fire",
             Self::Decide => {
-                "a fire that other jobs began before its time, or that waits for the one before it, is decided"
+                "a re-run, or a fire that other jobs began before its time or that waits for the one before it, is decided"
             }
             Self::Hold => "the fire no longer waits for the assignment of its items",
             Self::Close => "the fire may not begin any more",
@@ -162,6 +163,7 @@ impl JobEngine {
         let open = self.fires.open.as_deref();
         let term = self.leadership.term.as_ref();
         let seen = self.seen.map(|now| now.mono);
+        let is_round_waiting = self.runs.rounds().any(|round| round.waiting().is_some());
         let single = [
             (Timer::Hold, open.map(|open| open.hold_until)),
             (Timer::Close, open.and_then(|open| open.closes_at)),
@@ -176,6 +178,8 @@ impl JobEngine {
             (Timer::IdleServers, term.and_then(|term| term.idle_servers.due())),
             (Timer::Remind, self.leadership.reminder.remind_at()),
             (Timer::Decide, self.dependencies.leaves_time.filter(|_| term.is_some()).map(|(_, until)| until)),
+            (Timer::Decide, self.dependencies.reruns_settle.filter(|_| term.is_some())),
+            (Timer::Round, self.dependencies.released_until.filter(|_| is_round_waiting)),
             (Timer::Sweep, self.leadership.unswept),
             (Timer::Patience, self.patience_ends()),
             (Timer::Clock, seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK)),
@@ -196,7 +200,6 @@ impl JobEngine {
         let single = [
             (Timer::Fire, self.fires.calendar.next().filter(|_| self.watches_calendar())),
             (Timer::Decide, self.dependencies.undecided.filter(|_| self.leadership.term.is_some())),
-            (Timer::Decide, self.dependencies.reruns_settle.filter(|_| self.leadership.term.is_some())),
             // The other clock may stand still with the machine.
             (Timer::Deadline, self.session.wall_deadline().filter(|_| uncancelled)),
             (Timer::Abort, self.session.wall_drop_at().filter(|_| executing)),

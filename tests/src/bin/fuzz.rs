@@ -118,6 +118,7 @@ fn search(arguments: &Arguments) -> ExitCode {
         "begun": total.fates.begun,
         "explained": total.fates.explained,
         "not_looked_at": total.fates.not_looked_at,
+        "excused_ends": total.fates.excused_ends,
         "not_looked_at_percent": total.fates.not_looked_at_percent(),
         "not_looked_at_percent_of_not_begun": total.fates.not_looked_at_percent_of_not_begun(),
         "violations": total.bad.len(),

@@ -16,6 +16,7 @@ mod parent;
 mod parent_end;
 mod record;
 mod rerun;
+mod taken;
 
 pub(crate) use decide::{Decided, Decision, decide};
 pub use item_set::ItemSet;

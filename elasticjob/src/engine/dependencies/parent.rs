@@ -129,11 +129,20 @@ impl Parents {
         self.0.get(job).map(|parent| &parent.view)
     }
 
-    /// Takes running items for succeeded ones: a planted bug.
-    pub(crate) fn take_for_ended(&mut self) {
+    /// Takes items that stand in one way for ones that stand in another way: planted bugs.
+    pub(crate) fn take_for(&mut self, state: FireState, other: FireState) {
         let items = self.0.values_mut().flat_map(|parent| parent.view.items.values_mut());
         let last = items.filter_map(|item| item.record.last.as_mut());
-        last.filter(|begun| begun.state == FireState::Running).for_each(|begun| begun.state = FireState::Succeeded);
+        last.filter(|begun| begun.state == state).for_each(|begun| begun.state = other);
+    }
+
+    /// Forgets the items that these jobs have no more: a planted bug.
+    pub(crate) fn forget_former_items(&mut self) {
+        for Parent { view, seen } in self.0.values_mut() {
+            let total = view.configuration.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
+            view.items.retain(|item, _| *item < total);
+            seen.values_mut().for_each(|items| items.retain(|item, _| *item < total));
+        }
     }
 
     /// Forgets them all.

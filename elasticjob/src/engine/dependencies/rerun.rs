@@ -6,10 +6,12 @@
 //! has looked. When they have ended as they have to, the leader writes that into the note, with the triggers of its own job.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use super::parent::{ParentItem, ParentView, Parents, Stand};
 use super::parent_end::ParentEnd;
 use super::record::{FollowedRerun, KEPT_RERUNS, Unmet};
+use super::taken::Taken;
 use crate::config::{Dependency, JobConfiguration};
 use crate::fire::{Begun, FireState, Rerun};
 use crate::ident::{JobName, ShardingItem};
@@ -18,11 +20,8 @@ use crate::registry::Zxid;
 /// How many re-runs of a job are remembered.
 const REMEMBERED: usize = 16;
 
-/// For so long after a trigger items may begin that an instance gets then, in milliseconds.
-const SETTLES: i64 = 12_000;
-
-/// What is scheduled later than this after a re-run was asked for came after it, also where the clocks of hosts differ. In
-/// milliseconds.
+/// What was written so long before a re-run was asked for was written before it, also where the clock of the operator and that
+/// of the registry center differ. In milliseconds.
 const CLOCKS_DIFFER: i64 = 60_000;
 
 /// What a leader decides on a re-run of jobs before its own.
@@ -35,18 +34,19 @@ pub(crate) enum Following {
     Skip(Unmet),
 }
 
-/// The decision on a re-run at `now`, in milliseconds since 1970. A job before this one that takes no part in it counts as it
+/// The decision on a re-run at `now`, by the clock that never steps. A job before this one that takes no part in it counts as it
 /// ended for the fire itself.
 pub(crate) fn follow_rerun(
     dependencies: &[Dependency],
     parents: &Parents,
     reruns: &Reruns,
     followed: &FollowedRerun,
-    now: i64,
+    now: Duration,
 ) -> Following {
     let mut following = Following::Run;
     for dependency in dependencies {
-        let end = match reruns.stand(parents, &dependency.job, followed, now) {
+        let is_settled = reruns.taken.is_settled(&dependency.job, followed.rerun, now);
+        let end = match reruns.stand(parents, &dependency.job, followed, is_settled) {
             Stand::Pending => return Following::Wait,
             Stand::NoSuchFire => ParentEnd::NoFire,
             Stand::Over(end) => end,
@@ -60,45 +60,80 @@ pub(crate) fn follow_rerun(
 
 /// What is known of the re-runs of the jobs that a job depends on.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reruns(BTreeMap<JobName, SeenReruns>);
+pub(crate) struct Reruns {
+    seen: BTreeMap<JobName, SeenReruns>,
+    taken: Taken,
+}
+
+/// What a job has to do with a re-run.
+enum Part {
+    /// Its triggers for it were written.
+    Triggered,
+    /// It was not triggered for it, and so it stands.
+    Other(Stand),
+}
 
 impl Reruns {
     /// Takes what the registry says of one of them now.
     pub(crate) fn learn(&mut self, job: &JobName, view: &ParentView) {
-        self.0.entry(job.clone()).or_default().learn(view);
+        self.seen.entry(job.clone()).or_default().learn(view);
     }
 
     /// Forgets them all.
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.seen.clear();
+        self.taken.clear();
     }
 
-    /// How a job before this one stands for a re-run.
-    pub(crate) fn stand(&self, parents: &Parents, job: &JobName, followed: &FollowedRerun, now: i64) -> Stand {
-        let FollowedRerun { rerun, from, with, .. } = followed;
-        let Some((view, seen)) = parents.view(job).zip(self.0.get(job)) else { return Stand::Pending };
+    /// The leader looks at the re-runs that are not decided, at `now` by the clock that never steps. Returns when it has to look
+    /// again, though nothing happens until then.
+    pub(crate) fn look(
+        &mut self,
+        dependencies: &[Dependency],
+        parents: &Parents,
+        undecided: &[&FollowedRerun],
+        now: Duration,
+    ) -> Option<Duration> {
+        let is_taken = |job: &JobName, followed: &FollowedRerun| {
+            let view = parents.view(job).filter(|view| !view.triggered);
+            view.is_some_and(|view| matches!(part(parents, job, view, followed), Part::Triggered))
+        };
+        let all =
+            dependencies.iter().flat_map(|dependency| undecided.iter().map(|followed| (&dependency.job, *followed)));
+        let taken = all.filter(|(job, followed)| is_taken(job, followed));
+        self.taken.look(taken.map(|(job, followed)| (job.clone(), followed.rerun)), now);
+        self.taken.settles(now)
+    }
+
+    /// How a job before this one stands for a re-run; `is_settled` says that its triggers were taken, and that what has not begun
+    /// for it until now does not begin any more.
+    pub(crate) fn stand(&self, parents: &Parents, job: &JobName, followed: &FollowedRerun, is_settled: bool) -> Stand {
+        let Some((view, seen)) = parents.view(job).zip(self.seen.get(job)) else { return Stand::Pending };
         let Some(configuration) = &view.configuration else { return Stand::Pending };
-        let noted = view.decided.as_ref().map_or(&[][..], |record| &record.reruns);
-        match noted.iter().find(|known| known.rerun == *rerun) {
-            None if job == from => seen.stand(configuration, view, *rerun, now),
-            None if !with.contains(job) => parents.stand(job, rerun.of),
-            // Its note has made room for later ones.
-            None if noted.len() >= KEPT_RERUNS && noted.iter().all(|known| known.rerun.asked > rerun.asked) => {
-                Stand::Over(ParentEnd::Unknown)
-            }
-            // What is known of that job is older than its note.
-            None => Stand::Pending,
-            Some(own) if own.decided.is_none() => Stand::Pending,
-            Some(own) if own.skipped.is_some() => Stand::Over(ParentEnd::Skipped),
-            Some(_) => seen.stand(configuration, view, *rerun, now),
+        match part(parents, job, view, followed) {
+            Part::Triggered => seen.stand(configuration, view, followed.rerun, is_settled),
+            Part::Other(stand) => stand,
         }
     }
+}
 
-    /// When it is known next, after `now`, which items take part in a re-run.
-    pub(crate) fn settle(&self, now: i64) -> Option<i64> {
-        let seen = self.0.values().flat_map(|seen| &seen.0);
-        seen.map(|seen| seen.at + SETTLES).filter(|at| *at > now).min()
-    }
+/// What a job has to do with a re-run, which the operator asked for with the note that this job follows.
+fn part(parents: &Parents, job: &JobName, view: &ParentView, followed: &FollowedRerun) -> Part {
+    let FollowedRerun { rerun, from, with, .. } = followed;
+    let noted = view.decided.as_ref().map_or(&[][..], |record| &record.reruns);
+    Part::Other(match noted.iter().find(|known| known.rerun == *rerun) {
+        None if job == from => return Part::Triggered,
+        None if !with.contains(job) => parents.stand(job, rerun.of),
+        // Its note has made room for later ones.
+        None if noted.len() >= KEPT_RERUNS && noted.iter().all(|known| known.rerun.asked > rerun.asked) => {
+            Stand::Over(ParentEnd::Unknown)
+        }
+        // What is known of that job is older than its note.
+        None => Stand::Pending,
+        Some(own) if own.decided.is_none() => Stand::Pending,
+        Some(own) if own.skipped.is_some() => Stand::Over(ParentEnd::Skipped),
+        Some(_) => return Part::Triggered,
+    })
 }
 
 /// How the items of a job ended for fires that were run again: an item that runs for the next fire does not say it any more.
@@ -110,8 +145,6 @@ struct SeenRerun {
     rerun: Rerun,
     /// The transaction that triggered it: an item whose record covers that has begun.
     trigger: Zxid,
-    /// When that was, by the server's clock.
-    at: i64,
     items: BTreeMap<ShardingItem, FireState>,
 }
 
@@ -128,34 +161,32 @@ impl SeenReruns {
     /// Takes what the registry says of the job now.
     fn learn(&mut self, view: &ParentView) {
         for (item, known) in &view.items {
-            let Some((begun, rerun)) = known.record.last.as_ref().and_then(|begun| Some((begun, begun.rerun()?)))
-            else {
-                continue;
-            };
+            let last = known.record.last.as_ref();
+            let Some((begun, rerun)) = last.and_then(|begun| Some((begun, begun.rerun()?))) else { continue };
             let Some(trigger) = known.record.triggered else { continue };
             // Without its mark a run was lost.
             let state = Some(begun.state).filter(|state| *state != FireState::Running || !known.marked);
-            let seen = self.of(rerun, trigger, begun.at);
+            let seen = self.of(rerun, trigger);
             seen.items.extend(state.map(|state| (*item, state)));
         }
     }
 
-    fn of(&mut self, rerun: Rerun, trigger: Zxid, at: i64) -> &mut SeenRerun {
+    fn of(&mut self, rerun: Rerun, trigger: Zxid) -> &mut SeenRerun {
         let place = self.0.iter().position(|seen| seen.rerun == rerun).unwrap_or_else(|| {
             if self.0.len() >= REMEMBERED {
                 self.0.remove(0);
             }
-            self.0.push(SeenRerun { rerun, trigger, at, items: BTreeMap::new() });
+            self.0.push(SeenRerun { rerun, trigger, items: BTreeMap::new() });
             self.0.len() - 1
         });
         &mut self.0[place]
     }
 
     /// What is known of a re-run of the job, which has been triggered for it.
-    fn stand(&self, configuration: &JobConfiguration, view: &ParentView, rerun: Rerun, now: i64) -> Stand {
+    fn stand(&self, configuration: &JobConfiguration, view: &ParentView, rerun: Rerun, is_settled: bool) -> Stand {
         let seen = self.0.iter().find(|seen| seen.rerun == rerun);
         let total = configuration.sharding_total_count();
-        let of_items = (0..total).map(|item| end_of(configuration, view, item, rerun, seen, now));
+        let of_items = (0..total).map(|item| end_of(configuration, view, item, rerun, seen, is_settled));
         let former = former_items(view, total, rerun, seen).into_iter();
         let of_former_items = former.map(|item| end_of_former(view, item, rerun, seen));
         let mut so_far = ParentEnd::Succeeded;
@@ -200,7 +231,7 @@ fn end_of(
     number: ShardingItem,
     rerun: Rerun,
     seen: Option<&SeenRerun>,
-    now: i64,
+    is_settled: bool,
 ) -> End {
     let of_state = |state: FireState| match state {
         FireState::Running => End::Pending,
@@ -210,26 +241,37 @@ fn end_of(
         FireState::Failed | FireState::Cancelled | FireState::NotRun => End::Failed,
     };
     let seen_last = seen.and_then(|seen| seen.items.get(&number)).copied();
-    let Some(known) = view.items.get(&number) else { return seen_last.map_or(End::Pending, of_state) };
-    if let Some(begun) = run_of(known, rerun) {
-        return of_state(begun.state);
-    }
-    let ParentItem { record, disabled, .. } = known;
-    let last = record.last.as_ref();
-    match (seen, seen_last) {
-        (_, Some(state)) if !state.is_unfinished() => of_state(state),
+    let known = view.items.get(&number);
+    let last = known.and_then(|known| run_of(known, rerun)).map(|begun| begun.state);
+    match (last, seen_last, known) {
+        (Some(state), ..) => of_state(state),
         // It was lost, or cut off, and was not run again before the next fire.
-        (_, Some(_)) => End::Failed,
-        (Some(seen), None) if record.triggered >= Some(seen.trigger) => End::Unknown,
+        (None, Some(state), Some(_)) if state.is_unfinished() => End::Failed,
+        (None, Some(state), _) => of_state(state),
+        (None, None, None) => End::Pending,
+        (None, None, Some(known)) => end_of_unseen(view, known, rerun, seen, is_settled),
+    }
+}
+
+/// How an item ended of which no run for the re-run is known.
+fn end_of_unseen(
+    view: &ParentView,
+    known: &ParentItem,
+    rerun: Rerun,
+    seen: Option<&SeenRerun>,
+    is_settled: bool,
+) -> End {
+    let ParentItem { record, disabled, written, .. } = known;
+    match seen {
+        // It has begun, and has run for other fires since.
+        Some(seen) if record.triggered >= Some(seen.trigger) => End::Unknown,
         // It may still begin, or be handed over.
-        (Some(seen), None) if view.triggered || now < seen.at + SETTLES => End::Pending,
-        (Some(_), None) if *disabled => End::LeftOut,
+        _ if view.triggered || !is_settled => End::Pending,
+        // Of no item is known that it has begun: either none has, or all have run for other fires since.
+        None if *written == 0 || *written > rerun.asked.saturating_sub(CLOCKS_DIFFER) => End::Unknown,
+        _ if *disabled => End::LeftOut,
         // Its instance has taken the trigger without it, or is gone with it.
-        (Some(_), None) => End::Failed,
-        // Of no item is known that it has begun: either none has yet, or all have run for other fires since.
-        (None, None) if view.triggered => End::Pending,
-        (None, None) if last.is_some_and(|begun| begun.at > rerun.asked.saturating_add(CLOCKS_DIFFER)) => End::Unknown,
-        (None, None) => End::Pending,
+        _ => End::Failed,
     }
 }
 
@@ -246,7 +288,8 @@ mod tests {
     const RERUN: Rerun = Rerun { of: AT, asked: AT + 60_000 };
     const FIRE: Fire = Fire::Manual { trigger: 90, at: AT + 60_002, rerun: Some(RERUN) };
     const LATER: Fire = Fire::Scheduled(AT + 300_000);
-    const NOW: i64 = AT + 600_000;
+    /// The leader has seen for so long that no trigger waits.
+    const NOW: Duration = Duration::from_mins(10);
 
     fn name(job: &str) -> JobName {
         JobName::new(job).unwrap()
@@ -296,8 +339,14 @@ mod tests {
         }
     }
 
-    fn following(when: When, parents: &Known) -> Following {
-        follow_rerun(&[format!("a when {when}").parse().unwrap()], &parents.0, &parents.1, &followed(), NOW)
+    fn following(when: When, parents: &mut Known) -> Following {
+        following_at(NOW, when, parents)
+    }
+
+    fn following_at(now: Duration, when: When, Known(parents, reruns): &mut Known) -> Following {
+        let dependencies = [format!("a when {when}").parse().unwrap()];
+        reruns.look(&dependencies, parents, &[&followed()], Duration::ZERO);
+        follow_rerun(&dependencies, parents, reruns, &followed(), now)
     }
 
     fn skipped(when: When, end: ParentEnd) -> Following {
@@ -316,14 +365,14 @@ mod tests {
         ] {
             let mut parents = Known::default();
             parents.learn(name("a"), view(job(2), &records));
-            assert_eq!(following(When::Succeeded, &parents), expected, "{records:?}");
+            assert_eq!(following_at(Duration::ZERO, When::Succeeded, &mut parents), expected, "{records:?}");
         }
         let mut parents = Known::default();
         parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Failed)]));
-        assert_eq!(following(When::Failed, &parents), Following::Run);
+        assert_eq!(following(When::Failed, &mut parents), Following::Run);
         let failover = JobConfiguration::builder("a", 1).cron("0/5 * * * * ?").failover(true).build().unwrap();
         parents.learn(name("a"), view(failover, &[ended(FIRE, FireState::Cancelled)]));
-        assert_eq!(following(When::Ended, &parents), Following::Wait, "another instance takes it over");
+        assert_eq!(following(When::Ended, &mut parents), Following::Wait, "another instance takes it over");
     }
 
     #[test]
@@ -333,14 +382,14 @@ mod tests {
         let mut parents = Known::default();
         parents.learn(name("a"), view(job(2), &[done.clone(), begun(&ran_before(), FIRE)]));
         parents.learn(name("a"), view(job(2), &[went_on.clone(), done.clone()]));
-        assert_eq!(following(When::Succeeded, &parents), Following::Run, "the leader has seen both");
+        assert_eq!(following(When::Succeeded, &mut parents), Following::Run, "the leader has seen both");
         let mut parents = Known::default();
         parents.learn(name("a"), view(job(2), &[went_on, done]));
-        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Unknown));
-        assert_eq!(following(When::Ended, &parents), Following::Run);
+        assert_eq!(following(When::Succeeded, &mut parents), skipped(When::Succeeded, ParentEnd::Unknown));
+        assert_eq!(following(When::Ended, &mut parents), Following::Run);
         let mut parents = Known::default();
         parents.learn(name("a"), view(job(1), &[next]));
-        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Unknown));
+        assert_eq!(following(When::Succeeded, &mut parents), skipped(When::Succeeded, ParentEnd::Unknown));
     }
 
     #[test]
@@ -349,14 +398,14 @@ mod tests {
         let runs = view(job(1), &[done.clone(), begun(&ran_before(), FIRE)]);
         let mut parents = Known::default();
         parents.learn(name("a"), runs.clone());
-        assert_eq!(following(When::Ended, &parents), Following::Wait);
+        assert_eq!(following(When::Ended, &mut parents), Following::Wait);
         let mut lost = runs;
         lost.items.get_mut(&1).unwrap().marked = false;
         parents.learn(name("a"), lost);
-        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Failed));
+        assert_eq!(following(When::Succeeded, &mut parents), skipped(When::Succeeded, ParentEnd::Failed));
         let mut parents = Known::default();
         parents.learn(name("a"), view(job(1), &[done.clone(), done]));
-        assert_eq!(following(When::Succeeded, &parents), Following::Run);
+        assert_eq!(following(When::Succeeded, &mut parents), Following::Run);
     }
 
     #[test]
@@ -366,13 +415,34 @@ mod tests {
         known.triggered = true;
         let mut parents = Known::default();
         parents.learn(name("a"), known.clone());
-        assert_eq!(following(When::Ended, &parents), Following::Wait);
+        assert_eq!(following(When::Ended, &mut parents), Following::Wait);
         known.triggered = false;
         parents.learn(name("a"), known.clone());
-        assert_eq!(following(When::Succeeded, &parents), skipped(When::Succeeded, ParentEnd::Failed));
+        assert_eq!(following(When::Succeeded, &mut parents), skipped(When::Succeeded, ParentEnd::Failed));
         known.items.get_mut(&1).unwrap().disabled = true;
         parents.learn(name("a"), known);
-        assert_eq!(following(When::Succeeded, &parents), Following::Run, "an operator left it out");
+        assert_eq!(following(When::Succeeded, &mut parents), Following::Run, "an operator left it out");
+    }
+
+    #[test]
+    fn a_re_run_that_no_item_begins_was_not_run_and_where_the_items_have_run_since_is_not_known() {
+        let mut parents = Known::default();
+        let mut learn = |written, triggered, disabled| {
+            let mut known = ParentView { triggered, ..view(job(1), &[ran_before()]) };
+            known.items.values_mut().for_each(|item| (item.written, item.disabled) = (written, disabled));
+            parents.learn(name("a"), known);
+            let settled = super::super::taken::SETTLES;
+            let before = following_at(settled - Duration::from_millis(1), When::Failed, &mut parents);
+            (before, following_at(settled, When::Failed, &mut parents))
+        };
+        let (before_it, since) = (RERUN.asked - CLOCKS_DIFFER, RERUN.asked - CLOCKS_DIFFER + 1);
+        let unknown = skipped(When::Failed, ParentEnd::Unknown);
+        assert_eq!(learn(before_it, true, false), (Following::Wait, Following::Wait), "a trigger waits");
+        assert_eq!(learn(before_it, false, false), (Following::Wait, Following::Run));
+        assert_eq!(learn(since, false, false), (Following::Wait, unknown.clone()));
+        assert_eq!(learn(0, false, false), (Following::Wait, unknown), "it is not known when it was written");
+        let left_out = skipped(When::Failed, ParentEnd::Succeeded);
+        assert_eq!(learn(before_it, false, true), (Following::Wait, left_out), "an operator left it out");
     }
 
     #[test]
@@ -383,7 +453,7 @@ mod tests {
             parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Succeeded)]));
             parents.learn(name("b"), b);
             let with = with.iter().map(|job| name(job)).collect();
-            follow_rerun(&both, &parents.0, &parents.1, &FollowedRerun { with, ..followed() }, NOW)
+            follow_rerun(&both, &parents.0, &parents.1, &FollowedRerun { with, ..followed() }, Duration::ZERO)
         };
         let after = || JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
         let noted = DependencyRecord::from(AT + 1).with_rerun(followed());

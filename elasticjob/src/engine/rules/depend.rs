@@ -15,7 +15,7 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{Fire, RunKey};
+use crate::fire::{Fire, FireState, RunKey};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::layout::{ItemNode, JobPath};
@@ -36,8 +36,11 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let known = engine.mirror.need(&JobPath::Dependencies)?;
     let (record, version) = (known.and_then(|known| engine.read_decided(known)), known.map(|known| known.version));
     engine.take_items(now, &configuration, record.as_ref());
-    if let Some(due) = record.as_ref().and_then(|record| record.due) {
-        engine.take_due(now, due);
+    if let Some(due) = record.as_ref().and_then(|record| record.due)
+        && engine.take_due(now, due)
+    {
+        // The rules before this one look at the open fire: with static sharding the first one assigns the items.
+        return Ok(Step::Again);
     }
     if engine.leadership.term.is_none() || !engine.is_registered() {
         engine.follow_jobs(Vec::new());
@@ -73,7 +76,13 @@ fn decide_next(
     let mut decided = {
         let mut parents = Cow::Borrowed(&engine.dependencies.parents);
         if engine.planted.has(Bug::HastyChild) {
-            parents.to_mut().take_for_ended();
+            parents.to_mut().take_for(FireState::Running, FireState::Succeeded);
+        }
+        if engine.planted.has(Bug::HastyCancelled) {
+            parents.to_mut().take_for(FireState::Cancelled, FireState::Failed);
+        }
+        if engine.planted.has(Bug::ForgottenFormer) {
+            parents.to_mut().forget_former_items();
         }
         let is_far_ahead =
             |at| engine.has_not_come(now, at) || at > now.wall && engine.dependencies.parents.ran_ahead(at);
@@ -118,8 +127,8 @@ fn run_all(decided: &mut Decided) {
 }
 
 /// Whether the next fire leaves time to that which is due: its last items may have been released a moment ago, and the next
-/// fire takes its place with their owners. It does not where each of them was begun, noted as missed or decided against, or
-/// is late, and no longer than that takes, whatever the clocks say.
+/// fire takes its place with their owners. It does not where each of them was begun, noted as missed or decided against, is
+/// late, or stays with an instance that is gone; and no longer than that takes, whatever the clocks say.
 fn leaves_time(
     engine: &mut JobEngine,
     now: Now,
@@ -146,13 +155,13 @@ fn leaves_time(
 }
 
 /// The time up to which nothing is decided where no node says what was: what was scheduled before this configuration was
-/// there is not for the job. The clock of the leader alone does not say it: one that is ahead would leave out the fires
-/// until then.
+/// there is not for the job. The clock of the leader does not say it: one that is ahead would leave out the fires until then,
+/// and one that is behind would run fires again whose records the registry center has lost.
 fn first_time(engine: &JobEngine, now: Now) -> Result<i64, Unread> {
     if engine.planted.has(Bug::StartsByOwnClock) {
         return Ok(now.wall);
     }
-    Ok(engine.mirror.written_at(&JobPath::Config)?.map_or(now.wall, |written| written.min(now.wall)))
+    Ok(engine.mirror.written_at(&JobPath::Config)?.unwrap_or(now.wall))
 }
 
 impl JobEngine {
@@ -193,15 +202,21 @@ impl JobEngine {
         }
     }
 
-    /// Whether the registry says of an item that nothing more is to come of it for the fire at this time before the run that
-    /// it is in has ended.
-    fn has_taken(&self, configuration: &JobConfiguration, at: i64, item: ShardingItem) -> Result<bool, Unread> {
+    /// Whether the registry says of an item that nothing more is to come of it for the fire at this time, at least before the
+    /// run that it is in has ended.
+    pub(in crate::engine) fn has_taken(
+        &self,
+        configuration: &JobConfiguration,
+        at: i64,
+        item: ShardingItem,
+    ) -> Result<bool, Unread> {
         let record = self.record_of(item)?;
         let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
         let is_skipped_for_run = exists(ItemNode::Running) && !configuration.misfire();
         Ok(record.covers(Fire::Scheduled(at))
             || record.missed >= Some(at)
             || exists(ItemNode::Disabled)
+            || self.gone_owner(item).is_some()
             || is_skipped_for_run)
     }
 
@@ -226,6 +241,7 @@ impl JobEngine {
             return;
         }
         self.dependencies.items = record.cloned().map(Box::new);
+        self.dependencies.released_until = record.map(|_| now.mono + LATE_ACQUISITION);
         // What a wrong clock opened comes again at its time.
         if let Some(record) = record {
             self.dependencies.due.retain(|due| due.at <= record.through || record.release(due.at, 0).is_some());
@@ -276,12 +292,12 @@ impl JobEngine {
         }
     }
 
-    /// The fire that is due comes here, once.
-    fn take_due(&mut self, now: Now, due: DueFire) {
+    /// The fire that is due comes here, once. Returns whether it came now.
+    fn take_due(&mut self, now: Now, due: DueFire) -> bool {
         // The one before it may be later: a clock was ahead, or the registry center has lost what was decided.
         let is_taken = self.dependencies.due.iter().any(|known| known.at == due.at);
         if is_taken || !self.watches_calendar() {
-            return;
+            return false;
         }
         self.dependencies.due.push(due);
         let extra = self.dependencies.due.len().saturating_sub(KEPT);
@@ -289,6 +305,7 @@ impl JobEngine {
         self.fires.calendar.came(due.at);
         self.on_due(now, due.at);
         self.keep_open(now);
+        true
     }
 
     /// The time from which on a fire counts as late: its scheduled time, or for a job that depends on others the time at

@@ -137,7 +137,12 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
 
 /// Whether an item of this instance misses a fire that comes while the run before goes on.
 fn misses(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
-    !is_disabled(engine, item) && !is_covered(engine, item, at)
+    !is_disabled(engine, item) && !is_covered(engine, item, at) && is_part(engine, item, at)
+}
+
+/// Whether an item is a part of a fire: there may have been no such item when the fire was decided.
+fn is_part(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
+    engine.release(Fire::Scheduled(at), item) != Release::NotPart
 }
 
 /// Reports the items that were not begun with the run whose own fire came again.
@@ -168,7 +173,8 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             let evidence = if is_known || !is_late { Ok(Evidence::NotBegun) } else { engine.evidence(item, noted.at) };
             let Ok(evidence) = evidence else { continue };
             noted.items.insert(item);
-            if !is_known && evidence == Evidence::NotBegun && !is_disabled(engine, item) {
+            let is_missed = !is_known && evidence == Evidence::NotBegun;
+            if is_missed && !is_disabled(engine, item) && is_part(engine, item, noted.at) {
                 engine.fires.missed_items.insert(item, noted.at);
             }
         }
@@ -372,14 +378,14 @@ impl JobEngine {
         self.runs.item(item).is_none() && self.record_of(item).is_ok_and(|record| !runs_elsewhere(record))
     }
 
-    /// The fire that an item missed, if it was not begun for it or a later one. A Java peer shows only that there is a
-    /// missed fire: then it is the last fire.
+    /// The fire that an item missed, if it is a part of that fire, and was not begun for it or a later one. A Java peer
+    /// shows only that there is a missed fire: then it is the last fire.
     pub(super) fn misfire_of(&self, item: ShardingItem) -> Result<Option<i64>, Unread> {
         let record = self.record_of(item)?;
         let here = self.fires.missed_items.get(&item).copied();
         // A Java peer does not write which fire was missed.
         let of_java = self.fires.calendar.last().filter(|_| record.missed.is_none());
         let missed = record.to_make_up().max(here).or(of_java);
-        Ok(missed.filter(|at| !record.covers(Fire::Scheduled(*at))))
+        Ok(missed.filter(|at| !record.covers(Fire::Scheduled(*at)) && is_part(self, item, *at)))
     }
 }

@@ -32,13 +32,14 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let version = known.version;
     let Some(record) = engine.read_decided(known) else { return Ok(Step::Pass) };
     let undecided: Vec<&FollowedRerun> = record.reruns.iter().filter(|known| known.decided.is_none()).collect();
-    if undecided.is_empty() || engine.planted.has(Bug::DeafToReruns) {
+    let Dependencies { parents, reruns, reruns_settle, .. } = &mut engine.dependencies;
+    *reruns_settle = reruns.look(configuration.depends_on(), parents, &undecided, now.mono);
+    if engine.planted.has(Bug::DeafToReruns) {
         return Ok(Step::Pass);
     }
-    engine.dependencies.reruns_settle = engine.dependencies.reruns.settle(now.wall);
     for followed in undecided {
         let Dependencies { parents, reruns, .. } = &engine.dependencies;
-        let skipped = match follow_rerun(configuration.depends_on(), parents, reruns, followed, now.wall) {
+        let skipped = match follow_rerun(configuration.depends_on(), parents, reruns, followed, now.mono) {
             Following::Wait if !engine.planted.has(Bug::HastyRerun) => continue,
             Following::Skip(unmet) => Some(unmet),
             Following::Run | Following::Wait => None,

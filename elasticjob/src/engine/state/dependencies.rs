@@ -15,11 +15,13 @@ pub(in crate::engine) struct Dependencies {
     /// A fire of these jobs that began before its time: it is decided when its time has come.
     pub(in crate::engine) undecided: Option<i64>,
     /// When it is known which items take part in a re-run that is not decided.
-    pub(in crate::engine) reruns_settle: Option<i64>,
+    pub(in crate::engine) reruns_settle: Option<Duration>,
     /// The latest fires that came here, in the order in which they did.
     pub(in crate::engine) due: Vec<DueFire>,
     /// The fire that is due and whose items are left time before the next one becomes due, and until when.
     pub(in crate::engine) leaves_time: Option<(i64, Duration)>,
+    /// Until when the owners of items that were released last may begin these, by the clock that never steps.
+    pub(in crate::engine) released_until: Option<Duration>,
     /// The jobs that were reported as having another number of items, with that number.
     pub(in crate::engine) other_totals: Vec<(JobName, u32)>,
     /// What was read last of the node, where items of this job follow items with the same number.

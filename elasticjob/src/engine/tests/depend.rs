@@ -158,6 +158,29 @@ fn a_leader_whose_clock_is_ahead_at_its_start_leaves_no_fire_out() {
 }
 
 #[test]
+fn a_leader_whose_clock_is_behind_at_its_start_runs_no_fire_from_before_the_job() {
+    let mut group = Group::new();
+    group.clock_offset = -60_000;
+    group.run_until(10_000);
+    group.join("10.0.0.1", &after(1));
+    group.run_until(14_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    group.clock_offset = 0;
+    group.run_until(16_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    assert!(group.starts(0).is_empty());
+}
+
+#[test]
+fn with_static_sharding_the_first_fire_assigns_the_items_at_once() {
+    let configuration = JobConfiguration::builder("job", 1).depends_on(["extract"]).static_sharding(true);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    group.run_until(6_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    assert_eq!(group.starts(0).len(), 1);
+}
+
+#[test]
 fn a_fire_that_comes_during_a_run_is_made_up_for() {
     let mut group = Group::settled(1, &after(1));
     group.run_until(6_000);

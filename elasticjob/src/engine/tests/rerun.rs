@@ -196,6 +196,23 @@ fn a_leader_that_dies_leaves_the_re_run_to_the_next_one() {
 }
 
 #[test]
+fn a_re_run_that_no_item_begins_is_decided_some_time_after_its_triggers_were_taken() {
+    let mut group = Group::settled(1, &after("failed"));
+    noted(&mut group);
+    parent_stands(&mut group, None);
+    group.run_until(30_000);
+    assert_eq!(decided(&group).reruns[0].decided, None, "a trigger waits");
+    let mut taken = ParentView { triggered: false, ..view(None) };
+    // Long before the re-run was asked for.
+    taken.items.values_mut().for_each(|item| item.written = FIRE - 60_000);
+    group.tell(0, Event::Parent { job: extract(), view: Box::new(taken) });
+    group.run_until(41_900);
+    assert_eq!(decided(&group).reruns[0].decided, None, "an item may come to an instance");
+    group.run_until(42_100);
+    assert_eq!(runs(&group), [Some(RERUN)], "it was not run");
+}
+
+#[test]
 fn it_waits_for_a_trigger_that_waits_and_for_an_instance_that_may_run_it() {
     let mut group = Group::settled(1, &after("succeeded"));
     group.tell(0, Event::Trigger(1));

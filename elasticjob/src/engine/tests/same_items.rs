@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::group::{EPOCH, Group};
-use crate::config::{JobConfiguration, JobConfigurationBuilder};
-use crate::engine::{DependencyRecord, Event, Notice, ParentItem, ParentView};
-use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
+use super::group::{EPOCH, Group, job};
+use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
+use crate::engine::{DependencyRecord, Event, ListenerSpec, Notice, OnceTimeouts, ParentItem, ParentView};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, Hook, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::SessionId;
 use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::{CreateMode, SessionId, Transaction};
 
 /// The first fire of the job before it that came after the group was there.
 const AT: i64 = EPOCH + 5_000;
@@ -194,26 +194,44 @@ fn the_next_fire_leaves_time_to_items_that_were_released_a_moment_before() {
 
 #[test]
 fn the_next_fire_does_not_wait_for_ever_for_an_item_that_cannot_begin() {
-    let configuration = after(2).static_sharding(true).build().unwrap();
-    let mut group = Group::settled(2, &configuration);
-    group.run_until(6_000);
-    learn(&mut group, &[(AT, WELL), (AT, WELL)]);
-    let owners = group.owners(2);
-    let gone = owners.iter().flatten().copied().find(|owner| *owner != leader(&group));
-    let Some(gone) = gone else { return };
-    for (item, owner) in (0..).zip(&owners) {
-        group.end_items(owner.unwrap(), &[item]);
-    }
-    group.run_until(8_000);
-    group.kill(gone);
+    let mut group = ran_once(&after(2).build().unwrap());
+    group.disconnect(1 - leader(&group));
     group.run_until(11_000);
     learn(&mut group, &[(NEXT, WELL), (NEXT, WELL)]);
     assert_eq!(decided(&group).due.map(|due| due.at), Some(NEXT));
     learn(&mut group, &[(NEXT + 5_000, WELL), (NEXT + 5_000, WELL)]);
     group.run_until(19_000);
-    assert_eq!(decided(&group).due.map(|due| due.at), Some(NEXT), "the item of the instance that is gone is not begun");
+    assert_eq!(
+        decided(&group).due.map(|due| due.at),
+        Some(NEXT),
+        "the item of the instance that is cut off is not begun"
+    );
     group.run_until(22_000);
     assert_eq!(decided(&group).due.map(|due| due.at), Some(NEXT + 5_000));
+}
+
+#[test]
+fn the_next_fire_does_not_wait_for_an_item_that_static_sharding_leaves_to_an_instance_that_is_gone() {
+    let mut group = ran_once(&after(2).static_sharding(true).build().unwrap());
+    group.kill(1 - leader(&group));
+    group.run_until(11_000);
+    learn(&mut group, &[(NEXT, WELL), (NEXT, WELL)]);
+    assert_eq!(decided(&group).due.map(|due| due.at), Some(NEXT));
+    learn(&mut group, &[(NEXT + 5_000, WELL), (NEXT + 5_000, WELL)]);
+    group.run_until(12_000);
+    assert_eq!(decided(&group).due.map(|due| due.at), Some(NEXT + 5_000));
+}
+
+/// Two instances with an item each that have run the first fire.
+fn ran_once(configuration: &JobConfiguration) -> Group {
+    let mut group = Group::settled(2, configuration);
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, WELL), (AT, WELL)]);
+    for (item, owner) in (0..).zip(group.owners(2)) {
+        group.end_items(owner.unwrap(), &[item]);
+    }
+    group.run_until(8_000);
+    group
 }
 
 #[test]
@@ -251,6 +269,94 @@ fn a_fire_that_falls_into_a_run_is_made_up_for_item_by_item() {
 }
 
 #[test]
+fn an_item_that_is_added_after_a_fire_was_decided_does_not_miss_that_fire() {
+    let mut group = Group::settled(1, &after(1).build().unwrap());
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, WELL)]);
+    group.run_until(11_000);
+    learn(&mut group, &[(NEXT, WELL)]);
+    assert!(group.exists(&JobPath::Item(0, ItemNode::Misfire)), "it fell into the run");
+    group.set(&JobPath::Config, &wire::to_yaml(&after(2).build().unwrap()));
+    group.run_until(12_000);
+    assert!(group.exists(&JobPath::fire(1)));
+    assert!(!group.exists(&JobPath::Item(1, ItemNode::Misfire)));
+    group.end_items(0, &[0]);
+    group.run_until(13_000);
+    assert_eq!(begun(&group), [(AT, 0), (NEXT, 0)]);
+    // A leader that did not know better noted it.
+    group.set(&JobPath::fire(1), &format!(r#"{{"missed":{NEXT}}}"#));
+    let mut transaction = Transaction::new();
+    transaction.create(JobPath::Item(1, ItemNode::Misfire).absolute(&job()), "", CreateMode::Persistent);
+    group.operate(&transaction, false);
+    group.end_items(0, &[0]);
+    group.run_until(15_000);
+    assert_eq!(begun(&group).len(), 2);
+    assert!(!group.exists(&JobPath::Item(1, ItemNode::Misfire)), "no instance would act on it");
+}
+
+/// A group that calls a listener once for each fire.
+fn listened(total: u32) -> Group {
+    let once = Some(OnceTimeouts { started: None, completed: None });
+    let settle = ListenerSpec { type_name: "settle".into(), order: 0, once };
+    Group::listening(2, &after(total).job_listener_type("settle").build().unwrap(), [settle])
+}
+
+#[test]
+fn a_listener_of_the_group_waits_for_held_items_after_the_others_and_not_before_them() {
+    let mut group = listened(2);
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, WELL), (AT, RUNS)]);
+    let [first, second] = [0, 1].map(|item| group.owners(2)[item].unwrap());
+    assert_eq!(group.callers(), [first], "item 1 is held");
+    assert_eq!(group.end_call(first).0, Hook::Before);
+    assert_eq!(begun(&group), [(AT, 0)]);
+    group.end_items(first, &[0]);
+    group.run_until(30_000);
+    assert!(group.callers().is_empty(), "item 1 is a part of the fire");
+    learn(&mut group, &[(AT, WELL), (AT, WELL)]);
+    assert_eq!(begun(&group), [(AT, 0), (AT, 1)], "the call before the items was made");
+    assert!(group.callers().is_empty());
+    group.end_items(second, &[1]);
+    let [caller] = group.callers()[..] else { panic!("called by {:?}", group.callers()) };
+    assert_eq!(group.end_call(caller).0, Hook::After);
+    group.run_until(40_000);
+    assert!(group.callers().is_empty(), "each call is made once");
+}
+
+#[test]
+fn a_listener_of_the_group_does_not_wait_for_an_item_that_is_skipped() {
+    let mut group = listened(2);
+    group.run_until(6_000);
+    let leads = leader(&group);
+    let own = (0..2).find(|item| group.owners(2)[*item as usize] == Some(leads)).unwrap();
+    group.disconnect(1 - leads);
+    let ends = [0, 1].map(|item| (AT, if item == own { WELL } else { BADLY }));
+    learn(&mut group, &ends);
+    assert_eq!(group.callers(), [leads], "the instance that skips the other item has not written it yet");
+    group.end_call(leads);
+    group.end_items(leads, &[own]);
+    assert_eq!(group.callers(), [leads]);
+    assert_eq!(group.end_call(leads).0, Hook::After);
+}
+
+#[test]
+fn a_listener_of_the_group_does_not_wait_for_ever_for_an_item_that_was_released_and_is_not_begun() {
+    let mut group = listened(2);
+    group.run_until(6_000);
+    let leads = leader(&group);
+    let own = (0..2).find(|item| group.owners(2)[*item as usize] == Some(leads)).unwrap();
+    learn(&mut group, &[0, 1].map(|item| (AT, if item == own { WELL } else { RUNS })));
+    group.end_call(leads);
+    group.end_items(leads, &[own]);
+    group.disconnect(1 - leads);
+    learn(&mut group, &[(AT, WELL), (AT, WELL)]);
+    group.run_until(15_900);
+    assert!(group.callers().is_empty(), "the instance that is cut off may begin it");
+    group.run_until(16_100);
+    assert_eq!(group.callers(), [leads]);
+}
+
+#[test]
 fn totals_that_differ_are_told_once_and_nothing_begins_before_they_are_equal() {
     let mut group = Group::settled(1, &after(2).build().unwrap());
     group.run_until(6_000);
@@ -271,10 +377,9 @@ fn a_manual_trigger_waits_for_nothing() {
     group.end_items(0, &[0]);
     group.run_until(7_000);
     let trigger = group.own_trigger(0);
-    let mut transaction = crate::registry::Transaction::new();
-    let triggers = JobPath::Triggers.absolute(&super::group::job());
-    transaction.create(triggers, "", crate::registry::CreateMode::Persistent);
-    transaction.create(trigger, "", crate::registry::CreateMode::Persistent);
+    let mut transaction = Transaction::new();
+    transaction.create(JobPath::Triggers.absolute(&job()), "", CreateMode::Persistent);
+    transaction.create(trigger, "", CreateMode::Persistent);
     group.operate(&transaction, false);
     let manual = |group: &Group| {
         group

@@ -80,15 +80,25 @@ impl GraphState {
     }
 }
 
+/// By then the leader of the next job has seen which items begin a re-run, also where the clocks of hosts differ: so long after it
+/// was asked for, or decided on. In milliseconds.
+const SETTLED: i64 = 60_000;
+
 /// How jobs stand, by the same rules by which the leader of a job decides on what it runs after.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Stands {
+    /// In milliseconds since 1970.
+    now: i64,
     parents: Parents,
     reruns: Reruns,
     views: BTreeMap<JobName, ParentView>,
 }
 
 impl Stands {
+    pub(super) fn new(now: i64) -> Self {
+        Self { now, parents: Parents::default(), reruns: Reruns::default(), views: BTreeMap::new() }
+    }
+
     pub(super) fn learn(&mut self, job: JobName, view: ParentView) {
         self.reruns.learn(&job, &view);
         self.parents.learn(job.clone(), view.clone());
@@ -140,7 +150,9 @@ impl Stands {
         let begun: Vec<&Begun> = last.filter(|begun| begun.rerun() == Some(rerun)).collect();
         // Of the job that the operator named it is decided.
         let is_decided = followed.from == *job || followed.decided.is_some();
-        let stand = self.reruns.stand(&self.parents, job, &followed, i64::MAX);
+        let triggered = rerun.asked.max(followed.decided.unwrap_or(i64::MIN));
+        let is_settled = self.now > triggered.saturating_add(SETTLED);
+        let stand = self.reruns.stand(&self.parents, job, &followed, is_settled);
         let state = state_of(stand, !begun.is_empty(), is_decided);
         let skipped = Skipped { fire: followed.skipped, items: Vec::new() };
         let fire = GraphFire::new(rerun.of, state, skipped, view.parts(), &begun);
@@ -235,7 +247,7 @@ mod tests {
             decided_at: 0,
             triggered: false,
         };
-        let mut stands = Stands::default();
+        let mut stands = Stands::new(NEXT + 10);
         stands.learn(name(job), view);
         stands
     }
@@ -312,6 +324,13 @@ mod tests {
             let stands = standing("b", after(), &[FireRecord::empty()], Some(&noted(more)));
             assert_eq!(stands.fire(&name("b"), AT).map(|fire| (fire.state, fire.rerun)), Some((state, Some(rerun))));
         }
+        let mut stands = standing("b", after(), &[FireRecord::empty()], Some(&noted(r#","decided":9"#)));
+        stands.now += SETTLED;
+        assert_eq!(
+            stands.fire(&name("b"), AT).map(|fire| fire.state),
+            Some(GraphState::Past),
+            "no item began it in time"
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::engine::{DependencyRecord, ParentItem, ParentView};
 use crate::fire::FireRecord;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
+use crate::trace::now;
 
 pub(crate) use cycles::closed_cycle;
 use cycles::cycles;
@@ -114,7 +115,7 @@ impl Operations {
             None => edges.iter().flat_map(|(child, parent)| [child.clone(), parent.clone()]).collect(),
         };
         let views = read::all(meant.iter().map(|job| self.view_if(sees(job), job))).await?;
-        let mut stands = Stands::default();
+        let mut stands = Stands::new(now().timestamp_millis());
         let mut jobs = Vec::with_capacity(views.len());
         for (job, view) in meant.into_iter().zip(views) {
             jobs.push(graph_job(&job, view.as_ref()));

@@ -14,6 +14,9 @@ pub struct Fates {
     /// Neither begun nor explained, and nothing was demanded of the owner, by the name of the excuse: what became of them is
     /// not looked at.
     pub not_looked_at: BTreeMap<&'static str, u64>,
+    /// Ends of items on which a job after theirs decided, by the name of the excuse: it is not looked at whether that job had
+    /// to wait, or not to run.
+    pub excused_ends: BTreeMap<&'static str, u64>,
 }
 
 impl Fates {
@@ -27,6 +30,10 @@ impl Fates {
         }
     }
 
+    pub(in crate::testing) fn excuse_end(&mut self, excuse: &'static str, count: u64) {
+        *self.excused_ends.entry(excuse).or_default() += count;
+    }
+
     /// Adds those of another history.
     pub fn add(&mut self, other: &Self) {
         self.item_fires += other.item_fires;
@@ -35,6 +42,7 @@ impl Fates {
         for (excuse, count) in &other.not_looked_at {
             *self.not_looked_at.entry(excuse).or_default() += count;
         }
+        other.excused_ends.iter().for_each(|(excuse, count)| self.excuse_end(excuse, *count));
     }
 
     /// How many percent of the items of fires are not looked at. Begun ones are looked at.

@@ -64,6 +64,12 @@ impl World {
         self.beside.iter_mut().filter_map(|beside| beside.follows.as_mut()).for_each(tell);
     }
 
+    /// How often each excuse held for ends that such a job followed.
+    pub(super) fn excused_ends(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let follows = self.beside.iter().filter_map(|beside| beside.follows.as_ref());
+        follows.flat_map(|follows| follows.excused().iter().map(|(excuse, count)| (*excuse, *count)))
+    }
+
     /// How many jobs a process has.
     fn jobs_of_process(&self) -> usize {
         1 + self.beside.len()

@@ -74,6 +74,7 @@ impl World {
             self.count("rerun");
             let trigger = self.tree.last_zxid();
             self.invariants.rerun(trigger, rerun);
+            self.tell_followers(|follows| follows.asked(rerun));
             self.observe(Observation::Triggered { answer: &TriggerAnswer::Queued })?;
         }
         Ok(())

@@ -387,7 +387,9 @@ impl World {
 
     /// What became of the items of fires.
     pub fn fates(&self) -> Fates {
-        self.invariants.fates().clone()
+        let mut fates = self.invariants.fates().clone();
+        self.excused_ends().for_each(|(excuse, count)| fates.excuse_end(excuse, count));
+        fates
     }
 
     /// How often each fault happened.

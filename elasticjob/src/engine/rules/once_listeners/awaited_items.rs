@@ -17,7 +17,7 @@ impl JobEngine {
         match waits.hook {
             Hook::Before => self.items_to_begin(now, waits),
             Hook::After if self.planted.has(Bug::HastyAfter) => Ok(Vec::new()),
-            Hook::After => self.items_to_end(waits.key.fire),
+            Hook::After => self.items_to_end(now, waits.key.fire),
         }
     }
 
@@ -42,8 +42,8 @@ impl JobEngine {
     /// Whether an item may be expected to begin for a fire. An item that runs has begun, or is busy with another fire and
     /// comes late.
     fn will_begin(&self, item: ShardingItem, fire: Fire, is_patient: bool) -> Result<bool, Unread> {
-        // It begins when what it follows has ended: the group does not begin it together with the others.
-        if self.release(fire, item) == Release::Held {
+        // It begins when what it follows has ended, or not at all: the group does not begin it together with the others.
+        if !matches!(self.release(fire, item), Release::Since(_)) {
             return Ok(false);
         }
         let nodes = [ItemNode::Running, ItemNode::Disabled, ItemNode::Misfire, ItemNode::Failover];
@@ -81,30 +81,33 @@ impl JobEngine {
     }
 
     /// The items that were begun for a fire and have not ended. A lost run counts while an instance will take it over.
-    fn items_to_end(&self, fire: Fire) -> Result<Vec<ShardingItem>, Unread> {
+    fn items_to_end(&self, now: Now, fire: Fire) -> Result<Vec<ShardingItem>, Unread> {
         let takes_over = self.configuration.is_failover_on() && !self.available_instances()?.is_empty();
         let mut items: Vec<ShardingItem> = self.mirror.running_items().chain(self.mirror.failover_items()).collect();
         items.sort_unstable();
         items.dedup();
         let ended = items.into_iter().map(|item| Ok(self.is_to_end(item, fire, takes_over)?.then_some(item)));
-        let held = self.items_held_elsewhere(fire)?;
-        read_found(ended.chain(held.into_iter().map(|item| Ok(Some(item)))))
+        let to_begin = self.items_to_begin_elsewhere(now, fire)?;
+        read_found(ended.chain(to_begin.into_iter().map(|item| Ok(Some(item)))))
     }
 
-    /// The items that other instances are to begin when what they follow has ended. For its own an instance waits before it
-    /// comes to the listeners after them; one that comes here since then is left out.
-    fn items_held_elsewhere(&self, fire: Fire) -> Result<Vec<ShardingItem>, Unread> {
-        let Some(configuration) = self.configuration.in_force.as_ref().filter(|_| self.follows_items()) else {
-            return Ok(Vec::new());
-        };
-        let held = (0..configuration.sharding_total_count()).filter(|item| self.release(fire, *item) == Release::Held);
-        let of_another = |item| {
+    /// The items that other instances are to begin: when what they follow has ended, or as it has a moment ago. For its own
+    /// an instance waits before it comes to the listeners after them; one that comes here since then is left out.
+    fn items_to_begin_elsewhere(&self, now: Now, fire: Fire) -> Result<Vec<ShardingItem>, Unread> {
+        let configuration = self.configuration.in_force.as_ref().filter(|_| self.follows_items());
+        let (Some(configuration), Fire::Scheduled(at)) = (configuration, fire) else { return Ok(Vec::new()) };
+        let is_young = self.dependencies.released_until.is_some_and(|until| now.mono < until);
+        let to_begin = |item| {
+            let is_to_begin = match self.release(fire, item) {
+                Release::Held => !self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)),
+                Release::Since(_) => is_young && !self.has_taken(configuration, at, item)?,
+                Release::Skipped(_) | Release::NotPart => false,
+            };
             let owner = self.mirror.need(&JobPath::owner_of(item))?.and_then(Known::text);
             let is_of_another = owner.is_some_and(|owner| owner != self.identity.instance.as_str());
-            let is_disabled = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
-            Ok((is_of_another && !is_disabled).then_some(item))
+            Ok((is_to_begin && is_of_another).then_some(item))
         };
-        read_found(held.map(of_another))
+        read_found((0..configuration.sharding_total_count()).map(to_begin))
     }
 
     fn is_to_end(&self, item: ShardingItem, fire: Fire, takes_over: bool) -> Result<bool, Unread> {

@@ -82,17 +82,15 @@ impl JobEngine {
     /// an instance that is gone. It reports each of them once, also when the instance goes while the fire is due: then
     /// those that the instance had not begun.
     pub(in crate::engine) fn tell_items_of_the_gone(&mut self) {
-        if self.leadership.term.is_none() || !self.has_static_sharding() || self.planted.has(Bug::SilentGone) {
+        if self.leadership.term.is_none() || self.planted.has(Bug::SilentGone) {
             return;
         }
         let Some(open) = self.fires.open.as_deref() else { return };
         let (fire, monitored) = (open.key.fire, self.configuration.is_monitored());
         let mut gone: BTreeMap<InstanceId, Vec<ShardingItem>> = BTreeMap::new();
         for item in self.mirror.items() {
-            let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { continue };
-            if let Some(owner) = known.text().and_then(|text| text.parse::<InstanceId>().ok())
+            if let Some(owner) = self.gone_owner(item)
                 && !open.of_the_gone.contains(&item)
-                && !self.mirror.exists(&JobPath::Instance(owner.clone()))
                 && (!monitored || self.record_of(item).is_ok_and(|record| !record.covers(fire)))
             {
                 gone.entry(owner).or_default().push(item);
@@ -104,6 +102,13 @@ impl JobEngine {
         for (owner, items) in gone {
             self.tell_skip(fire, items, SkipReason::OwnerGone { owner });
         }
+    }
+
+    /// The instance that static sharding leaves an item to although it is gone: no other runs the item meanwhile.
+    pub(in crate::engine) fn gone_owner(&self, item: ShardingItem) -> Option<InstanceId> {
+        let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { return None };
+        let owner = known.text()?.parse::<InstanceId>().ok().filter(|_| self.has_static_sharding())?;
+        (!self.mirror.exists(&JobPath::Instance(owner.clone()))).then_some(owner)
     }
 
     fn has_static_sharding(&self) -> bool {

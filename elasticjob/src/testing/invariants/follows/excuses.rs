@@ -1,0 +1,105 @@
+//! What a leader may take for over though it is not, or for succeeded though it did not: by the item, the run and the cause, and
+//! counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::ends::{Ends, RunOf};
+use super::job_node;
+use crate::config::{JobConfiguration, wire};
+use crate::fire::FireState;
+use crate::ident::{JobName, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::tree::Tree;
+use crate::registry::{Op, Transaction, Zxid};
+use crate::testing::sim::{EPOCH, Millis};
+
+/// The configurations of the job before it, and what became of its items by them.
+#[derive(Debug, Default)]
+pub(super) struct Excuses {
+    /// The transaction that wrote the configuration in force.
+    written: Option<Zxid>,
+    /// All that were in force, with the time from which on they were not any more. An unusable one changes nothing.
+    configurations: Vec<(Arc<JobConfiguration>, Option<i64>)>,
+    /// Runs that were cancelled, and were so while failover was off: they count as ended, and an instance that has not seen
+    /// the switch may take them over all the same.
+    given_up: BTreeSet<(RunOf, ShardingItem)>,
+    /// When the records of items were deleted that the job has no more.
+    deleted: BTreeMap<ShardingItem, i64>,
+    counts: BTreeMap<&'static str, u64>,
+}
+
+impl Excuses {
+    /// Something happened: the configuration may be another one.
+    pub(super) fn look(&mut self, now: Millis, tree: &Tree, job: &JobName, ends: &Ends) {
+        let Some(node) = job_node(tree, job, &JobPath::Config) else { return };
+        if self.written.replace(node.stat.mzxid) == Some(node.stat.mzxid) {
+            return;
+        }
+        let Ok(configuration) = wire::from_yaml(job, &node.data) else { return };
+        if let Some((_, until)) = self.configurations.last_mut() {
+            *until = Some(EPOCH + now as i64);
+        }
+        self.configurations.push((Arc::new(configuration), None));
+        if !self.is_failover_on() {
+            self.given_up.extend(ends.cancelled());
+        }
+    }
+
+    /// An item of the job ended its run so.
+    pub(super) fn ended(&mut self, of: RunOf, item: ShardingItem, state: FireState) {
+        if state == FireState::Cancelled && !self.is_failover_on() {
+            self.given_up.insert((of, item));
+        }
+    }
+
+    /// The job writes this.
+    pub(super) fn learn(&mut self, now: Millis, job: &JobName, transaction: &Transaction) {
+        for op in transaction.ops() {
+            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(job, op.path()) else { continue };
+            match op {
+                Op::Delete { .. } => drop(self.deleted.insert(item, EPOCH + now as i64)),
+                Op::Create { .. } => drop(self.deleted.remove(&item)),
+                Op::Set { .. } | Op::Check { .. } => {}
+            }
+        }
+    }
+
+    /// Whether cancelled items are taken over.
+    pub(super) fn is_failover_on(&self) -> bool {
+        self.configurations.last().is_some_and(|(configuration, _)| configuration.failover())
+    }
+
+    /// Whether an item that was cancelled counted as ended, as failover was off.
+    pub(super) fn is_given_up(&mut self, of: RunOf, item: ShardingItem) -> bool {
+        let is_excused = self.given_up.contains(&(of, item));
+        self.count("cancelled_without_failover", is_excused)
+    }
+
+    /// Whether the job had no fire at this time any more at some time since: it is not known then how it ended.
+    pub(super) fn is_off_schedule(&mut self, at: i64) -> bool {
+        let since = self.configurations.iter().filter(|(_, until)| until.is_none_or(|until| until > at));
+        let mut schedules = since.filter_map(|(configuration, _)| configuration.schedule());
+        let is_excused = schedules.any(|schedule| schedule.next_after(at - 1) != Some(at));
+        self.count("off_schedule", is_excused)
+    }
+
+    /// Whether the leader that decides took office when the job had no such item any more: no record says what it did.
+    pub(super) fn is_forgotten(&mut self, tree: &Tree, child: &JobName, item: ShardingItem) -> bool {
+        let elected = job_node(tree, child, &JobPath::LeaderInstance).map(|node| node.stat.ctime);
+        let is_excused = self.deleted.get(&item).is_some_and(|deleted| elected >= Some(*deleted));
+        self.count("removed_before_the_leader_looked", is_excused)
+    }
+
+    fn count(&mut self, excuse: &'static str, is_excused: bool) -> bool {
+        if is_excused {
+            *self.counts.entry(excuse).or_default() += 1;
+        }
+        is_excused
+    }
+
+    /// How often each excuse held.
+    pub(super) fn counts(&self) -> &BTreeMap<&'static str, u64> {
+        &self.counts
+    }
+}
