@@ -69,7 +69,7 @@ struct Follower {
 /// What reading came to.
 enum Reading {
     /// All that is needed is known.
-    Complete(ParentView),
+    Complete(Box<ParentView>),
     /// The watch is not in place yet.
     Unwatched,
     /// The registry center gave no answer.
@@ -78,12 +78,12 @@ enum Reading {
 
 impl Follower {
     async fn follow(mut self, mailbox: Arc<Mailbox<Letter>>) {
-        let mut told: Option<ParentView> = None;
+        let mut told: Option<Box<ParentView>> = None;
         loop {
             match self.read().await {
                 Reading::Complete(view) if told.as_ref() != Some(&view) => {
                     told = Some(view.clone());
-                    if mailbox.post(Letter::Parent(self.job.clone(), Box::new(view))).is_err() {
+                    if mailbox.post(Letter::Parent(self.job.clone(), view)).is_err() {
                         return;
                     }
                 }
@@ -115,7 +115,7 @@ impl Follower {
                 return Reading::Unwatched;
             }
             if let Ok(view) = self.view() {
-                return Reading::Complete(view);
+                return Reading::Complete(Box::new(view));
             }
             if !self.read_wanted().await {
                 return Reading::Unanswered;

@@ -294,11 +294,11 @@ impl Follows {
         let decided =
             job_data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
         let ended = self.ends.all_complete().filter(|(_, at)| (since..now.saturating_sub(decides)).contains(at));
-        let fires = ended.filter_map(|(of, _)| match of {
+        let mut fires = ended.filter_map(|(of, _)| match of {
             RunOf::Fire(at) => Some(at),
             RunOf::Rerun(_) => None,
         });
-        let Some(at) = fires.last() else { return Ok(()) };
+        let Some(at) = fires.next_back() else { return Ok(()) };
         // Fires that a clock that was ahead ran before their time say nothing of the others.
         let is_decided = |record: &DependencyRecord| {
             let oldest = record.decided.iter().map(|fire| fire.at).min();
