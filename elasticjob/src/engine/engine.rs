@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
-use super::hearing::LARGE_GROUP;
 use super::listeners::KnownListeners;
 use super::notice::Notice;
 #[cfg(feature = "testing")]
@@ -31,6 +30,9 @@ use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
 use crate::registry::mirror::Mirror;
 use crate::sharding::ShardingStrategies;
+
+/// From how many instances on a group is large. In a smaller one to hear everything costs less than to choose.
+const LARGE_GROUP: usize = 4;
 
 /// The coordination of one job on one instance.
 #[derive(Debug)]

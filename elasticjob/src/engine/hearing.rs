@@ -17,9 +17,6 @@ use crate::registry::layout::{JobPath, is_of_java};
 use crate::registry::mirror::{Known, Lookup, Parts, Unread, read_all, read_found};
 use crate::registry::{SessionId, WatchEvent};
 
-/// From how many instances on a group is large. In a smaller one to hear everything costs less than to choose.
-pub(super) const LARGE_GROUP: usize = 4;
-
 /// Of how many items the owners are watched one by one. Each of these watches is kept by the registry center for each
 /// instance, and added again with each connection.
 const MOST_ITEMS: u32 = 1_000;
