@@ -113,15 +113,18 @@ impl JobEngine {
             Event::ProofAnswered(proof) => self.session.on_answered(proof),
             Event::Watch(event) => {
                 if event == WatchEvent::Gap {
-                    self.link.foreign = None;
-                    self.link.obstructed.clear();
-                    self.remember_instances();
+                    self.expect_missed_events();
                 }
                 self.note_departure(&event);
                 self.mirror.on_event(&event);
                 self.hear_request();
             }
-            Event::Watching(watched) => self.mirror.on_placed(&watched),
+            Event::Watching(watched) => {
+                if self.mirror.is_in_place(&watched) {
+                    self.expect_missed_events();
+                }
+                self.mirror.on_placed(&watched);
+            }
             Event::Listed { generation, path, children } => {
                 if generation == self.mirror.generation() {
                     self.on_foreign_listed(&path, &children);
@@ -157,6 +160,13 @@ impl JobEngine {
             Event::Parent { job, view } => self.on_parent(job, *view),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
         }
+    }
+
+    /// A watch is in place again: events may have been missed meanwhile.
+    fn expect_missed_events(&mut self) {
+        self.link.foreign = None;
+        self.link.obstructed.clear();
+        self.remember_instances();
     }
 
     fn on_session_back(&mut self, new: bool) {

@@ -69,12 +69,17 @@ fn a_run_that_begins_while_a_request_waits_is_asked_at_once() {
 
 #[test]
 fn instances_that_came_while_nothing_was_heard_have_the_runs_asked() {
-    let mut group = Group::settled(2, &every_five(2));
-    group.run_until(5_000);
-    group.disconnect(1);
-    group.join("10.0.0.3", &every_five(2));
-    group.connect(1);
-    assert_eq!(asked(&mut group, 1), [(vec![0], StopReason::Resharding)]);
+    // From four on, an instance hears of parts of the job by watches of their own.
+    for instances in [2, 5] {
+        let mut group = Group::settled(instances, &every_five(instances));
+        group.run_until(5_000);
+        let member = group.hosts.iter().position(|host| !host.engine.status().leader).unwrap();
+        let own = group.owners(instances).iter().position(|owner| *owner == Some(member)).unwrap();
+        group.disconnect(member);
+        group.join("10.0.0.9", &every_five(instances));
+        group.connect(member);
+        assert_eq!(asked(&mut group, member), [(vec![own as ShardingItem], StopReason::Resharding)], "{instances}");
+    }
 }
 
 #[test]

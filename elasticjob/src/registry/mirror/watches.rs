@@ -213,6 +213,11 @@ impl Mirror {
         changes
     }
 
+    /// Whether the watch of this part is in place, as far as is known.
+    pub fn is_in_place(&self, watched: &Watched) -> bool {
+        self.parts.as_ref().and_then(|parts| parts.parts.get(watched)).is_some_and(|in_place| *in_place)
+    }
+
     /// Takes that a watch of a part is in place. Events may have been missed before.
     pub fn on_placed(&mut self, watched: &Watched) {
         let Some(parts) = &mut self.parts else { return };
