@@ -182,6 +182,8 @@ pub enum NotRerun {
     NotMonitored,
     /// A manual trigger waits for this instance, which has one at a time.
     TriggerWaits(InstanceId),
+    /// This job, which runs after it, has as many re-runs to follow as it can keep.
+    FollowerIsBehind(JobName),
     /// The configuration of the job cannot be used, as this text says.
     Unusable(String),
 }
@@ -214,6 +216,10 @@ impl NotRerun {
             ),
             Self::TriggerWaits(instance) => format!(
                 "a manual trigger of job '{job}' waits for {instance}, which takes one at a time; try again when it has begun"
+            ),
+            Self::FollowerIsBehind(after) => format!(
+                "job '{after}', which runs after job '{job}', has as many re-runs to follow as it can keep; try again when it \
+                 has begun some of them"
             ),
             Self::Unusable(reason) => {
                 format!("the configuration of job '{job}' in the registry center cannot be used: {reason}")

@@ -196,7 +196,7 @@ impl Reason {
                 format!("for the fire of {} it waits for the item with its number of {}", time(*at), jobs.join(", "))
             }
             Self::SkippedAfter { at, why } => {
-                format!("its fire of {} is not run: {}; mend that, and trigger this job", time(*at), Escaped(why))
+                format!("its fire of {} is not run: {}; mend that, and run the fire again", time(*at), Escaped(why))
             }
             Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
             Self::Triggered(instances) => {

@@ -48,7 +48,8 @@ impl Operations {
     /// on. Of a job that runs after others, the jobs before it are not asked: it runs again whatever they did.
     ///
     /// # Errors
-    /// [`OperationError::NotRerun`] where the job has no such fire, or its fires have no records;
+    /// [`OperationError::NotRerun`] where the job has no such fire, its fires have no records, or a job after it has too many
+    /// re-runs to follow;
     /// [`OperationError::NoEnabledInstance`] when no instance could run it; [`OperationError::NoSuchJob`],
     /// [`OperationError::NoConfiguration`].
     pub async fn rerun(&self, job: &JobName, fire: i64) -> Result<RerunAsked, OperationError> {
@@ -112,6 +113,10 @@ impl Operations {
         let edges: Vec<(JobName, JobName)> = edges.into_iter().flatten().collect();
         let read = read::all(after(from, &edges).into_iter().map(|job| self.decided(job))).await?;
         let known: BTreeMap<JobName, (DependencyRecord, i32)> = read.into_iter().flatten().collect();
+        if let Some((behind, _)) = known.iter().find(|(_, (record, _))| !record.has_room_for_rerun()) {
+            let why = NotRerun::FollowerIsBehind(behind.clone());
+            return Err(OperationError::NotRerun { job: from.clone(), why });
+        }
         let note = |(job, (record, version)): (&JobName, &(DependencyRecord, i32))| {
             let before = edges.iter().filter(|(child, _)| child == job).map(|(_, parent)| parent);
             let with = before.filter(|parent| known.contains_key(*parent)).cloned().collect();

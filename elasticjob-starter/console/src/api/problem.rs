@@ -234,9 +234,14 @@ impl From<OperationError> for Problem {
             E::NothingToCancel { .. } => {
                 problem(StatusCode::CONFLICT, Code::NothingRuns, "Nothing runs that could be cancelled")
             }
-            E::NotRerun { why: NotRerun::NotMonitored | NotRerun::TriggerWaits(_) | NotRerun::Unusable(_), .. } => {
-                problem(StatusCode::CONFLICT, Code::NotRerun, "The fire cannot be run again now")
-            }
+            E::NotRerun {
+                why:
+                    NotRerun::NotMonitored
+                    | NotRerun::TriggerWaits(_)
+                    | NotRerun::FollowerIsBehind(_)
+                    | NotRerun::Unusable(_),
+                ..
+            } => problem(StatusCode::CONFLICT, Code::NotRerun, "The fire cannot be run again now"),
             E::NotRerun { .. } => problem(StatusCode::NOT_FOUND, Code::NoSuchFire, "No such fire"),
             E::InstancesOnline { instances, .. } => {
                 let online: Vec<&str> = instances.iter().map(|id| id.as_str()).collect();

@@ -341,12 +341,17 @@ impl DependencyRecord {
         let reruns = &mut after.reruns;
         reruns.retain(|known| known.rerun != rerun.rerun);
         reruns.push(rerun);
-        // Those that are decided are of no use to this job any more.
+        // Those that are decided are of no use to this job any more; the others have yet to be followed.
         while reruns.len() > KEPT_RERUNS {
-            let oldest = reruns.iter().position(|known| known.decided.is_some()).unwrap_or(0);
+            let Some(oldest) = reruns.iter().position(|known| known.decided.is_some()) else { break };
             reruns.remove(oldest);
         }
         after
+    }
+
+    /// Whether one more re-run can be followed: so many at the most are yet to be decided.
+    pub(crate) fn has_room_for_rerun(&self) -> bool {
+        self.reruns.iter().filter(|known| known.decided.is_none()).count() < KEPT_RERUNS
     }
 
     /// The record after the decision on a re-run, at `now` in milliseconds since 1970.

@@ -115,3 +115,29 @@ async fn a_re_run_that_no_instance_would_take_whole_is_refused_as_a_trigger_is()
     desk.write(&[("/job/config", oneoff)]).await;
     assert!(refused(&desk, "job", NEW_YEAR).await.contains("job 'job' has no fires"));
 }
+
+#[tokio::test]
+async fn a_re_run_that_a_job_after_could_not_keep_is_refused_and_nothing_is_written() {
+    let desk = Desk::new();
+    let config = "cron: 0 0 0 1 1 ?\ntimeZone: UTC\nshardingTotalCount: 1\nmonitorExecution: true\n";
+    let after = "shardingTotalCount: 1\nmonitorExecution: true\nprops:\n  elasticjob.depends-on: job\n";
+    let waiting: Vec<String> =
+        (1..=16).map(|asked| format!(r#"{{"of":{NEW_YEAR},"asked":{asked},"from":"job"}}"#)).collect();
+    let behind = format!(r#"{{"through":{NEW_YEAR},"reruns":[{}]}}"#, waiting.join(","));
+    desk.write(&[("/job/config", config), ("/job/servers/10.0.0.1", "ENABLED"), ("/job/instances/10.0.0.1@-@7", "")])
+        .await;
+    desk.write(&[("/after/config", after), ("/after/dependencies", &behind)]).await;
+    let why = refused(&desk, "job", NEW_YEAR).await;
+    assert!(
+        why.contains("job 'after', which runs after job 'job', has as many re-runs to follow as it can keep"),
+        "{why}"
+    );
+    assert_eq!(desk.text("/after/dependencies").await, Some(behind));
+    assert_eq!(desk.text("/job/trigger/10.0.0.1@-@7").await, None);
+    let one_decided =
+        desk.text("/after/dependencies").await.unwrap().replacen(r#""from":"job"}"#, r#""from":"job","decided":7}"#, 1);
+    desk.write(&[("/after/dependencies", &one_decided)]).await;
+    desk.operations.rerun(&name("job"), NEW_YEAR).await.unwrap();
+    let kept = DependencyRecord::parse(desk.text("/after/dependencies").await.unwrap().as_bytes()).unwrap().reruns;
+    assert!(kept.len() == 16 && kept.iter().all(|known| known.decided.is_none()), "{kept:?}");
+}
