@@ -73,7 +73,7 @@ fn an_item_that_comes_to_an_instance_is_heard_of_before_it_begins() {
     let leader = leader(&group);
     let gone = (0..5).find(|host| *host != leader).unwrap();
     let item = (0..5).find(|item| owner(&group, *item) == gone).unwrap();
-    // Nobody but its owner and the leader heard that the item was disabled.
+    // Only its owner and the leader heard that the item was disabled.
     let disabled = JobPath::Item(item, ItemNode::Disabled).absolute(&job());
     let mut disable = Transaction::new();
     disable.create(disabled, "", CreateMode::Persistent);

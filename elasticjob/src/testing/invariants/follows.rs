@@ -168,6 +168,17 @@ impl Follows {
         Ok(())
     }
 
+    /// What a transaction writes of the decisions, and whether it creates their node.
+    fn written_by(&self, transaction: &Transaction) -> Option<(DependencyRecord, bool)> {
+        let node = JobPath::Dependencies.absolute(&self.child);
+        let (data, is_new) = match transaction.ops().iter().find(|op| op.path() == node)? {
+            Op::Set { data, .. } => (data, false),
+            Op::Create { data, .. } => (data, true),
+            _ => return None,
+        };
+        Some((DependencyRecord::parse(data)?, is_new))
+    }
+
     /// The leader decides with this transaction.
     fn check_decision(
         &mut self,
@@ -176,13 +187,7 @@ impl Follows {
         tree: &Tree,
         transaction: &Transaction,
     ) -> Result<(), String> {
-        let node = JobPath::Dependencies.absolute(&self.child);
-        let (written, is_new) = match transaction.ops().iter().find(|op| op.path() == node) {
-            Some(Op::Set { data, .. }) => (DependencyRecord::parse(data), false),
-            Some(Op::Create { data, .. }) => (DependencyRecord::parse(data), true),
-            _ => return Ok(()),
-        };
-        let Some(written) = written else { return Ok(()) };
+        let Some((written, is_new)) = self.written_by(transaction) else { return Ok(()) };
         if let (Some(due), Some(items)) = (written.due, &written.items) {
             for released in &items.released {
                 self.released.entry((due.at, released.since)).or_insert(now);

@@ -7,9 +7,9 @@ use super::{Follows, exists, is_owner_online, job_children, job_data};
 use crate::engine::DependencyRecord;
 use crate::fire::Rerun;
 use crate::ident::ShardingItem;
+use crate::registry::Transaction;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
-use crate::registry::{Op, Transaction};
 use crate::testing::sim::Millis;
 
 /// How long the leader waits at least for an item to begin a re-run that none has begun, by a clock that is too fast.
@@ -64,12 +64,8 @@ impl Follows {
         tree: &Tree,
         transaction: &Transaction,
     ) -> Result<(), String> {
-        let node = JobPath::Dependencies.absolute(&self.child);
-        let written = transaction.ops().iter().find_map(|op| match op {
-            Op::Set { path, data, .. } if *path == node => DependencyRecord::parse(data),
-            _ => None,
-        });
-        let followed = written.into_iter().flat_map(|record| record.reruns);
+        let written = self.written_by(transaction).filter(|(_, is_new)| !is_new);
+        let followed = written.into_iter().flat_map(|(record, _)| record.reruns);
         let followed = followed.filter(|known| known.decided.is_some() && known.skipped.is_none());
         for rerun in followed.map(|known| known.rerun) {
             let known = self.reruns.0.entry(rerun).or_default();
