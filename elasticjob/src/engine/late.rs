@@ -248,22 +248,37 @@ impl JobEngine {
     fn first_unbegun(&self, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
         let by_another = record.last.as_ref().is_none_or(|begun| begun.instance != self.identity.instance);
         let through = record.through.filter(|_| by_another)?;
-        let schedule = self.configuration.in_force.as_deref().and_then(JobConfiguration::schedule)?;
         // Before the schedule was followed other fires were due, or no fire was recorded.
-        let since = self.configuration.follows_since.filter(|since| *since <= through);
-        since?;
+        if self.schedule().is_some() && self.configuration.follows_since.is_none_or(|since| since > through) {
+            return None;
+        }
         // What a clock far ahead began has run.
-        let first = schedule.next_after(through).filter(|first| record.ahead != Some(*first));
-        let first = first.or_else(|| schedule.next_after(record.ahead?))?;
-        self.fires.given_up.first_unsaid(item, first, schedule).filter(|first| *first < at)
+        let next_after = |after| self.next_fire_of(item, after);
+        let first = next_after(through).filter(|first| record.ahead != Some(*first));
+        let first = first.or_else(|| next_after(record.ahead?))?;
+        self.fires.given_up.first_unsaid(item, first, next_after).filter(|first| *first < at)
+    }
+
+    /// The first fire after a time that an item has to run for: of the schedule, or of those that were decided by what other
+    /// jobs did.
+    fn next_fire_of(&self, item: ShardingItem, after: i64) -> Option<i64> {
+        if let Some(schedule) = self.schedule() {
+            return schedule.next_after(after);
+        }
+        let known = self.mirror.need(&JobPath::Dependencies).ok()??;
+        self.read_decided(known)?.due_after(after, item).map(|due| due.at)
     }
 
     /// Remembers the items that are given up for a scheduled fire, because that is reported now.
     pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
         let Fire::Scheduled(at) = fire else { return };
-        let schedule = self.configuration.in_force.as_deref().and_then(JobConfiguration::schedule);
-        if let Some(schedule) = schedule.filter(|_| reason.gives_up()) {
-            items.iter().for_each(|item| self.fires.given_up.note(*item, at, schedule));
+        if !reason.gives_up() {
+            return;
+        }
+        for item in items {
+            let last = self.fires.given_up.last(*item);
+            let is_next = last.is_some_and(|last| self.next_fire_of(*item, last) == Some(at));
+            self.fires.given_up.note(*item, at, is_next);
         }
     }
 

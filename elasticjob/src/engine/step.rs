@@ -166,6 +166,7 @@ impl JobEngine {
     fn expect_missed_events(&mut self) {
         self.link.foreign = None;
         self.link.obstructed.clear();
+        self.dependencies.reruns.expect_missed_events();
         self.remember_instances();
     }
 

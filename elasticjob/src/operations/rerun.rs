@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::audit::Action;
 use super::commit::{Plan, Step};
 use super::{InstanceOfJob, JobSnapshot, NotRerun, OperationError, Operations, Target, read};
-use crate::config::JobConfiguration;
-use crate::engine::{DependencyRecord, FollowedRerun};
+use crate::config::{JobConfiguration, wire};
+use crate::engine::{DependencyRecord, FollowedRerun, ParentView};
 use crate::fire::{Begun, Rerun};
 use crate::ident::JobName;
 use crate::registry::layout::JobPath;
@@ -19,6 +20,9 @@ use crate::trace::now;
 
 /// How far back the fire before a time is looked for: by then each schedule but the rarest has one. In milliseconds.
 const FURTHEST: [i64; 5] = [60_000, 3_600_000, 86_400_000, 31 * 86_400_000, 366 * 86_400_000];
+
+/// The leaders of the jobs have sessions that are mostly not longer.
+const LONG_SESSION: Duration = Duration::from_mins(1);
 
 /// How many fires an error names.
 const NAMED: usize = 3;
@@ -129,9 +133,18 @@ impl Operations {
 
     /// What the leader of a job after others has decided, with the version of that.
     async fn decided(&self, job: JobName) -> Result<Option<(JobName, (DependencyRecord, i32))>, OperationError> {
-        let node = self.get(JobPath::Dependencies.absolute(&job)).await?;
-        let read = node.and_then(|node| Some((DependencyRecord::parse(&node.data)?, node.stat.version)));
-        Ok(read.map(|read| (job, read)))
+        let (node, config) =
+            tokio::try_join!(self.get(JobPath::Dependencies.absolute(&job)), self.get(JobPath::Config.absolute(&job)))?;
+        let Some(node) = node else { return Ok(None) };
+        // The note makes the node younger: what it holds of a clock that was ahead would count from then on.
+        let view = ParentView {
+            configuration: config.and_then(|node| wire::from_yaml(&job, &node.data).ok()).map(Into::into),
+            decided: DependencyRecord::parse(&node.data),
+            decided_at: node.stat.mtime,
+            ..ParentView::default()
+        };
+        let record = view.counted(LONG_SESSION).decided;
+        Ok(record.map(|record| (job, (record, node.stat.version))))
     }
 }
 

@@ -131,16 +131,27 @@ impl JobSnapshot {
         if has_other_reason || self.to_take_over.contains(&item) || self.members.has_java {
             return None;
         }
-        let (schedule, record) = (configuration.schedule()?, &nodes.record);
-        let ended = record.last.as_ref().and_then(|begun| begun.ended);
-        let known =
-            [self.followed_since?, nodes.recorded_since?].into_iter().chain(record.through).chain(ended).max()?;
-        let first = schedule.next_after(known).filter(|first| now - first >= BEGIN)?;
-        let more = schedule.next_after(first).is_some_and(|next| next <= now);
+        let record = &nodes.record;
+        let (first, since, more) = match configuration.schedule() {
+            Some(schedule) => {
+                let ended = record.last.as_ref().and_then(|begun| begun.ended);
+                let since = [self.followed_since?, nodes.recorded_since?];
+                let first = schedule.next_after(since.into_iter().chain(record.through).chain(ended).max()?)?;
+                (first, first, schedule.next_after(first).is_some_and(|next| next <= now))
+            }
+            None => {
+                let decided = self.dependencies.as_ref()?;
+                let first = decided.due_after(record.through.max(nodes.recorded_since)?, item)?;
+                (first.at, first.since, decided.due_after(first.at, item).is_some())
+            }
+        };
+        if now - since < BEGIN {
+            return None;
+        }
         let limit = late_limit(configuration).map(|limit| limit.as_secs());
         let is_over =
-            limit.is_some_and(|limit| now - first > i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(1_000));
-        Some(Finding::new(Reason::NotBegun { first, more, limit, given_up: more || is_over }, Some(first)))
+            limit.is_some_and(|limit| now - since > i64::try_from(limit).unwrap_or(i64::MAX).saturating_mul(1_000));
+        Some(Finding::new(Reason::NotBegun { first, more, limit, given_up: more || is_over }, Some(since)))
     }
 
     fn about_run(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Finding {

@@ -281,6 +281,16 @@ impl DependencyRecord {
         Some(unmet.map_or(Release::Since(at), |unmet| Release::Skipped(unmet.clone())))
     }
 
+    /// The first fire after a time that an item had to run for, and since when it is due, as far as the node still says it.
+    pub(crate) fn due_after(&self, at: i64, item: ShardingItem) -> Option<DueFire> {
+        let decided = self.decided.iter().map(|fire| fire.at).chain(self.due.map(|due| due.at));
+        let due = decided.filter(|fire| *fire > at).filter_map(|at| match self.release(at, item) {
+            Some(Release::Since(since)) => Some(DueFire { at, since }),
+            _ => None,
+        });
+        due.min_by_key(|due| due.at)
+    }
+
     /// Whether an item of a fire at this time is not run, while others are.
     pub(super) fn skips(&self, at: i64, item: ShardingItem) -> bool {
         matches!(self.release(at, item), Some(Release::Skipped(_)))

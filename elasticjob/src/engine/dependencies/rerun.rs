@@ -34,18 +34,17 @@ pub(crate) enum Following {
     Skip(Unmet),
 }
 
-/// The decision on a re-run at `now`, by the clock that never steps. A job before this one that takes no part in it counts as it
+/// The decision on a re-run, by what was seen when the leader last looked. A job before this one that takes no part in it counts as it
 /// ended for the fire itself.
 pub(crate) fn follow_rerun(
     dependencies: &[Dependency],
     parents: &Parents,
     reruns: &Reruns,
     followed: &FollowedRerun,
-    now: Duration,
 ) -> Following {
     let mut following = Following::Run;
     for dependency in dependencies {
-        let is_settled = reruns.taken.is_settled(&dependency.job, followed.rerun, now);
+        let is_settled = reruns.taken.is_settled(&dependency.job, followed.rerun);
         let end = match reruns.stand(parents, &dependency.job, followed, is_settled) {
             Stand::Pending => return Following::Wait,
             Stand::NoSuchFire => ParentEnd::NoFire,
@@ -82,6 +81,11 @@ impl Reruns {
     /// Forgets them all.
     pub(crate) fn clear(&mut self) {
         self.seen.clear();
+        self.taken.clear();
+    }
+
+    /// Events may have been missed: whether triggers wait has to be seen anew.
+    pub(crate) fn expect_missed_events(&mut self) {
         self.taken.clear();
     }
 
@@ -289,7 +293,7 @@ mod tests {
     const FIRE: Fire = Fire::Manual { trigger: 90, at: AT + 60_002, rerun: Some(RERUN) };
     const LATER: Fire = Fire::Scheduled(AT + 300_000);
     /// The leader has seen for so long that no trigger waits.
-    const NOW: Duration = Duration::from_mins(10);
+    const NOW: Duration = super::super::taken::SETTLES;
 
     fn name(job: &str) -> JobName {
         JobName::new(job).unwrap()
@@ -346,7 +350,8 @@ mod tests {
     fn following_at(now: Duration, when: When, Known(parents, reruns): &mut Known) -> Following {
         let dependencies = [format!("a when {when}").parse().unwrap()];
         reruns.look(&dependencies, parents, &[&followed()], Duration::ZERO);
-        follow_rerun(&dependencies, parents, reruns, &followed(), now)
+        reruns.look(&dependencies, parents, &[&followed()], now);
+        follow_rerun(&dependencies, parents, reruns, &followed())
     }
 
     fn skipped(when: When, end: ParentEnd) -> Following {
@@ -426,14 +431,13 @@ mod tests {
 
     #[test]
     fn a_re_run_that_no_item_begins_was_not_run_and_where_the_items_have_run_since_is_not_known() {
-        let mut parents = Known::default();
-        let mut learn = |written, triggered, disabled| {
+        let learn = |written, triggered, disabled| {
+            let mut parents = Known::default();
             let mut known = ParentView { triggered, ..view(job(1), &[ran_before()]) };
             known.items.values_mut().for_each(|item| (item.written, item.disabled) = (written, disabled));
             parents.learn(name("a"), known);
-            let settled = super::super::taken::SETTLES;
-            let before = following_at(settled - Duration::from_millis(1), When::Failed, &mut parents);
-            (before, following_at(settled, When::Failed, &mut parents))
+            let before = following_at(NOW - Duration::from_millis(1), When::Failed, &mut parents);
+            (before, following_at(NOW, When::Failed, &mut parents))
         };
         let (before_it, since) = (RERUN.asked - CLOCKS_DIFFER, RERUN.asked - CLOCKS_DIFFER + 1);
         let unknown = skipped(When::Failed, ParentEnd::Unknown);
@@ -453,7 +457,7 @@ mod tests {
             parents.learn(name("a"), view(job(1), &[ended(FIRE, FireState::Succeeded)]));
             parents.learn(name("b"), b);
             let with = with.iter().map(|job| name(job)).collect();
-            follow_rerun(&both, &parents.0, &parents.1, &FollowedRerun { with, ..followed() }, Duration::ZERO)
+            follow_rerun(&both, &parents.0, &parents.1, &FollowedRerun { with, ..followed() })
         };
         let after = || JobConfiguration::builder("b", 1).depends_on(["a"]).build().unwrap();
         let noted = DependencyRecord::from(AT + 1).with_rerun(followed());

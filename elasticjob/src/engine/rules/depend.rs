@@ -255,10 +255,16 @@ impl JobEngine {
         let Some(record) = self.dependencies.items.as_deref() else { return };
         let released = record.items.iter().flat_map(|items| &items.released);
         let Some(since) = released.map(|released| released.since).max() else { return };
-        let (due, limit) = (record.due.map(|due| due.at), self.late_limit());
-        let closes_at = limit.map(|limit| now.mono + limit.saturating_sub(lateness(now, since)));
+        if let Some(due) = record.due {
+            self.keep_open_for(now, DueFire { since, ..due });
+        }
+    }
+
+    /// The time for a fire counts from when it came due, as is known now.
+    fn keep_open_for(&mut self, now: Now, DueFire { at, since }: DueFire) {
+        let closes_at = self.late_limit().map(|limit| now.mono + limit.saturating_sub(lateness(now, since)));
         let opens = [self.fires.open.as_deref_mut(), self.fires.standing.as_deref_mut()];
-        let is_of_due = |open: &&mut OpenFire| open.is_regular() && due == Some(open.key.fire.at());
+        let is_of_due = |open: &&mut OpenFire| open.is_regular() && open.key.fire.at() == at;
         for open in opens.into_iter().flatten().filter(is_of_due) {
             open.closes_at = closes_at;
             open.is_over = false;
@@ -278,10 +284,13 @@ impl JobEngine {
         }
     }
 
-    /// Whether items of this instance are yet to be released for the fire of a run.
+    /// Whether items of this instance are yet to be released for the fire of a run. One that an operator disabled does not run
+    /// for it.
     pub(in crate::engine) fn holds_own_items(&self, key: RunKey) -> bool {
         let is_meant = !key.is_takeover() && self.phase == Phase::Active && self.follows_items();
-        is_meant && self.fires.own_items_seen.iter().any(|item| self.release(key.fire, *item) == Release::Held)
+        let is_enabled = |item: &&ShardingItem| !self.mirror.exists(&JobPath::Item(**item, ItemNode::Disabled));
+        let mut own = self.fires.own_items_seen.iter().filter(is_enabled);
+        is_meant && own.any(|item| self.release(key.fire, *item) == Release::Held)
     }
 
     /// The time from which on a fire counts as late for an item.
@@ -295,8 +304,14 @@ impl JobEngine {
     /// The fire that is due comes here, once. Returns whether it came now.
     fn take_due(&mut self, now: Now, due: DueFire) -> bool {
         // The one before it may be later: a clock was ahead, or the registry center has lost what was decided.
-        let is_taken = self.dependencies.due.iter().any(|known| known.at == due.at);
-        if is_taken || !self.watches_calendar() {
+        if let Some(known) = self.dependencies.due.iter_mut().find(|known| known.at == due.at) {
+            // Its items followed items one by one, and by a changed configuration the rest has come due together.
+            if due.since > std::mem::replace(&mut known.since, due.since) && self.dependencies.items.is_none() {
+                self.keep_open_for(now, due);
+            }
+            return false;
+        }
+        if !self.watches_calendar() {
             return false;
         }
         self.dependencies.due.push(due);

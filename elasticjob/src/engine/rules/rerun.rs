@@ -39,7 +39,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     for followed in undecided {
         let Dependencies { parents, reruns, .. } = &engine.dependencies;
-        let skipped = match follow_rerun(configuration.depends_on(), parents, reruns, followed, now.mono) {
+        let skipped = match follow_rerun(configuration.depends_on(), parents, reruns, followed) {
             Following::Wait if !engine.planted.has(Bug::HastyRerun) => continue,
             Following::Skip(unmet) => Some(unmet),
             Following::Run | Following::Wait => None,

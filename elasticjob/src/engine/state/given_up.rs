@@ -3,23 +3,32 @@
 use std::collections::BTreeMap;
 
 use crate::ident::ShardingItem;
-use crate::schedule::Schedule;
 
 /// For each item the last fires in a row that were given up here: the first and the last of them.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct GivenUp(BTreeMap<ShardingItem, (i64, i64)>);
 
 impl GivenUp {
-    /// Notes that a fire of an item is given up and reported.
-    pub(in crate::engine) fn note(&mut self, item: ShardingItem, at: i64, schedule: &Schedule) {
+    /// The last fire of an item that was given up and reported.
+    pub(in crate::engine) fn last(&self, item: ShardingItem) -> Option<i64> {
+        self.0.get(&item).map(|(_, last)| *last)
+    }
+
+    /// Notes that a fire of an item is given up and reported, which is the next one after the last of these or not.
+    pub(in crate::engine) fn note(&mut self, item: ShardingItem, at: i64, is_next: bool) {
         let said = self.0.entry(item).or_insert((at, at));
-        *said = if schedule.next_after(said.1) == Some(at) { (said.0, at) } else { (at, at) };
+        *said = if is_next { (said.0, at) } else { (at, at) };
     }
 
     /// The first fire of an item, from this one on, that was not reported as given up.
-    pub(in crate::engine) fn first_unsaid(&self, item: ShardingItem, at: i64, schedule: &Schedule) -> Option<i64> {
+    pub(in crate::engine) fn first_unsaid(
+        &self,
+        item: ShardingItem,
+        at: i64,
+        next_after: impl FnOnce(i64) -> Option<i64>,
+    ) -> Option<i64> {
         match self.0.get(&item) {
-            Some((first, last)) if (*first..=*last).contains(&at) => schedule.next_after(*last),
+            Some((first, last)) if (*first..=*last).contains(&at) => next_after(*last),
             _ => Some(at),
         }
     }
@@ -28,18 +37,20 @@ impl GivenUp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Schedule;
 
     #[test]
     fn only_fires_without_one_between_them_are_passed_over() {
         let schedule = Schedule::parse("0/10 * * * * ?", Some("UTC")).unwrap();
         let mut said = GivenUp::default();
-        said.note(1, 20_000, &schedule);
-        said.note(1, 30_000, &schedule);
-        let first = |said: &GivenUp, item, at| said.first_unsaid(item, at, &schedule);
+        said.note(1, 20_000, false);
+        said.note(1, 30_000, true);
+        assert_eq!((said.last(1), said.last(2)), (Some(30_000), None));
+        let first = |said: &GivenUp, item, at| said.first_unsaid(item, at, |at| schedule.next_after(at));
         assert_eq!(first(&said, 1, 20_000), Some(40_000));
         assert_eq!(first(&said, 1, 10_000), Some(10_000), "that was not said");
         assert_eq!(first(&said, 2, 20_000), Some(20_000), "of another item");
-        said.note(1, 60_000, &schedule);
+        said.note(1, 60_000, false);
         assert_eq!(first(&said, 1, 60_000), Some(70_000));
         assert_eq!(first(&said, 1, 50_000), Some(50_000));
     }

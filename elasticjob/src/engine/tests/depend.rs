@@ -287,3 +287,33 @@ fn a_fire_before_the_latest_one_is_begun_where_the_registry_center_lost_that_one
     parent_ends(&mut group, LATER, FireState::Succeeded);
     assert_eq!(fires(&group), [LATEST, LATER].map(Fire::Scheduled));
 }
+
+#[test]
+fn a_fire_that_an_item_missed_with_its_owner_is_told_when_it_begins_the_next_one() {
+    let mut group = Group::settled(2, &after(2));
+    group.run_until(6_000);
+    parent_ends(&mut group, AT, FireState::Succeeded);
+    for host in 0..2 {
+        let items = group.starts(host)[0].2.clone();
+        group.end_items(host, &items);
+    }
+    let leader = leaders(&group)[0];
+    let gone = 1 - leader;
+    let lost = group.starts(gone)[0].2.clone();
+    // It hears of nothing any more, and the registry center does not know that yet.
+    (group.hosts[gone].killed, group.hosts[gone].connected) = (true, false);
+    for second in [10, 25, 40] {
+        group.run_until(second * 1_000 + 1_000);
+        parent_ends(&mut group, EPOCH + second as i64 * 1_000, FireState::Succeeded);
+        let items = group.starts(leader).last().unwrap().2.clone();
+        group.end_items(leader, &items);
+    }
+    let session = group.hosts[gone].session;
+    group.expire(session);
+    group.run_until(45_000);
+    let (missed, last) = (EPOCH + 10_000, EPOCH + 40_000);
+    let begun = (Fire::Scheduled(last), ExecutionSource::NormalTrigger, lost.clone());
+    assert!(group.starts(leader).contains(&begun), "{:?}", group.starts(leader));
+    let said = Notice::NotBegun { items: lost, from: missed, before: last };
+    assert!(group.hosts[leader].notices.contains(&said), "{:?}", group.hosts[leader].notices);
+}

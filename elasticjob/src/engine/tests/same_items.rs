@@ -357,6 +357,37 @@ fn a_listener_of_the_group_does_not_wait_for_ever_for_an_item_that_was_released_
 }
 
 #[test]
+fn a_listener_does_not_wait_for_a_held_item_that_an_operator_disabled() {
+    let bell = ListenerSpec { type_name: "bell".into(), order: 0, once: None };
+    let mut group = Group::listening(1, &after(2).job_listener_type("bell").build().unwrap(), [bell]);
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, WELL), (AT, RUNS)]);
+    assert_eq!(group.end_call(0).0, Hook::Before);
+    group.end_items(0, &[0]);
+    assert!(group.callers().is_empty(), "item 1 is a part of the fire");
+    let mut operator = Transaction::new();
+    operator.create(JobPath::Item(1, ItemNode::Disabled).absolute(&job()), "", CreateMode::Persistent);
+    group.operate(&operator, false);
+    assert_eq!(group.callers(), [0]);
+    assert_eq!(group.end_call(0).0, Hook::After);
+}
+
+#[test]
+fn the_rest_of_a_fire_that_comes_due_as_a_whole_by_a_changed_configuration_is_not_late() {
+    let mut group = Group::settled(1, &after(2).misfire(false).build().unwrap());
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, WELL), (AT, RUNS)]);
+    group.end_items(0, &[0]);
+    group.run_until(30_000);
+    let all = JobConfiguration::builder("job", 2).depends_on(["extract"]).misfire(false).build().unwrap();
+    group.set(&JobPath::Config, &wire::to_yaml(&all));
+    group.run_until(40_000);
+    learn(&mut group, &[(AT, WELL), (AT, WELL)]);
+    group.run_until(41_000);
+    assert_eq!(begun(&group), [(AT, 0), (AT, 1)]);
+}
+
+#[test]
 fn totals_that_differ_are_told_once_and_nothing_begins_before_they_are_equal() {
     let mut group = Group::settled(1, &after(2).build().unwrap());
     group.run_until(6_000);
