@@ -1,5 +1,6 @@
 use super::*;
 
+use crate::config::{JobConfiguration, wire};
 use crate::ident::InstanceId;
 use crate::registry::layout::instance_yaml;
 
@@ -205,6 +206,38 @@ async fn a_fire_that_no_instance_began_is_told_until_the_next_begin() {
         desk.operations.registry.commit(deleted).await.unwrap();
         assert_eq!(found(first + 10_001).await, not_begun(Some(10), true));
     }
+}
+
+#[tokio::test]
+async fn a_fire_after_other_jobs_that_no_instance_began_is_told_too() {
+    const DUE: i64 = 4_000_000_000_000;
+    let desk = ready().await;
+    let config = JobConfiguration::builder("job", 1).depends_on(["extract"]).misfire(false).build().unwrap();
+    let config = wire::to_yaml(&config);
+    let decided = |more: &str| {
+        format!(
+            r#"{{"through":{DUE},"due":{{"at":{DUE},"since":{}}},"decided":[{{"at":7000}},{{"at":{DUE}}}{more}]}}"#,
+            DUE + 60_000
+        )
+    };
+    let instance = instance_yaml(&me());
+    desk.write(&[("/job/instances/10.0.0.1@-@7", instance.as_str()), ("/job/config", &config)]).await;
+    desk.write(&[("/job/sharding/0/fire", record("SUCCEEDED").as_str()), ("/job/dependencies", &decided(""))]).await;
+    let found = async |now: i64| {
+        let findings = desk.operations.snapshot(&name("job")).await.unwrap().findings_of(0, now);
+        findings.into_iter().map(|finding| finding.reason).find(|reason| matches!(reason, Reason::NotBegun { .. }))
+    };
+    let not_begun = |given_up, more| Some(Reason::NotBegun { first: DUE, more, limit: Some(10), given_up });
+    assert_eq!(found(DUE + 61_999).await, None, "the fire of 7000 was before the record; this one is due for 2 s");
+    assert_eq!(found(DUE + 62_000).await, not_begun(false, false));
+    assert_eq!(found(DUE + 70_001).await, not_begun(true, false));
+    let unmet = r#"{"job":"extract","when":"succeeded","end":"failed"}"#;
+    desk.write(&[("/job/dependencies", &decided(&format!(r#",{{"at":{},"skipped":{unmet}}}"#, DUE + 1_000)))]).await;
+    assert_eq!(found(DUE + 62_000).await, not_begun(false, false), "the one after it is not run");
+    desk.write(&[("/job/dependencies", &decided(&format!(r#",{{"at":{}}}"#, DUE + 1_000)))]).await;
+    assert_eq!(found(DUE + 62_000).await, not_begun(true, true));
+    desk.write(&[("/job/sharding/0/fire", &format!(r#"{{"through":{}}}"#, DUE + 1_000))]).await;
+    assert_eq!(found(DUE + 70_001).await, None);
 }
 
 #[tokio::test]

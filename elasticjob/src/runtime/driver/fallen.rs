@@ -1,5 +1,8 @@
 //! The replacement of a driver that ended, and the stand-in that cleans up after it.
 
+use std::sync::Arc;
+
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::{Driver, Job, Started};
@@ -8,6 +11,7 @@ use crate::engine::{CleanUp, Identity};
 use crate::random::random_u64;
 use crate::runtime::handle::Letter;
 use crate::runtime::stand_in::StandIn;
+use crate::runtime::timers::Deadline;
 
 /// The parts of the next driver of the job.
 pub(in crate::runtime) struct Next {
@@ -51,13 +55,18 @@ impl Driver {
             status: self.status.clone(),
         };
         self.report(self.failure(Failed::Coordination, panic.to_owned()));
-        // The runs get the grace that every run gets when it is cut off. The stand-in waits for their code.
-        let grace = self.engine.grace();
+        // The runs get the grace that every run gets when it is cut off, by the clock that goes on while the machine is
+        // suspended. The stand-in waits for their code.
+        let abort_at = Deadline::Mono(self.environment.now().mono + self.engine.grace());
         for (item, live) in std::mem::take(&mut self.running) {
             live.cancel();
             let running = live.running().clone();
+            let wake = Arc::new(Notify::new());
+            let timer = self.environment.timers().register(wake.clone());
+            timer.set(abort_at);
             self.environment.system().spawn(async move {
-                tokio::time::sleep(grace).await;
+                wake.notified().await;
+                drop(timer);
                 running.abort();
             });
             let (run, error) = live.lost_with_its_driver();
