@@ -190,6 +190,7 @@ impl Actor {
             Step::PartFollower(_)
             | Step::KillLeader
             | Step::FreezeMember(_)
+            | Step::LeaveReaders(_)
             | Step::MendEnsemble
             | Step::RestartMembers => self.disturb_ensemble(&step).await,
             Step::Disable => {
@@ -216,6 +217,10 @@ impl Actor {
             Step::PartFollower(number) => ensemble.part(*number).await,
             Step::KillLeader => ensemble.kill_leader().await,
             Step::FreezeMember(number) => ensemble.freeze(*number),
+            Step::LeaveReaders(number) => {
+                ensemble.leave_readers(*number);
+                Ok(())
+            }
             Step::RestartMembers => ensemble.restart_all().await,
             _ => ensemble.mend().await,
         };

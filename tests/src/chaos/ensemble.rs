@@ -21,11 +21,14 @@ enum ServerFault {
     },
     Killed(usize),
     Frozen(usize),
+    /// The others are killed: this one serves readers alone.
+    ReadOnly(usize),
 }
 
 impl Ensemble {
     pub(super) async fn start() -> io::Result<Self> {
-        Ok(Self { servers: ZookeeperEnsemble::start(EnsembleSettings::default()).await?, fault: None })
+        let settings = EnsembleSettings { read_only: true, ..EnsembleSettings::default() };
+        Ok(Self { servers: ZookeeperEnsemble::start(settings).await?, fault: None })
     }
 
     pub(super) fn connect_string(&self) -> String {
@@ -55,6 +58,12 @@ impl Ensemble {
         Ok(())
     }
 
+    /// Kills all servers but one, whichever it is: after some seconds it serves clients that may read only.
+    pub(super) fn leave_readers(&mut self, number: usize) {
+        self.servers.others(number).into_iter().for_each(|other| self.servers.member(other).stop());
+        self.fault = Some(ServerFault::ReadOnly(number));
+    }
+
     /// Restarts all servers, one after the other.
     pub(super) async fn restart_all(&self) -> io::Result<()> {
         for number in self.servers.numbers() {
@@ -70,6 +79,7 @@ impl Ensemble {
             Some(ServerFault::Parted { leader, follower }) => self.servers.mend(leader, follower),
             Some(ServerFault::Killed(number)) => self.servers.resume(&[number]).await?,
             Some(ServerFault::Frozen(number)) => self.servers.member(number).thaw()?,
+            Some(ServerFault::ReadOnly(number)) => self.servers.resume(&self.servers.others(number)).await?,
             None => {}
         }
         self.servers.wait_all().await

@@ -39,6 +39,8 @@ pub(super) enum Step {
     PartFollower(usize),
     KillLeader,
     FreezeMember(usize),
+    /// Kills all members but this one, which goes on for readers.
+    LeaveReaders(usize),
     /// Ends what is wrong with the ensemble.
     MendEnsemble,
     /// Each server is killed and started again, one after the other.
@@ -77,13 +79,14 @@ enum Kind {
     FollowerPartedForLong,
     LeaderKilled,
     MemberFrozen,
+    ReadOnly,
     MembersRestarted,
     Disabled,
     Triggered,
 }
 
 impl Kind {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Killed,
         Self::KilledForLong,
         Self::Frozen,
@@ -100,6 +103,7 @@ impl Kind {
         Self::FollowerPartedForLong,
         Self::LeaderKilled,
         Self::MemberFrozen,
+        Self::ReadOnly,
         Self::MembersRestarted,
         Self::Disabled,
         Self::Triggered,
@@ -123,6 +127,7 @@ impl Kind {
             Self::FollowerPartedForLong => "follower_parted_for_long",
             Self::LeaderKilled => "leader_killed",
             Self::MemberFrozen => "member_frozen",
+            Self::ReadOnly => "read_only",
             Self::MembersRestarted => "members_restarted",
             Self::Disabled => "disabled",
             Self::Triggered => "triggered",
@@ -144,6 +149,7 @@ impl Kind {
             | Self::FollowerPartedForLong
             | Self::LeaderKilled
             | Self::MemberFrozen
+            | Self::ReadOnly
             | Self::MembersRestarted => scope == Scope::ProcessesAndEnsemble,
             _ => true,
         }
@@ -230,6 +236,10 @@ impl Plan {
             Kind::MemberFrozen => {
                 let member = self.rng.below(MEMBERS as u64) as usize;
                 self.server(Step::FreezeMember(member), Step::MendEnsemble, 300, 15_000)
+            }
+            Kind::ReadOnly => {
+                let member = self.rng.below(MEMBERS as u64) as usize;
+                self.server(Step::LeaveReaders(member), Step::MendEnsemble, session(10), 15_000)
             }
             Kind::MembersRestarted => {
                 self.now = self.now.max(self.server_busy);
@@ -385,10 +395,11 @@ mod tests {
                     | Step::PartFollower(_)
                     | Step::KillLeader
                     | Step::FreezeMember(_)
+                    | Step::LeaveReaders(_)
                     | Step::Disable => assert_eq!(server.replace(step), None),
                     Step::MendEnsemble => assert!(matches!(
                         server.take(),
-                        Some(Step::PartFollower(_) | Step::KillLeader | Step::FreezeMember(_))
+                        Some(Step::PartFollower(_) | Step::KillLeader | Step::FreezeMember(_) | Step::LeaveReaders(_))
                     )),
                     Step::RestartMembers => assert_eq!(server, None),
                     Step::StartServer => assert_eq!(server.take(), Some(Step::StopServer)),

@@ -390,7 +390,10 @@ impl Group {
         for host in 0..self.hosts.len() {
             if self.hosts[host].connected {
                 let watches = &self.hosts[host].watches;
-                let told = events.iter().filter(|event| watches.iter().any(|watched| watched.tells(&job(), event)));
+                let is_told = |event: &&WatchEvent| {
+                    Watched::telling(&job(), event).iter().any(|watched| watches.contains(watched))
+                };
+                let told = events.iter().filter(is_told);
                 let told: Vec<_> = told.map(|event| (host, Event::Watch(event.clone()))).collect();
                 self.hosts[host].told += told.len();
                 self.events.extend(told);

@@ -15,9 +15,9 @@ use super::Mirror;
 #[cfg(any(test, feature = "testing"))]
 use crate::ident::JobName;
 use crate::ident::ShardingItem;
-use crate::registry::layout::{ItemNode, JobPath};
 #[cfg(any(test, feature = "testing"))]
-use crate::registry::{WatchEvent, nodes::is_at_or_below};
+use crate::registry::WatchEvent;
+use crate::registry::layout::{ItemNode, JobPath};
 
 /// The nodes of one watch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,14 +44,15 @@ impl Watched {
         Self { path, below: true }
     }
 
-    /// Whether this watch reports an event.
+    /// The watches that report an event, where they are in place: at its node, and at or above it.
     #[cfg(any(test, feature = "testing"))]
-    pub fn tells(&self, job: &JobName, event: &WatchEvent) -> bool {
+    pub fn telling(job: &JobName, event: &WatchEvent) -> Vec<Self> {
         let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = event else {
-            return false;
+            return Vec::new();
         };
-        let node = self.path.absolute(job);
-        *path == node || (self.below && is_at_or_below(path, &node))
+        let own = JobPath::parse(job, path);
+        let above = path.match_indices('/').filter_map(|(end, _)| JobPath::parse(job, &path[..end]));
+        above.chain(own.clone()).map(Self::below).chain(own.map(Self::node)).collect()
     }
 }
 

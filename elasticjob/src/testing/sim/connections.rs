@@ -144,14 +144,14 @@ impl World {
     }
 
     pub(super) fn publish(&mut self, events: &[WatchEvent]) {
-        for host in 0..self.hosts.len() {
+        for (host, times) in self.hearing(events).into_iter().enumerate() {
             let Some(process) = &self.hosts[host].process else { continue };
             if process.connection.is_none() || self.is_lagging(host) {
                 continue;
             }
             let life = process.life;
-            for event in events {
-                for _ in 0..self.hears(host, event) {
+            for (event, times) in events.iter().zip(times) {
+                for _ in 0..times {
                     self.receive(host, life, Incoming::Event(Event::Watch(event.clone())));
                 }
             }

@@ -38,17 +38,24 @@ impl SimWatches {
         self.0.keys().map(Event::placed).collect()
     }
 
-    /// How many of them report an event: each does.
-    fn telling(&self, job: &JobName, event: &WatchEvent) -> usize {
-        self.0.iter().filter(|(watched, in_place)| **in_place && watched.tells(job, event)).count()
+    /// How many of these are in place: each reports an event.
+    fn count(&self, telling: &[Watched]) -> usize {
+        telling.iter().filter(|watched| self.0.get(watched) == Some(&true)).count()
     }
 }
 
 impl World {
-    /// How often a process hears of an event.
-    pub(super) fn hears(&self, host: usize, event: &WatchEvent) -> usize {
-        let process = self.hosts[host].process.as_ref();
-        process.map_or(0, |process| process.watches.telling(self.job_of(host), event))
+    /// How often each process hears of each of these events.
+    pub(super) fn hearing(&self, events: &[WatchEvent]) -> Vec<Vec<usize>> {
+        let mut of_job: BTreeMap<&JobName, Vec<Vec<Watched>>> = BTreeMap::new();
+        let times = |host: usize| {
+            let job = self.job_of(host);
+            let telling =
+                of_job.entry(job).or_insert_with(|| events.iter().map(|event| Watched::telling(job, event)).collect());
+            let Some(process) = &self.hosts[host].process else { return vec![0; events.len()] };
+            telling.iter().map(|telling| process.watches.count(telling)).collect()
+        };
+        (0..self.hosts.len()).map(times).collect()
     }
 
     /// An engine changes what it watches. A watch is on its way as every request is; one that is dropped reports nothing more.
@@ -113,7 +120,7 @@ mod tests {
         let mut watches = SimWatches::of_job(true);
         watches.0.insert(Watched::node(JobPath::Sharding), true);
         watches.0.insert(Watched::below(JobPath::Sharding), false);
-        let telling = |path: &str| watches.telling(&job, &WatchEvent::Created(path.to_owned()));
+        let telling = |path: &str| watches.count(&Watched::telling(&job, &WatchEvent::Created(path.to_owned())));
         assert_eq!([telling("/job/sharding"), telling("/job/sharding/0"), telling("/jobs")], [2, 1, 0]);
     }
 }
