@@ -93,8 +93,8 @@ pub(crate) async fn start_job_with(
     handler: ItemHandler,
 ) -> ScheduleJobBootstrap {
     let base = JobSettings {
-        cron: Some("0 0 0 1 1 ?".to_owned()),
-        time_zone: Some("UTC".to_owned()),
+        cron: settings.depends_on.is_none().then(|| "0 0 0 1 1 ?".to_owned()),
+        time_zone: settings.depends_on.is_none().then(|| "UTC".to_owned()),
         sharding_total_count: Some(2),
         ..JobSettings::default()
     };

@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::reason::Reason;
+use super::shell::shell_word;
 use crate::fire::{Begun, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::schedule::{TimeZone, format_rfc3339};
@@ -74,14 +75,17 @@ impl Remedy {
         }
     }
 
-    /// The command that does it; `None` where no command does.
+    /// The command that does it, to be pasted into a shell; `None` where no command does.
     pub fn command(&self, job: &JobName) -> Option<String> {
+        let job = shell_word(job.as_str());
         Some(match self {
             Self::StartInstance => return None,
             Self::CorrectConfiguration => format!("elasticjob config set {job} SETTING=VALUE"),
             Self::ChangeSchedule => format!("elasticjob config set {job} cron='EXPR'"),
             Self::EnableServers => format!("elasticjob enable --job {job}"),
-            Self::EnableServer(server) => format!("elasticjob enable --job {job} --server {server}"),
+            Self::EnableServer(server) => {
+                format!("elasticjob enable --job {job} --server {}", shell_word(server))
+            }
             Self::EnableItem(item) => format!("elasticjob enable --job {job} --item {item}"),
             Self::Trigger => format!("elasticjob trigger {job}"),
         })

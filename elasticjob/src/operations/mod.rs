@@ -45,6 +45,7 @@ mod removal;
 mod rerun;
 mod servers;
 mod sharding;
+mod shell;
 mod snapshot;
 mod target;
 #[cfg(test)]
@@ -81,6 +82,7 @@ pub use removal::{Force, JobRemoved};
 pub use rerun::RerunAsked;
 pub use servers::ServerOfJob;
 pub use sharding::{ShardInfo, ShardState};
+pub use shell::shell_word;
 pub use snapshot::{ItemSnapshot, JobSnapshot, RunningMark};
 pub use target::Target;
 

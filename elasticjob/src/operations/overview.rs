@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::why::BEGIN;
 use super::{Finding, JobSnapshot, JobState, Reason, ShardState};
+use crate::config::Dependency;
 use crate::fire::{Begun, FireState};
 use crate::ident::{JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
@@ -20,8 +21,10 @@ pub struct JobOverview {
     pub problem: Option<String>,
     /// The description in its configuration.
     pub description: String,
-    /// Its cron expression; `None` for a one-off job.
+    /// Its cron expression; `None` for a one-off job, and for one that runs after others.
     pub cron: Option<String>,
+    /// The jobs that it runs after.
+    pub depends_on: Vec<Dependency>,
     /// The zone of its schedule.
     pub time_zone: Option<TimeZone>,
     /// The next scheduled fire, in milliseconds since 1970.
@@ -94,6 +97,7 @@ impl JobSnapshot {
             problem: self.configuration.as_ref().and_then(|read| read.as_ref().err().cloned()),
             description: configuration.and_then(|it| it.settings().description).unwrap_or_default(),
             cron: schedule.map(|schedule| schedule.cron().to_string()),
+            depends_on: configuration.map(|it| it.depends_on().to_vec()).unwrap_or_default(),
             time_zone: schedule.map(Schedule::time_zone),
             next_fire: self.next_fire(now),
             instances: self.instances().count(),

@@ -65,6 +65,14 @@ impl Operations {
         Ok(RerunAsked { job: job.clone(), rerun, instances: outcome.changed, follow })
     }
 
+    /// The jobs that run after a job, over any number of others: a re-run of that job lets them run again.
+    ///
+    /// # Errors
+    /// When the registry center cannot be read.
+    pub async fn jobs_after(&self, job: &JobName) -> Result<Vec<JobName>, OperationError> {
+        Ok(after(job, &self.edges().await?).into_iter().collect())
+    }
+
     async fn plan_rerun(
         &self,
         job: &JobName,
@@ -112,9 +120,7 @@ impl Operations {
     /// The note for each job that runs after this one, over any number of others. A job of which no leader has decided on
     /// any fire yet gets none.
     async fn notes(&self, from: &JobName, rerun: Rerun) -> Result<Vec<(JobName, Op)>, OperationError> {
-        let names = self.job_names().await?;
-        let edges = read::all(names.iter().map(|job| self.after_others(job))).await?;
-        let edges: Vec<(JobName, JobName)> = edges.into_iter().flatten().collect();
+        let edges = self.edges().await?;
         let read = read::all(after(from, &edges).into_iter().map(|job| self.decided(job))).await?;
         let known: BTreeMap<JobName, (DependencyRecord, i32)> = read.into_iter().flatten().collect();
         if let Some((behind, _)) = known.iter().find(|(_, (record, _))| !record.has_room_for_rerun()) {
@@ -129,6 +135,13 @@ impl Operations {
             (job.clone(), Op::Set { path, data: record.to_bytes().into(), version: Some(*version) })
         };
         Ok(known.iter().map(note).collect())
+    }
+
+    /// Each job after another one, with that.
+    async fn edges(&self) -> Result<Vec<(JobName, JobName)>, OperationError> {
+        let names = self.job_names().await?;
+        let edges = read::all(names.iter().map(|job| self.after_others(job))).await?;
+        Ok(edges.into_iter().flatten().collect())
     }
 
     /// What the leader of a job after others has decided, with the version of that.

@@ -17,6 +17,7 @@ use super::named::{Names, OfJob};
 use crate::access::Role;
 use crate::here::Here;
 use crate::service::fires::FireId;
+use crate::service::rerun::run_again;
 
 /// The parts that were changed, and those that needed no change.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
@@ -65,7 +66,7 @@ pub(crate) async fn trigger(
 
 /// Run a past fire of a job again
 ///
-/// The jobs that run after this one follow. The fire is named by its scheduled time, which the job sees as its own.
+/// The jobs that run after this one follow, so the role operator is needed for each of them. The fire is named by its scheduled time, which the job sees as its own.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/fires/{fire}/reruns", tag = "actions", request_body = Reason,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the fire once")),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
@@ -80,7 +81,7 @@ pub(crate) async fn rerun(
     let at = scheduled(&fire)?;
     let route = format!("{}/{job}/fires/{at}/reruns", here.registry.name());
     let act = async {
-        let asked = here.operations(reason).rerun(&job, at).await?;
+        let asked = run_again(&here, &job, at, reason).await?;
         let changed = serde_json::to_value(&asked.instances).unwrap_or_default();
         let follow: Vec<&JobName> = asked.follow.iter().filter(|job| here.sees(job)).collect();
         let follow = serde_json::to_value(follow).ok();

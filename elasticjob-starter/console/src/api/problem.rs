@@ -93,6 +93,14 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", needs + why)
     }
 
+    /// A job runs after the one that is run again, and the caller may not operate it; `None` where the caller may not even know
+    /// its name.
+    pub(crate) fn forbidden_after(job: Option<&JobName>) -> Self {
+        let other = job.map_or_else(|| "another job".to_owned(), ToString::to_string);
+        let detail = format!("{other} runs again after it, and the role operator is needed for each such job");
+        Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", detail)
+    }
+
     pub(crate) fn no_such_registry(name: &str) -> Self {
         let detail = format!("the console has no registry center '{name}'");
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRegistry, "No such registry center", detail)

@@ -14,7 +14,7 @@ use super::chart::sign::Sign;
 use super::decisions;
 use super::fires;
 use super::form::{self, Fields};
-use super::job::{Head, failed, named, path_of, snapshot};
+use super::job::{Head, failed_by, named, path_of, snapshot};
 use super::said::Said;
 use super::time::{Clock, duration};
 use super::{Layout, error, with_status};
@@ -22,6 +22,7 @@ use crate::access::Role;
 use crate::api::{Problem, scheduled};
 use crate::here::Here;
 use crate::service::fires::{self as service, Fire, FireId, OneFire, Run};
+use crate::service::rerun;
 use crate::text::{Text, t};
 
 /// The lists of records that a fire links to begin and end so long before and after it.
@@ -171,7 +172,7 @@ pub(crate) async fn run_again(
         Ok(at) => at,
         Err(problem) => return error::problem(&here, &problem),
     };
-    let said = match here.operations(&form::reason(&fields)).rerun(&job, at).await {
+    let said = match rerun::run_again(&here, &job, at, &form::reason(&fields)).await {
         Ok(asked) => {
             let follow = asked.follow.iter().filter(|job| here.sees(job)).map(JobName::as_str);
             Said::done(match follow.collect::<Vec<&str>>().join(", ") {
@@ -179,7 +180,7 @@ pub(crate) async fn run_again(
                 jobs => fl!(here.text.loader(), "done-rerun-follow", jobs = jobs),
             })
         }
-        Err(error) => failed(&here, &error),
+        Err(problem) => failed_by(&here, &problem),
     };
     said.at(&here.app, &path_of(&here, &job))
 }

@@ -5,6 +5,7 @@ use axum::Form;
 use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use elasticjob::config::Dependency;
 use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 use elasticjob::operations::{
     Finding, Force, JobSnapshot, OperationError, ServerStatus, ShardInfo, ShardState, Target,
@@ -89,13 +90,18 @@ impl JobPage {
 
     /// The jobs that it runs after, where it has no schedule.
     fn after(&self) -> Option<String> {
-        let jobs: Vec<String> = self.snapshot.usable()?.depends_on().iter().map(ToString::to_string).collect();
-        (!jobs.is_empty()).then(|| jobs.join(", "))
+        after(self.snapshot.usable()?.depends_on())
     }
 
     fn cron(&self) -> Option<String> {
         Some(self.snapshot.usable()?.schedule()?.cron().to_string())
     }
+}
+
+/// The jobs that a job runs after, as a text; `None` where there is none.
+pub(super) fn after(depends_on: &[Dependency]) -> Option<String> {
+    let jobs: Vec<String> = depends_on.iter().map(ToString::to_string).collect();
+    (!jobs.is_empty()).then(|| jobs.join(", "))
 }
 
 fn shard(snapshot: &JobSnapshot, info: ShardInfo) -> Shard {
@@ -184,8 +190,12 @@ fn told(here: &Here, job: &JobName, done: &str, ended: Result<(usize, usize), Op
 
 /// A lost answer does not say that nothing was done.
 pub(super) fn failed(here: &Here, error: &OperationError) -> Said {
-    let problem = Problem::from(error.clone());
-    match error.is_unreachable() {
+    failed_by(here, &Problem::from(error.clone()))
+}
+
+/// The same of a problem.
+pub(super) fn failed_by(here: &Here, problem: &Problem) -> Said {
+    match problem.is_unknown() {
         true => Said::failed(format!("{} {}", fl!(here.text.loader(), "outcome-unknown"), problem.detail())),
         false => Said::failed(problem.detail().to_owned()),
     }

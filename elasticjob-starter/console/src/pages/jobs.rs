@@ -18,6 +18,7 @@ use super::chart::sign::Sign;
 use super::chart::strip::Strip;
 use super::fires::outcome;
 use super::form::{self, Fields};
+use super::job;
 use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, error, page};
@@ -55,6 +56,8 @@ struct Row {
     may_operate: bool,
     /// Its schedule.
     words: Option<String>,
+    /// The jobs that it runs after.
+    after: Option<String>,
     /// Its last fires.
     strip: Option<Strip>,
 }
@@ -68,6 +71,7 @@ impl Row {
         });
         Self {
             may_operate: here.may(Role::Operator, &job.job),
+            after: job::after(&job.depends_on),
             words: job.cron.as_deref().and_then(|cron| words::of(&here.text, cron)),
             strip,
             clock,
@@ -162,7 +166,7 @@ pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
             false => failed.push(fl!(here.text.loader(), "job-not-allowed", job = job.as_str())),
             true => match action.on(&operations, &Target::Job(job.clone())).await {
                 Ok(_) => done.push(job.to_string()),
-                Err(error) => failed.push(Problem::from(error).detail().to_owned()),
+                Err(error) => failed.push(format!("{job}: {}", job::failed(&here, &error).text)),
             },
         }
     }

@@ -6,7 +6,7 @@ use axum::response::Response;
 use elasticjob::schedule::{ClockChange, Schedule, TimeZone, format_rfc3339};
 use serde::Deserialize;
 
-use super::job::{Head, snapshot};
+use super::job::{Head, after, snapshot};
 use super::time::Clock;
 use super::{Layout, page};
 use crate::here::Here;
@@ -25,6 +25,8 @@ struct SchedulePage {
     head: Head,
     clock: Clock,
     cron: Option<String>,
+    /// The jobs that it runs after, where it has no schedule.
+    after: Option<String>,
     fires: Vec<Fire>,
     tried: Try,
     /// What the expression that is tried out gives, or why it cannot be used.
@@ -84,6 +86,7 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>, Qu
         layout: Layout::of(&here),
         head: Head::of(&here, &snapshot.job, "schedule"),
         cron: schedule.map(|schedule| schedule.cron().to_string()),
+        after: snapshot.usable().and_then(|configuration| after(configuration.depends_on())),
         fires: schedule.map(|schedule| fires(schedule, clock.now)).unwrap_or_default(),
         outcome: tried.outcome(clock.now),
         clock,

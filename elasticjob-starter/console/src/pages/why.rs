@@ -5,7 +5,7 @@ use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::ident::ShardingItem;
-use elasticjob::operations::{Happened, PastFire};
+use elasticjob::operations::{Happened, PastFire, shell_word};
 use elasticjob::schedule::format_rfc3339;
 use serde::Deserialize;
 
@@ -57,7 +57,8 @@ impl WhyPage {
 
     /// The command that answers the same.
     fn command(&self, past: &PastFire) -> String {
-        format!("elasticjob why {} --at {}", self.head.job, format_rfc3339(past.fire, self.clock.zone))
+        let job = shell_word(self.head.job.as_str());
+        format!("elasticjob why {job} --at {}", format_rfc3339(past.fire, self.clock.zone))
     }
 }
 

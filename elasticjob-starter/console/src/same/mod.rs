@@ -1,10 +1,10 @@
 //! The contents and buttons of a page as calls of the API and as commands: to be copied from the page.
 
-mod shell;
 mod table;
 #[cfg(test)]
 mod tests;
 
+use elasticjob::operations::shell_word;
 use percent_encoding::percent_decode_str;
 
 use crate::access::Identity;
@@ -89,7 +89,7 @@ fn copy(text: &Text, entry: &Entry, values: &Values<'_>, query: &str) -> Copy {
             .commands
             .iter()
             .filter(|command| !is_option(command))
-            .map(|command| filled(command, values, shell::quoted))
+            .map(|command| filled(command, values, shell_word))
             .collect(),
     }
 }
@@ -100,11 +100,11 @@ fn curl(call: &Call, values: &Values<'_>, query: &str) -> String {
         line.push_str(&format!(" -X {}", call.method));
     }
     for header in call.headers {
-        line.push_str(&format!(" -H {}", shell::quoted(header)));
+        line.push_str(&format!(" -H {}", shell_word(header)));
     }
     if let Some(body) = call.body {
         let body = filled_json(body, values);
-        line.push_str(&format!(" -H 'Content-Type: application/json' -d {}", shell::quoted(&body)));
+        line.push_str(&format!(" -H 'Content-Type: application/json' -d {}", shell_word(&body)));
     }
     let path = filled(call.path, values, segment);
     let query = if call.takes_query { query_again(query) } else { String::new() };

@@ -288,9 +288,13 @@ impl JobEngine {
     /// for it.
     pub(in crate::engine) fn holds_own_items(&self, key: RunKey) -> bool {
         let is_meant = !key.is_takeover() && self.phase == Phase::Active && self.follows_items();
-        let is_enabled = |item: &&ShardingItem| !self.mirror.exists(&JobPath::Item(**item, ItemNode::Disabled));
-        let mut own = self.fires.own_items_seen.iter().filter(is_enabled);
-        is_meant && own.any(|item| self.release(key.fire, *item) == Release::Held)
+        // Of an item that has moved away since, a large group is not heard.
+        let is_disabled = |item| {
+            let path = JobPath::Item(item, ItemNode::Disabled);
+            self.mirror.hears(&path) && self.mirror.exists(&path)
+        };
+        let mut own = self.fires.own_items_seen.iter();
+        is_meant && own.any(|item| self.release(key.fire, *item) == Release::Held && !is_disabled(*item))
     }
 
     /// The time from which on a fire counts as late for an item.

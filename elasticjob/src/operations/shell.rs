@@ -1,7 +1,8 @@
-//! Texts as words of a shell.
+//! Texts as words of a shell: names of jobs and servers may hold signs that a shell acts on.
 
-/// The text as one word: within quotes, unless it has letters, digits and harmless signs alone.
-pub(super) fn quoted(text: &str) -> String {
+/// The text as one word of a POSIX shell: within quotes, unless it has letters, digits and harmless signs alone. For commands
+/// that people copy.
+pub fn shell_word(text: &str) -> String {
     let is_harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/' | '@' | ',' | '+');
     match !text.is_empty() && text.chars().all(is_harmless) {
         true => text.to_owned(),
@@ -24,7 +25,7 @@ mod tests {
             ("it's", r"'it'\''s'"),
             ("报表", "'报表'"),
         ] {
-            assert_eq!(quoted(text), word);
+            assert_eq!(shell_word(text), word);
         }
     }
 }
