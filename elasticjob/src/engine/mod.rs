@@ -16,7 +16,6 @@ mod dependencies;
 mod engine;
 mod event;
 mod fire_lifecycle;
-mod hearing;
 mod late;
 mod left_runs;
 mod listeners;
@@ -36,6 +35,7 @@ mod stop_requests;
 mod takeover;
 mod timers;
 mod txn;
+mod watch_scope;
 
 #[cfg(test)]
 mod tests;

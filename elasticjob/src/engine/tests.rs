@@ -8,7 +8,6 @@ mod failover;
 mod foreign;
 mod group;
 mod handed_over;
-mod hearing;
 mod in_parts;
 mod java_peers;
 mod joining;
@@ -31,6 +30,7 @@ mod status;
 mod stop;
 mod sweep;
 mod triggers;
+mod watch_scope;
 
 use std::time::Duration;
 
