@@ -10,7 +10,6 @@ mod clean_up;
 mod clock;
 mod commit_outcome;
 mod deadlines;
-mod deaf;
 mod dependencies;
 #[allow(clippy::module_inception)]
 mod engine;
