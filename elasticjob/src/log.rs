@@ -7,14 +7,14 @@
 //!
 //! It may also wait: for a pipe whose reader reads no more, for a file on a server that is gone. The thread of the
 //! coordination must not wait with it, as it ends runs before their session ends. So what that thread logs is handed to a
-//! thread of its own, see `apart`.
+//! thread of its own, see `background`.
 
-mod apart;
+mod background;
 mod run_span;
 
 #[cfg(test)]
-pub(crate) use self::apart::drain;
-pub use self::apart::{apart, is_off, written};
+pub(crate) use self::background::drain;
+pub use self::background::{apart, is_off, written};
 pub(crate) use self::run_span::RunSpan;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -7,8 +7,8 @@ use super::JobKind;
 use super::bound::is_of_program;
 use super::dependency::{self, Dependency, DependencyItems};
 use super::items::ItemParameters;
-use super::room;
 use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
+use super::size_limits;
 use super::time_diff;
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
@@ -123,7 +123,7 @@ impl JobConfiguration {
         match settings.sharding_total_count {
             None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
             Some(0) => wrong("sharding-total-count", "0 is not possible: a fire has at least 1 item".into()),
-            Some(total) => problems.extend(room::too_many(total)),
+            Some(total) => problems.extend(size_limits::too_many(total)),
         }
         let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
         let text = settings.sharding_item_parameters.as_deref().unwrap_or_default();

@@ -24,7 +24,7 @@ use super::state::proposal::Purpose;
 use super::state::runs::Runs;
 use super::state::session::Session;
 use crate::clock::Now;
-use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, room};
+use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, size_limits};
 use crate::fire::{Attempt, Fire, Skip, SkipReason};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -117,7 +117,7 @@ impl JobEngine {
     /// The engine of a job in a namespace that makes each path longer by `bytes`.
     #[must_use]
     pub fn with_namespace(mut self, bytes: usize) -> Self {
-        self.configuration.check = self.configuration.check.and(&room::check());
+        self.configuration.check = self.configuration.check.and(&size_limits::check());
         self.mirror.count_namespace(bytes);
         self
     }

@@ -10,13 +10,11 @@ mod clean_up;
 mod clock;
 mod commit_outcome;
 mod deadlines;
-mod deaf;
 mod dependencies;
 #[allow(clippy::module_inception)]
 mod engine;
 mod event;
 mod fire_lifecycle;
-mod hearing;
 mod late;
 mod left_runs;
 mod listeners;
@@ -27,8 +25,8 @@ mod pending_triggers;
 mod planted;
 mod retry;
 mod rules;
-mod settled;
 mod sharding_data;
+mod skip_rules;
 mod state;
 mod status;
 mod step;
@@ -36,6 +34,7 @@ mod stop_requests;
 mod takeover;
 mod timers;
 mod txn;
+mod watch_scope;
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,7 @@
 //! Bugs that can be planted, to see that the simulator finds them. Only with the feature `testing`.
 
+mod dropped_fires;
+
 use std::time::Duration;
 
 /// How long the `Deaf` bugs drop fires.

@@ -8,7 +8,6 @@ mod failover;
 mod foreign;
 mod group;
 mod handed_over;
-mod hearing;
 mod in_parts;
 mod java_peers;
 mod joining;
@@ -31,12 +30,13 @@ mod status;
 mod stop;
 mod sweep;
 mod triggers;
+mod watch_scope;
 
 use std::time::Duration;
 
 use group::{EPOCH, Group, Lost, every_five, job};
 
-use super::{Event, Notice, TriggerAnswer};
+use super::{Event, Notice};
 use crate::config::{JobConfiguration, wire};
 use crate::fire::{CancelReason, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
@@ -190,75 +190,6 @@ fn what_is_noted_is_decided_on_with_the_next_event() {
 }
 
 #[test]
-fn at_most_one_manual_trigger_waits() {
-    let mut group = Group::settled(1, &every_five(1));
-    group.run_until(5_000);
-    group.tell(0, Event::Trigger(1));
-    group.tell(0, Event::Trigger(2));
-    assert_eq!(group.hosts[0].answers, [TriggerAnswer::Queued, TriggerAnswer::AlreadyPending]);
-    assert_eq!(group.hosts[0].started.len(), 1);
-    group.end_items(0, &[0]);
-    let manual = &group.hosts[0].started[1];
-    assert!(matches!(manual.key.fire, Fire::Manual { .. }));
-    let begun = group.hosts[0].commits.last().unwrap();
-    assert!(begun.starts_with("-trigger/10.0.0.1@-@7; =sharding/0/fire"), "{begun}");
-    group.end_items(0, &[0]);
-    assert_eq!(group.hosts[0].started.len(), 2);
-}
-
-#[test]
-fn a_trigger_that_the_registry_cannot_be_asked_for_is_given_up() {
-    let mut group = Group::settled(1, &every_five(1));
-    group.disconnect(0);
-    group.tell(0, Event::Trigger(1));
-    group.run_until(13_900);
-    assert_eq!(group.hosts[0].answers, []);
-    group.run_until(14_100);
-    let [TriggerAnswer::Registry(why)] = &group.hosts[0].answers[..] else { panic!("{:?}", group.hosts[0].answers) };
-    assert!(why.contains("within 10 s"), "{why}");
-    group.hosts[0].clear();
-    group.connect_anew(0);
-    group.run_until(14_900);
-    assert!(group.hosts[0].started.iter().all(|start| matches!(start.key.fire, Fire::Scheduled(_))));
-    assert!(!group.exists(&JobPath::Trigger(group.hosts[0].engine.instance().clone())));
-}
-
-#[test]
-fn a_trigger_that_only_seems_to_wait_does_not_swallow_another() {
-    let mut group = Group::settled(1, &every_five(1));
-    group.run_until(5_000);
-    let trigger = JobPath::Trigger(group.hosts[0].engine.instance().clone()).absolute(&job());
-    let mut foreign = Transaction::new();
-    if !group.exists(&JobPath::Triggers) {
-        foreign.create("/job/trigger", "", CreateMode::Persistent);
-    }
-    foreign.create(&trigger, "", CreateMode::Persistent);
-    group.operate(&foreign, false);
-    let mut taken = Transaction::new();
-    taken.delete(&trigger, None);
-    group.operate(&taken, true);
-    group.tell(0, Event::Trigger(1));
-    group.run_until(6_000);
-    assert_eq!(group.hosts[0].answers, [TriggerAnswer::Queued]);
-    group.end_items(0, &[0]);
-    assert!(matches!(group.hosts[0].started[1].key.fire, Fire::Manual { .. }));
-}
-
-#[test]
-fn an_item_does_not_move_between_a_trigger_and_its_run() {
-    let mut group = Group::settled(1, &every_five(2));
-    group.run_until(5_000);
-    let joiner = group.join("10.0.0.2", &every_five(2));
-    group.tell(0, Event::Trigger(1));
-    // The joiner has no item yet, and is done with the trigger before one could come to it.
-    group.end_items(0, &[0, 1]);
-    let [(Fire::Manual { .. }, _, items)] = &group.starts(0)[1..] else { panic!("{:?}", group.starts(0)) };
-    assert_eq!((&items[..], group.starts(joiner)), (&[0, 1][..], vec![]));
-    group.end_items(0, &[0, 1]);
-    assert!(group.owners(2).contains(&Some(joiner)), "{:?}", group.owners(2));
-}
-
-#[test]
 fn an_item_that_stayed_where_it_ran_moves_with_the_next_assignment_also_when_it_runs_again() {
     let mut group = Group::settled(1, &every_five(2));
     group.run_until(5_000);
@@ -274,23 +205,6 @@ fn an_item_that_stayed_where_it_ran_moves_with_the_next_assignment_also_when_it_
     group.end_items(0, &[0, 1]);
     let [(fire, source, items)] = &group.starts(joiner)[..] else { panic!("{:?}", group.starts(joiner)) };
     assert_eq!((*fire, *source, items.len()), (Fire::Scheduled(EPOCH + 10_000), ExecutionSource::Misfire, 1));
-}
-
-#[test]
-fn an_unmonitored_trigger_whose_answer_got_lost_runs_once() {
-    for lost in [Lost::AfterItWasApplied, Lost::BeforeItArrived] {
-        let configuration = JobConfiguration::builder("job", 1).monitor_execution(false).build().unwrap();
-        let mut group = Group::settled(1, &configuration);
-        let trigger = JobPath::Trigger(InstanceId::of_process("10.0.0.1", 7)).absolute(&job());
-        let mut transaction = Transaction::new();
-        transaction.create("/job/trigger", "", CreateMode::Persistent);
-        transaction.create(trigger.as_str(), "", CreateMode::Persistent);
-        group.hosts[0].lost = lost;
-        group.operate(&transaction, false);
-        group.run_until(20_000);
-        assert_eq!(group.hosts[0].started.len(), 1, "{lost:?}");
-        assert_eq!(group.tree.get(&trigger), Ok(None));
-    }
 }
 
 #[test]

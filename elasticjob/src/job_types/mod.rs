@@ -1,13 +1,13 @@
 //! The built-in types of jobs.
 
 mod command_line;
+#[cfg(target_os = "linux")]
+mod escaped_processes;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(unix)]
 mod process_tree;
 mod script;
-#[cfg(target_os = "linux")]
-mod strays;
 
 use std::sync::Arc;
 

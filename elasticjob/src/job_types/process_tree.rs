@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process_group};
 
 #[cfg(target_os = "linux")]
-use super::strays;
+use super::escaped_processes;
 
 /// A process that leads a group of its own, and all processes that it started. Dropping this kills them, unless it was
 /// released.
@@ -37,7 +37,7 @@ impl ProcessTree {
             // An error says that no process is left.
             let _ = kill_process_group(group, signal);
             #[cfg(target_os = "linux")]
-            strays::signal(&self.run, signal);
+            escaped_processes::signal(&self.run, signal);
         }
     }
 }

@@ -123,7 +123,7 @@ impl Running {
         #[cfg(unix)]
         command.process_group(0);
         #[cfg(target_os = "linux")]
-        command.env(super::strays::RUN, &run);
+        command.env(super::escaped_processes::RUN, &run);
         let mut child =
             command.spawn().map_err(|error| JobError::message(format!("'{program}' cannot be started: {error}")))?;
         let mut output = tokio::task::JoinSet::new();

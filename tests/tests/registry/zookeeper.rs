@@ -2,10 +2,21 @@
 // A test with a harness of its own, which clippy does not take for one.
 #![allow(clippy::unwrap_used)]
 
+mod access;
+mod broken;
+
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use access::{
+    a_digest_protects_everything_created, a_foreign_access_list_refuses_the_operation,
+    a_wrong_digest_is_refused_when_connecting, an_open_namespace_is_known,
+};
+use broken::{
+    a_frozen_server, a_killed_server_comes_back, a_server_that_stands_still_at_first, a_server_that_was_gone_for_long,
+    a_shorter_time_out_after_a_restart, closing_without_a_server_ends_in_time,
+};
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob::registry::{
     CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, SessionId, SessionState, Transaction, WatchEvent,
@@ -184,77 +195,6 @@ async fn connecting_leaves_no_trace_in_the_namespace(server: Arc<ZookeeperServer
     assert_eq!(next(&mut *watch).await, Some(WatchEvent::Created("/seen".into())));
 }
 
-fn with_digest(server: &ZookeeperServer, namespace: &str, digest: &str) -> ZookeeperConfiguration {
-    ZookeeperConfiguration { digest: Some(digest.into()), ..patient(server, namespace) }
-}
-
-async fn a_digest_protects_everything_created(server: Arc<ZookeeperServer>) {
-    let center = connect(with_digest(&server, "guarded/ns", "user:word")).await.unwrap();
-    assert!(!center.is_open() && connect(patient(&server, "open/ns")).await.unwrap().is_open());
-    center.commit(create("/job", CreateMode::Persistent)).await.unwrap();
-    center.commit(create("/job/e", CreateMode::Ephemeral)).await.unwrap();
-    center.commit(create("/job/s-", CreateMode::EphemeralSequential)).await.unwrap();
-    let raw = Client::connector().with_auth("digest", b"user:word").connect(&server.connect_string()).await.unwrap();
-    for path in ["/guarded", "/guarded/ns", "/guarded/ns/job", "/guarded/ns/job/e", "/guarded/ns/job/s-0000000001"] {
-        let (acls, _) = raw.get_acl(path).await.unwrap();
-        let [acl] = acls.as_slice() else { panic!("{path}: {acls:?}") };
-        assert_eq!((acl.permission(), acl.scheme()), (Permission::ALL, "digest"), "{path}");
-        assert!(acl.id().starts_with("user:"), "{path}: {}", acl.id());
-    }
-}
-
-async fn an_open_namespace_is_known(server: Arc<ZookeeperServer>) {
-    // It is older than the digest.
-    connected_to(&server, "older").await.close().await;
-    let digest = || with_digest(&server, "older", "user:word");
-    assert!(connect(digest()).await.unwrap().is_open());
-    // An operator closes it, as docs/security.md says.
-    let raw = Client::connector().with_auth("digest", b"user:word").connect(&server.connect_string()).await.unwrap();
-    let readable = Acl::new(Permission::READ, AuthId::anyone());
-    raw.set_acl("/older", &[Acl::new(Permission::ALL, AuthId::authed()), readable], None).await.unwrap();
-    assert!(!connect(digest()).await.unwrap().is_open());
-    // It is closed to other hosts; what a program without a digest creates in it is open to all the same.
-    raw.create("/hosts", b"", &RawMode::Persistent.with_acls(Acls::anyone_all())).await.unwrap();
-    raw.set_acl("/hosts", &[Acl::new(Permission::ALL, AuthId::new("ip", "127.0.0.1"))], None).await.unwrap();
-    assert!(connected_to(&server, "hosts").await.is_open());
-    assert!(!connect(with_digest(&server, "hosts", "user:word")).await.unwrap().is_open());
-}
-
-async fn a_wrong_digest_is_refused_when_connecting(server: Arc<ZookeeperServer>) {
-    let center = connect(with_digest(&server, "secret", "user:word")).await.unwrap();
-    for (config, cure) in [
-        (with_digest(&server, "secret", "user:wrong"), "digest is not the one"),
-        (patient(&server, "secret"), "set digest"),
-    ] {
-        let (error, took) = failing(config).await;
-        let text = error.to_string();
-        assert!(matches!(error, ConnectError::Forbidden { .. }), "{text}");
-        assert!(text.contains(cure) && text.contains("'secret'") && !text.contains("wrong"), "{text}");
-        assert!(took < Duration::from_secs(5), "it is told at once, not after {took:?}");
-    }
-    let again = connect(with_digest(&server, "secret", "user:word")).await.unwrap();
-    again.commit(create("/a", CreateMode::Persistent)).await.unwrap();
-    assert!(center.get("/a").await.unwrap().is_some());
-}
-
-async fn a_foreign_access_list_refuses_the_operation(server: Arc<ZookeeperServer>) {
-    let center = connected_to(&server, "foreign").await;
-    let raw = Client::connector().with_auth("digest", b"other:word").connect(&server.connect_string()).await.unwrap();
-    let theirs = RawMode::Persistent.with_acls(Acls::creator_all());
-    raw.create("/foreign/theirs", b"", &theirs).await.unwrap();
-    let mut t = Transaction::new();
-    t.create("/ours", "", CreateMode::Persistent);
-    t.set("/theirs", "", None);
-    let refused = CommitError::Refused { index: 1, path: "/theirs".into(), reason: Refusal::NoAuth };
-    assert_eq!(center.commit(t).await, Err(refused.clone()));
-    assert!(refused.to_string().contains("digest"), "{refused}");
-    assert_eq!(center.get("/ours").await, Ok(None));
-    let refused = RegistryError::Refused { path: "/theirs".into(), reason: Refusal::NoAuth };
-    assert_eq!(center.get("/theirs").await, Err(refused));
-    let child = center.commit(create("/theirs/x", CreateMode::Persistent)).await;
-    assert!(matches!(child, Err(CommitError::Refused { index: 0, reason: Refusal::NoAuth, .. })), "{child:?}");
-}
-
 async fn lost_answers_are_unknown(server: Arc<ZookeeperServer>) {
     let proxy = Proxy::start(server.connect_string()).await.unwrap();
     let config = ZookeeperConfiguration {
@@ -357,148 +297,6 @@ async fn a_client_that_is_never_answered_is_given_up(server: Arc<ZookeeperServer
     assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
     center.commit(create("/a", CreateMode::Persistent)).await.unwrap();
     assert_eq!(next(&mut *watch).await, Some(WatchEvent::Created("/a".into())));
-}
-
-async fn a_killed_server_comes_back(server: ZookeeperServer) {
-    let center = connected_to(&server, "ns").await;
-    let mut watch = center.watch("/a");
-    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
-    center.commit(create("/a", CreateMode::Persistent)).await.unwrap();
-    center.commit(create("/a/e", CreateMode::Ephemeral)).await.unwrap();
-    let id = connected(&center).await;
-    let stat = center.get("/a/e").await.unwrap().unwrap().stat;
-    server.stop();
-    suspended(&center).await;
-    assert!(matches!(center.get("/a").await, Err(RegistryError::NoAnswer { .. })));
-    let before = Instant::now();
-    server.resume().unwrap();
-    assert_eq!(connected(&center).await, id, "after {:?}", before.elapsed());
-    assert_eq!(center.get("/a/e").await.unwrap().unwrap().stat, stat);
-    for expected in [WatchEvent::Created("/a".into()), WatchEvent::Created("/a/e".into()), WatchEvent::Gap] {
-        assert_eq!(next(&mut *watch).await, Some(expected));
-    }
-    center.commit(one(|t| t.set("/a", "1", Some(0)))).await.unwrap();
-    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Changed("/a".into())));
-}
-
-async fn a_frozen_server(server: ZookeeperServer) {
-    let center = connected_for_short(&server).await;
-    center.commit(create("/c", CreateMode::Persistent)).await.unwrap();
-    let mut watch = center.watch("/");
-    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
-    let proof = center.proof();
-    server.freeze().unwrap();
-    let before = Instant::now();
-    let (read, write) = (center.get("/a"), center.commit(create("/a", CreateMode::Persistent)));
-    let (read, write) = in_time("an answer", async { (read.await, write.await) }).await;
-    let took = before.elapsed();
-    assert!(matches!(read, Err(RegistryError::NoAnswer { .. })), "{read:?}");
-    assert!(matches!(write, Err(CommitError::Unknown { .. })), "{write:?}");
-    assert!(took < Duration::from_secs(10), "the session time-out is 2 s: {took:?}");
-    assert_eq!(center.proof(), proof);
-    suspended(&center).await;
-    server.thaw().unwrap();
-    connected(&center).await;
-    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
-    // The session may be expiring, so that another one follows.
-    loop {
-        match center.commit(create("/b", CreateMode::Persistent)).await {
-            // Refused where it came through without an answer before.
-            Ok(_) | Err(CommitError::Refused { .. }) => break,
-            Err(error) => assert!(before.elapsed() < DEADLINE, "{error}"),
-        }
-        connected(&center).await;
-    }
-    assert!(center.proof().unwrap().at > proof.unwrap().at);
-    loop {
-        match next(&mut *watch).await {
-            Some(WatchEvent::Created(path)) if path == "/b" => break,
-            // The unknown write may have come through, and the connection may have broken once more.
-            Some(WatchEvent::Gap | WatchEvent::Created(_)) => (),
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-async fn a_server_that_stands_still_at_first(server: ZookeeperServer) {
-    server.freeze().unwrap();
-    let thaws = async {
-        // Longer than the session time-out, after which the client gives up, and shorter than the limit of 10 s.
-        tokio::time::sleep(Duration::from_secs(4)).await;
-        server.thaw().unwrap();
-    };
-    let (center, ()) = tokio::join!(connected_for_short(&server), thaws);
-    center.commit(create("/late", CreateMode::Persistent)).await.unwrap();
-}
-
-async fn a_server_that_was_gone_for_long(server: ZookeeperServer) {
-    let center = connected_for_short(&server).await;
-    center.commit(create("/e", CreateMode::Ephemeral)).await.unwrap();
-    let mut watch = center.watch("/");
-    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
-    let id = connected(&center).await;
-    server.stop();
-    suspended(&center).await;
-    reaches(&center, "the session given up", |state| *state == SessionState::Connecting).await;
-    assert_eq!(center.proof(), None, "there is no session to prove");
-    assert!(matches!(center.get("/e").await, Err(RegistryError::NoAnswer { .. })));
-    server.resume().unwrap();
-    let before = Instant::now();
-    assert_ne!(connected(&center).await, id);
-    assert!(before.elapsed() < Duration::from_secs(10), "{:?}", before.elapsed());
-    assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
-    center.commit(create("/new", CreateMode::Ephemeral)).await.unwrap();
-    // The old session may still be running out at the server.
-    while next(&mut *watch).await != Some(WatchEvent::Created("/new".into())) {}
-    while center.get("/e").await.unwrap().is_some() {
-        assert_eq!(next(&mut *watch).await, Some(WatchEvent::Deleted("/e".into())));
-    }
-}
-
-async fn closing_without_a_server_ends_in_time(server: ZookeeperServer) {
-    let center = connected_for_short(&server).await;
-    let mut watch = center.watch("/");
-    server.stop();
-    let before = Instant::now();
-    in_time("closed", center.close()).await;
-    assert!(before.elapsed() < Duration::from_secs(8), "{:?}", before.elapsed());
-    assert_eq!(*center.session().borrow(), SessionState::Closed);
-    while next(&mut *watch).await.is_some() {}
-}
-
-/// A server whose limits changed over its restart ends the session earlier than the client was told at first.
-async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) {
-    let proxy = Proxy::start(server.connect_string()).await.unwrap();
-    let config = ZookeeperConfiguration {
-        session_timeout_milliseconds: 40_000,
-        server_lists: proxy.connect_string(),
-        ..patient(&server, "ns")
-    };
-    let center = connect(config).await.expect("it connects");
-    let id = connected(&center).await;
-    server.stop();
-    suspended(&center).await;
-    server.reconfigure(&["maxSessionTimeout=6000"]).unwrap();
-    server.resume().unwrap();
-    let is_short = |state: &SessionState| matches!(state, SessionState::Connected { timeout, .. } if *timeout < Duration::from_secs(6));
-    let state = reaches(&center, "the shorter time-out", is_short).await;
-    let SessionState::Connected { id: same, timeout } = state else { panic!("{state:?}") };
-    assert_eq!(same, id);
-    // It is what the server goes by.
-    in_time("a proof", center.commit(create("/proof", CreateMode::Persistent))).await.unwrap();
-    let proof = Instant::now();
-    proxy.cut();
-    while proof.elapsed() < timeout {
-        assert!(server.has_session(id.0).unwrap(), "ended after {:?}, held for {timeout:?}", proof.elapsed());
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    in_time("the end of the session", async {
-        while server.has_session(id.0).unwrap() {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    })
-    .await;
-    assert!(proof.elapsed() < Duration::from_secs(30), "the session lasted for {:?}", proof.elapsed());
 }
 
 async fn transactions_of_the_same_moment_share_requests(server: Arc<ZookeeperServer>) {

@@ -1,11 +1,14 @@
 //! Fires that no instance began in time: begun late, or given up with a reason.
 
-use super::group::{EPOCH, Group, Lost, every_five, job};
-use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
+mod disabled;
+mod edits;
+
+use super::group::{EPOCH, Group, Lost, every_five};
+use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::engine::{Event, Notice};
 use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
-use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::{CreateMode, Transaction, WatchEvent};
+use crate::registry::layout::JobPath;
+use crate::registry::{CreateMode, Transaction};
 
 /// 40 s after the start of each test, once a day.
 const NIGHTLY: &str = "0 14 22 * * ?";
@@ -224,192 +227,6 @@ fn of_several_fires_over_a_restart_the_last_is_begun_and_the_others_are_said() {
 }
 
 #[test]
-fn a_time_before_the_schedule_changed_is_not_due() {
-    let mut group = Group::settled(1, &nightly(1).build().unwrap());
-    group.run_until(20_000);
-    group.kill(0);
-    group.run_until(50_000);
-    let changed = JobConfiguration::builder("job", 1).cron("30 13 22 * * ?").time_zone("UTC").build().unwrap();
-    group.set(&JobPath::Config, &wire::to_yaml(&changed));
-    let back = group.join("10.0.0.3", &changed);
-    group.run_until(60_000);
-    assert_eq!((group.starts(back), skips(&group, back)), (vec![], vec![]));
-}
-
-#[test]
-fn a_fire_of_a_schedule_that_changed_while_the_registry_was_away_begins_when_it_is_back() {
-    let mut group = Group::settled(1, &nightly(1).build().unwrap());
-    group.run_until(5_000);
-    group.disconnect(0);
-    let changed = JobConfiguration::builder("job", 1).cron("30 13 22 * * ?").time_zone("UTC").build().unwrap();
-    group.set(&JobPath::Config, &wire::to_yaml(&changed));
-    group.run_until(15_000);
-    assert_eq!(group.starts(0), []);
-    group.connect(0);
-    group.run_until(16_000);
-    assert_eq!(group.starts(0), [(Fire::Scheduled(EPOCH + 10_000), NORMAL, vec![0])]);
-}
-
-#[test]
-fn a_program_that_writes_its_configuration_with_the_same_schedule_begins_what_is_due() {
-    let mut group = Group::settled(1, &nightly(1).build().unwrap());
-    group.run_until(20_000);
-    group.kill(0);
-    group.run_until(50_000);
-    let other = nightly(1).job_parameter("new").overwrite(true).build().unwrap();
-    let back = group.join("10.0.0.3", &other);
-    group.run_until(51_000);
-    assert_eq!(group.starts(back), [(FIRE, NORMAL, vec![0])]);
-}
-
-fn edit(group: &mut Group, configuration: &JobConfiguration) {
-    group.set(&JobPath::Config, &wire::to_yaml(configuration));
-}
-
-#[test]
-fn an_edit_of_anything_but_the_schedule_while_no_process_runs_takes_no_fire_away() {
-    for (total, reconciles) in [(2, 10), (2, 7), (1, 10)] {
-        let configuration = nightly(2).build().unwrap();
-        let mut group = Group::settled(2, &configuration);
-        group.run_until(20_000);
-        group.kill(0);
-        group.kill(1);
-        group.run_until(50_000);
-        let edited = nightly(total).job_parameter("new").failover(false).reconcile_interval_minutes(reconciles);
-        edit(&mut group, &edited.build().unwrap());
-        let back = group.join("10.0.0.3", &configuration);
-        group.run_until(51_000);
-        assert_eq!(group.starts(back), [(FIRE, NORMAL, (0..total).collect())]);
-    }
-}
-
-#[test]
-fn all_processes_that_start_with_new_settings_begin_what_is_due() {
-    let mut group = Group::settled(1, &nightly(2).build().unwrap());
-    group.run_until(20_000);
-    group.kill(0);
-    group.run_until(50_000);
-    let deployed = nightly(2).description("new").overwrite(true).build().unwrap();
-    // The one that writes the settings takes no part in the fire.
-    let mut disabled = Transaction::new();
-    disabled.create("/job/servers/10.0.0.3", "DISABLED", CreateMode::Persistent);
-    group.operate(&disabled, false);
-    let first = group.join("10.0.0.3", &deployed);
-    let second = group.join("10.0.0.4", &deployed);
-    group.run_until(60_000);
-    assert_eq!((group.starts(first), group.starts(second)), (vec![], vec![(FIRE, NORMAL, vec![0, 1])]));
-}
-
-#[test]
-fn a_schedule_that_changed_while_processes_ran_is_followed_since_then() {
-    let daily = |cron: &str| JobConfiguration::builder("job", 1).cron(cron).time_zone("UTC");
-    // 20 s and 30 s after the start.
-    let (early, late) = ("40 13 22 * * ?", "50 13 22 * * ?");
-    for (changed_at, due) in [(15_000, true), (25_000, false)] {
-        let mut group = Group::settled(1, &daily(late).build().unwrap());
-        group.run_until(if due { changed_at } else { 10_000 });
-        if due {
-            edit(&mut group, &daily(early).build().unwrap());
-        }
-        group.kill(0);
-        group.run_until(25_000);
-        if !due {
-            edit(&mut group, &daily(early).build().unwrap());
-        }
-        group.run_until(27_000);
-        let edited = daily(early).description("new").build().unwrap();
-        edit(&mut group, &edited);
-        let back = group.join("10.0.0.3", &edited);
-        group.run_until(60_000);
-        let begun = if due { vec![(at(20), NORMAL, vec![0])] } else { vec![] };
-        assert_eq!(group.starts(back), begun, "changed at {changed_at}");
-    }
-}
-
-#[test]
-fn what_ran_without_monitoring_is_not_begun_when_monitoring_is_on_again() {
-    let configuration = nightly(1).build().unwrap();
-    let mut group = Group::settled(1, &configuration);
-    edit(&mut group, &nightly(1).failover(false).monitor_execution(false).build().unwrap());
-    assert_eq!(group.text(&JobPath::Sharding).as_deref(), Some(""));
-    group.run_until(45_000);
-    group.end_items(0, &[0]);
-    group.kill(0);
-    edit(&mut group, &configuration);
-    let back = group.join("10.0.0.3", &configuration);
-    group.run_until(60_000);
-    assert_eq!((group.hosts[0].started.len(), group.starts(back)), (1, vec![]));
-}
-
-#[test]
-fn the_leader_notes_the_schedule_where_an_earlier_release_did_not() {
-    let configuration = nightly(1).build().unwrap();
-    let mut group = Group::settled(1, &configuration);
-    let note = group.text(&JobPath::Sharding);
-    group.kill(0);
-    group.set(&JobPath::Sharding, "{\"through\":5}");
-    let written = group.tree.get("/job/config").unwrap().unwrap().stat.mtime;
-    group.join("10.0.0.3", &configuration);
-    group.run_until(20_000);
-    let noted = format!(r#"{{"through":5,"schedule":{{"cron":"{NIGHTLY}","since":{written},"timeZone":"UTC"}}}}"#);
-    assert_eq!(group.text(&JobPath::Sharding), Some(noted));
-    assert_eq!(note, Some(format!(r#"{{"schedule":{{"cron":"{NIGHTLY}","since":{written},"timeZone":"UTC"}}}}"#)));
-}
-
-#[test]
-fn an_item_or_server_that_was_disabled_waits_for_the_next_fire_when_it_is_enabled() {
-    let (disabled, server) = (JobPath::Item(0, ItemNode::Disabled), JobPath::Server("10.0.0.1".into()));
-    for is_server in [false, true] {
-        let configuration = nightly(1).build().unwrap();
-        let mut group = Group::settled(1, &configuration);
-        group.run_until(30_000);
-        let mut taken_out = Transaction::new();
-        match is_server {
-            true => taken_out.set(server.absolute(&job()), "DISABLED", None),
-            false => taken_out.create(disabled.absolute(&job()), "", CreateMode::Persistent),
-        };
-        group.operate(&taken_out, false);
-        group.run_until(60_000);
-        let mut back = Transaction::new();
-        match is_server {
-            true => back.set(server.absolute(&job()), "ENABLED", None),
-            false => back.delete(disabled.absolute(&job()), None),
-        };
-        group.operate(&back, false);
-        group.run_until(70_000);
-        assert_eq!(through(&group, 0), Some(FIRE.at()), "server: {is_server}");
-        group.kill(0);
-        let next = group.join("10.0.0.3", &configuration);
-        group.run_until(90_000);
-        assert_eq!((group.starts(0), group.starts(next)), (vec![], vec![]), "server: {is_server}");
-    }
-}
-
-#[test]
-fn a_server_that_is_disabled_while_a_fire_is_still_due_begins_it_when_it_is_enabled() {
-    let server = JobPath::Server("10.0.0.1".into());
-    for disabled_before in [true, false] {
-        let mut group = Group::settled(1, &nightly(1).build().unwrap());
-        group.run_until(20_000);
-        group.disconnect(0);
-        group.run_until(if disabled_before { 30_000 } else { 45_000 });
-        let mut taken_out = Transaction::new();
-        taken_out.set(server.absolute(&job()), "DISABLED", None);
-        group.operate(&taken_out, true);
-        group.run_until(50_000);
-        group.tell(0, Event::Watch(WatchEvent::Gap));
-        group.connect(0);
-        group.run_until(60_000);
-        let told = Notice::Skipped { fire: FIRE, items: vec![], reason: SkipReason::ServerDisabled };
-        assert!(group.hosts[0].notices.contains(&told) && group.starts(0).is_empty());
-        group.set(&server, "ENABLED");
-        group.run_until(70_000);
-        let begun = if disabled_before { vec![] } else { vec![(FIRE, NORMAL, vec![0])] };
-        assert_eq!(group.starts(0), begun, "disabled before the fire came: {disabled_before}");
-    }
-}
-
-#[test]
 fn beside_a_java_instance_nothing_begins_late() {
     let mut group = Group::settled(2, &nightly(2).build().unwrap());
     let mut java = Transaction::new();
@@ -493,21 +310,6 @@ fn an_item_that_comes_to_a_busy_instance_is_made_up_for_after_its_run() {
     assert_eq!(group.owners(2), [Some(1); 2]);
     group.end_items(1, &own);
     assert_eq!(group.starts(1)[1..], [(FIRE, ExecutionSource::Misfire, vec![0, 1])]);
-}
-
-#[test]
-fn an_item_of_another_server_is_begun_late_also_where_the_own_one_was_disabled_when_the_fire_came() {
-    let mut group = Group::settled(2, &nightly(2).build().unwrap());
-    let server = JobPath::Server("10.0.0.2".into());
-    group.set(&server, "DISABLED");
-    group.run_until(25_000);
-    assert_eq!(group.owners(2), [Some(0); 2]);
-    kill_and_expire(&mut group, 0, 50_000);
-    assert_eq!(skips(&group, 1), [(vec![], SkipReason::ServerDisabled)]);
-    group.set(&server, "ENABLED");
-    group.tell(1, Event::Tick);
-    group.run_until(66_000);
-    assert_eq!(group.starts(1), [(FIRE, NORMAL, vec![0, 1])]);
 }
 
 #[test]

@@ -1,5 +1,8 @@
+use std::sync::Arc;
+
 use super::*;
-use crate::registry::Stat;
+use crate::ident::InstanceId;
+use crate::registry::{Committed, CreateMode, NodeData, OpResult, SessionId, Stat, Transaction, Zxid};
 
 fn job() -> JobName {
     JobName::new("job").unwrap()

@@ -9,7 +9,7 @@ use zookeeper_client::{AddWatchMode, Client, Connector, CreateMode, Error, Multi
 
 use super::access::acls;
 use super::answer;
-use super::look::{START, look_at};
+use super::diagnose::{START, look_at};
 use super::tls::{self, Loaded};
 use super::{ConnectError, ZookeeperConfiguration};
 use crate::log::{apart, warn};

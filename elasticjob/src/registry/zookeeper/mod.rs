@@ -13,16 +13,16 @@ mod access;
 mod answer;
 #[cfg(feature = "zookeeper")]
 mod center;
+#[cfg(feature = "zookeeper")]
+mod client_options;
 mod config;
 mod connect_error;
 #[cfg(feature = "zookeeper")]
+mod diagnose;
+#[cfg(feature = "zookeeper")]
 mod dial;
 #[cfg(feature = "zookeeper")]
-mod dialled;
-#[cfg(feature = "zookeeper")]
 mod grants;
-#[cfg(feature = "zookeeper")]
-mod look;
 #[cfg(feature = "zookeeper")]
 mod session;
 mod tls;

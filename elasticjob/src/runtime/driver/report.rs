@@ -1,14 +1,73 @@
-//! Reports the failures of a job to its error handler.
+//! Reports what the engine tells: to the log, the tracing and the observer, and failures to the error handler of the job.
+//! Answers the program that triggers or starts the job.
 
 use std::sync::Arc;
 
 use super::Driver;
 use crate::api::{Failed, JobFailure, RunInfo};
 use crate::config::JobConfiguration;
+use crate::engine::{Notice, TriggerAnswer, TriggerId};
 use crate::fire::{CancelReason, Fire, RunKey, SkipReason};
 use crate::ident::ShardingItem;
+use crate::runtime::handle::{TriggerError, Triggered};
+use crate::runtime::log::log;
 
 impl Driver {
+    pub(super) fn tell(&mut self, notice: &Notice) {
+        let zone = self.engine.schedule().map_or(self.environment.local_zone(), |schedule| schedule.time_zone());
+        log(&self.job, self.engine.instance(), zone, notice);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.note(self.engine.instance(), self.engine.makes_up(), notice);
+        }
+        if let Some(observed) = &mut self.observed {
+            observed.note(notice, self.engine.schedule(), self.environment.now().wall);
+        }
+        match notice {
+            Notice::WaitsForConfiguration { why } => {
+                self.report(Some(self.failure_of_program(Failed::Configuration, why.clone())));
+            }
+            Notice::ConfigurationRefused { why } => self.report(self.failure(Failed::Configuration, why.clone())),
+            Notice::ClockOff { difference, .. } => {
+                let error = SkipReason::ClockOff { difference: *difference }.to_string();
+                self.report(self.failure(Failed::Clock, error));
+            }
+            Notice::Skipped { fire, items, reason } => self.report_given_up(*fire, items, reason),
+            Notice::TriggerDropped { instance, items } if !items.is_empty() => {
+                let error =
+                    format!("a manual trigger asked {instance} to run them, which is gone; trigger the job again");
+                self.report(self.failure(Failed::Fires(items.clone()), error));
+            }
+            Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
+            Notice::Missed { from, until } => self.report_missed(*from, *until),
+            Notice::Begun { .. } => self.reported_given_up = false,
+            Notice::NotStarted { key, items, reason } => self.report_not_started(*key, items, *reason),
+            _ => {}
+        }
+    }
+
+    pub(super) fn answer_trigger(&mut self, id: TriggerId, answer: TriggerAnswer) {
+        let Some(reply) = self.triggers.remove(&id) else { return };
+        let job = self.job.clone();
+        let answer = match answer {
+            TriggerAnswer::Queued => Ok(Triggered::Queued),
+            TriggerAnswer::AlreadyPending => Ok(Triggered::AlreadyPending),
+            TriggerAnswer::NoEnabledInstance => Err(TriggerError::NoEnabledInstance { job }),
+            TriggerAnswer::NotRunning => Err(TriggerError::NotRunning { job }),
+            TriggerAnswer::Registry(why) => Err(TriggerError::Registry { job, why }),
+        };
+        // The caller may have gone away.
+        let _ = reply.send(answer);
+    }
+
+    pub(super) fn answer_start(&mut self, outcome: Result<(), String>) {
+        if let Some(started) = self.started.take() {
+            // The program may look at the status at once, for example for the id that the instance got.
+            self.publish_status();
+            // The program may have stopped waiting for the start.
+            let _ = started.send(outcome);
+        }
+    }
+
     pub(super) fn report_not_started(&self, key: RunKey, items: &[ShardingItem], reason: CancelReason) {
         let Some(configuration) = self.engine.configuration() else { return };
         let run = self.run_info(key, configuration.clone(), self.engine.instance().clone(), items.to_vec());

@@ -4,16 +4,20 @@
 //! Looked at ten times a second. A fire that its owner could not begin in time is to be begun late, as soon as the owner,
 //! the same or another one, is well for long enough before the next fire.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+mod cause;
+mod hosts;
 
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) use self::cause::Cause;
+use self::hosts::HostState;
 use super::Scene;
 use super::group::{Group, ItemNodes};
 use crate::engine::{JobEngine, ShardingData};
 use crate::ident::ShardingItem;
 use crate::registry::Data;
-use crate::registry::layout::{JobPath, ServerStatus};
-use crate::testing::sim::{EPOCH, FAR_OFF, Host, Millis, Process, Program};
+use crate::registry::layout::JobPath;
+use crate::testing::sim::{EPOCH, Host, Millis, Process, Program};
 
 /// How long fires wait for items of others that have no live owner, in milliseconds.
 const ASSIGNMENT_WAIT: Millis = 5_000;
@@ -23,97 +27,6 @@ const LATE_WITHOUT_MISFIRE: i64 = 9_000;
 const MOMENT: Millis = 150;
 /// When damage that no watch tells of is repaired.
 const REPAIRED: Millis = 75_000;
-
-/// What kept the owner of an item from having to begin a fire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cause {
-    /// No instance is in the group.
-    NoInstance,
-    /// The item belongs to no instance: the leader has not assigned it yet.
-    Unassigned,
-    /// The owner is gone, and its session is not over yet.
-    OwnerGone,
-    /// The owner is gone with its session, and the leader has not given the item to another one yet.
-    Orphaned,
-    /// The owner is gone, and the item stays with it, as sharding is static.
-    Static,
-    /// The coordination of the owner starts again, after a bug.
-    EngineGone,
-    /// The owner is frozen, or was.
-    Frozen,
-    /// The owner is cut off, or was.
-    Cut,
-    /// The owner is in no session, or was.
-    Unregistered,
-    /// The owner leaves.
-    Leaving,
-    /// The server of the owner is disabled, or was.
-    ServerDisabled,
-    /// The item is disabled, or was.
-    ItemDisabled,
-    /// An answer to the owner is lost, or was.
-    AnswerLost,
-    /// The clock of the owner stepped, or another one was ahead.
-    Clock,
-    /// The item is to be assigned, or was.
-    Assignment,
-    /// The configuration changed, or the owner goes by another one.
-    Configuration,
-    /// The fire came before there was such an item.
-    NewItem,
-    /// The job was registered after the fire, by the clock of the registry center; the clock of the owner is behind.
-    RegisteredSince,
-    /// The fire may not begin so late: its limit is over, or nothing is recorded.
-    TooLate,
-    /// What began it was cut off before it started, and is not taken over.
-    CutOff,
-    /// A run of the owner, or of the item, goes on, or did.
-    Busy,
-    /// An operator did what no watch tells of.
-    Unheard,
-    /// The time between two fires is shorter than what a begin may take in a network so slow, or a proof of the session may
-    /// be too old when it comes.
-    Slow,
-    /// There are Java instances.
-    Java,
-    /// The clock of the owner leapt over it.
-    Unseen,
-    /// In the calm something happened within 25 s.
-    Disturbed,
-}
-
-impl Cause {
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::NoInstance => "no_instance",
-            Self::Unassigned => "unassigned",
-            Self::OwnerGone => "owner_gone",
-            Self::Orphaned => "not_reassigned",
-            Self::Static => "owner_gone_static",
-            Self::EngineGone => "engine_gone",
-            Self::NewItem => "new_item",
-            Self::RegisteredSince => "registered_since",
-            Self::TooLate => "too_late",
-            Self::CutOff => "begin_cut_off",
-            Self::Unseen => "clock_leapt_over",
-            Self::Disturbed => "calm_disturbed",
-            Self::Frozen => "frozen",
-            Self::Cut => "cut",
-            Self::Unregistered => "unregistered",
-            Self::Leaving => "leaving",
-            Self::ServerDisabled => "server_disabled",
-            Self::ItemDisabled => "item_disabled",
-            Self::AnswerLost => "answer_lost",
-            Self::Clock => "clock",
-            Self::Assignment => "assignment",
-            Self::Configuration => "configuration",
-            Self::Busy => "busy",
-            Self::Unheard => "unheard",
-            Self::Slow => "slow",
-            Self::Java => "java",
-        }
-    }
-}
 
 /// A fire that an item had to be begun for by now.
 #[derive(Debug)]
@@ -146,27 +59,6 @@ pub(super) struct Duties {
     slow: (Millis, Millis),
     looked_at: BTreeSet<(i64, ShardingItem)>,
     excused: BTreeMap<(i64, ShardingItem), Cause>,
-}
-
-#[derive(Debug, Default)]
-struct HostState {
-    life: u64,
-    offset: i64,
-    ill_until: Millis,
-    /// The latest time that its clock has shown.
-    latest: i64,
-    is_enabled: bool,
-    /// When its server was disabled last, or something ran on it: until then its fires did not look at the assignment.
-    disabled_at: Millis,
-    busy_at: Millis,
-    /// What its clock showed before it was set back last, and by how much.
-    set_back: (i64, i64),
-    /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
-    declines_until: i64,
-    /// It went by other settings than those of the registry until then, by its clock: what it decided by them stays, also
-    /// for items that come to it later.
-    out_of_date_until: i64,
-    cause: Option<Cause>,
 }
 
 #[derive(Debug, Default)]
@@ -303,56 +195,6 @@ impl Duties {
         due
     }
 
-    fn look_at_hosts(&mut self, scene: &Scene<'_>, latency: Millis, lagging: bool, settle: Millis) {
-        let now = scene.now;
-        for (number, host) in scene.hosts.iter().enumerate() {
-            let state = self.hosts.entry(number).or_default();
-            let wall = EPOCH + now as i64 + host.clock_offset;
-            let mut cause =
-                host.process.as_ref().map_or(Some(Cause::OwnerGone), |process| wrong(scene, host, process, latency));
-            if lagging && host.process.as_ref().is_some_and(|process| process.on_follower) {
-                cause = Some(Cause::Cut);
-            }
-            if let Some(process) = &host.process
-                && std::mem::replace(&mut state.life, process.life) != process.life
-            {
-                cause = Some(cause.unwrap_or(Cause::Unregistered));
-            }
-            // Its fires come by another time than those of the others, and are skipped.
-            let limit = scene.shape.max_time_diff.map_or(FAR_OFF, |seconds| FAR_OFF.min(1_000 * i64::from(seconds)));
-            if host.clock_offset.abs() + host.mono.drifted() as i64 >= limit {
-                cause = Some(Cause::Clock);
-            }
-            if state.offset != host.clock_offset && wall < state.latest {
-                state.set_back = (state.latest, state.latest - wall);
-            }
-            // Fires are not due twice for a clock that goes back.
-            if std::mem::replace(&mut state.offset, host.clock_offset) != host.clock_offset || wall < state.latest {
-                cause = Some(cause.unwrap_or(Cause::Clock));
-            }
-            state.latest = state.latest.max(wall);
-            let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
-            state.is_enabled = status.is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Enabled);
-            if !state.is_enabled {
-                state.disabled_at = now;
-                // What came before its clock was set back is still to be decided on.
-                let shown = if state.latest - wall < limit { wall.max(state.latest) } else { wall };
-                state.declines_until = shown + (2 * latency + MOMENT) as i64;
-            }
-            if host.process.as_ref().is_some_and(runs) {
-                state.busy_at = now;
-            }
-            let engine = host.process.as_ref().and_then(engine_of).filter(|engine| engine.configuration().is_some());
-            if engine.is_some_and(|engine| !decides_alike(engine, scene)) {
-                state.out_of_date_until = wall + MOMENT as i64;
-            }
-            if let Some(cause) = cause {
-                state.cause = Some(cause);
-                state.ill_until = state.ill_until.max(now + settle);
-            }
-        }
-    }
-
     /// What is wrong with an item now.
     fn wrong_with(
         &mut self,
@@ -446,29 +288,6 @@ fn why_without_host(scene: &Scene<'_>, owner: Option<&str>) -> Cause {
         Some(_) if scene.shape.static_sharding => Cause::Static,
         Some(owner) if scene.children(&JobPath::Instances).iter().any(|id| id == owner) => Cause::OwnerGone,
         Some(_) => Cause::Orphaned,
-    }
-}
-
-/// What is wrong with a process now.
-fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> Option<Cause> {
-    let Some(engine) = engine_of(process) else { return Some(Cause::EngineGone) };
-    let node = scene.node(&JobPath::Instance(engine.instance().clone()));
-    let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
-    let (shown, longest) = (host.now(scene.now).mono, Duration::from_millis(2 * latency + 100));
-    // After answers that did not come it asks again after growing pauses.
-    let waits_long =
-        process.outstanding.iter().any(|sent| sent.at.mono + longest < shown) || engine.pauses_until() > Some(shown);
-    // Without monitoring nothing begins before the session is proven, and a proof may be too old when it comes, also by a
-    // clock that is too fast.
-    let is_proof_late = !scene.shape.monitored && engine.proof_lasts() <= Duration::from_millis(2 * latency) * 21 / 20;
-    match () {
-        () if process.is_frozen() => Some(Cause::Frozen),
-        () if process.connection.is_none() => Some(Cause::Cut),
-        () if process.leaving => Some(Cause::Leaving),
-        () if !is_registered => Some(Cause::Unregistered),
-        () if waits_long => Some(Cause::AnswerLost),
-        () if is_proof_late => Some(Cause::Slow),
-        () => None,
     }
 }
 

@@ -5,29 +5,24 @@
 //! Beside Java instances it holds once the faults are over. What Java leaves out of a fire that is its own, and says so
 //! in the model, is accounted for: its only worker was busy, or the item was marked, disabled or taken over.
 
+mod account;
+mod evidence;
+mod reasons;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::reasons::{is_accepted, is_good, is_run};
 use super::duty::{Cause, Due, Duties, engine_of};
-use super::fates::{Fate, Fates};
+use super::fates::Fates;
 use super::static_sharding::Kept;
 use super::{Observation, Scene};
 use crate::config::wire;
 use crate::engine::Notice;
-use crate::fire::{Fire, FireRecord, FireState, RunKey, SkipReason};
+use crate::fire::{Fire, FireState, RunKey, SkipReason};
 use crate::ident::ShardingItem;
-use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::{CreateMode, Op, SessionId, Transaction};
-use crate::testing::sim::{EPOCH, Host, Millis, Program};
-
-/// How far a fault reaches, in milliseconds: the longest session time-out, then an election, a resharding and the wait
-/// of a fire for it.
-const REACH: i64 = 25_000;
-/// The excuse of an item that only another instance than its owner skipped, with the whole fire.
-const SKIPPED_BY_ANOTHER: &str = "skipped_by_another";
-/// How long an instance may take to find its place after it has registered.
-const JOINED: i64 = 5_000;
-/// When the processes of a group have all started.
-const STARTED: i64 = 10_000;
+use crate::registry::SessionId;
+use crate::registry::layout::JobPath;
+use crate::testing::sim::{EPOCH, Millis, Program};
 
 #[derive(Debug)]
 pub(super) struct Accounted {
@@ -137,71 +132,6 @@ impl Accounted {
         self.begun_ahead.push(BegunAhead { at: fire.at(), until, items: BTreeSet::from([item]) });
     }
 
-    fn note_records(&mut self, scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) {
-        for op in transaction.ops() {
-            let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { continue };
-            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path) else { continue };
-            let record = FireRecord::parse(data);
-            if let Some(host) = host
-                && let Some(at) = record.through
-                && let Some(cause) = self.decided_against.get(&(host, at))
-            {
-                self.declined.insert((at, item), *cause);
-            }
-            if let Some(begun) = record.last.filter(|begun| !begun.manual) {
-                let (state, session) = (begun.state, begun.attempt.session());
-                // What changes the record and not the run, as a missed fire does, says nothing of it.
-                let before = self.recorded.get(&(begun.at, item));
-                let before = before.filter(|before| (before.state, before.session) == (state, session));
-                let is_taken_over =
-                    keeps(scene, transaction, item) || before.is_some_and(|before| before.is_taken_over);
-                self.recorded.insert((begun.at, item), Recorded { state, session, is_taken_over });
-            }
-        }
-    }
-
-    /// What an instance decided by misfire that was off for it, and by its server that was disabled, stays when that is
-    /// switched.
-    fn note_decision(&mut self, scene: &Scene<'_>, host: usize, at: i64, items: &[ShardingItem], reason: &SkipReason) {
-        let engine = scene.hosts[host].process.as_ref().and_then(engine_of);
-        let Some(engine) = engine.filter(|engine| engine.configuration().is_some()) else { return };
-        match reason {
-            SkipReason::AwaitingFailover if !engine.makes_up() => {
-                let lost = items.iter().filter(|item| is_lost(scene, **item));
-                self.fell_into_lost.extend(lost.map(|item| (at, *item)));
-            }
-            SkipReason::StillRunning { .. } if !engine.makes_up() => {
-                self.decided_against.insert((host, at), Cause::Busy);
-            }
-            SkipReason::MaybeRunByJava => {
-                let made_anew = items.iter().filter(|item| is_owner_made_anew(scene, **item));
-                self.left_to_java.extend(made_anew.map(|item| (at, *item)));
-            }
-            SkipReason::ServerDisabled if self.duties.was_disabled(host, at) => {
-                self.decided_against.insert((host, at), Cause::ServerDisabled);
-            }
-            _ => {}
-        }
-    }
-
-    /// All items that are created again get one high-water mark: any of them may be the one that was run before its time.
-    fn note_marks(&mut self, scene: &Scene<'_>, transaction: &Transaction) {
-        for op in transaction.ops() {
-            let Op::Create { path, data, .. } = op else { continue };
-            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path) else { continue };
-            let ahead = FireRecord::parse(data).ahead;
-            self.begun_ahead.iter_mut().filter(|begun| Some(begun.at) == ahead).for_each(|begun| {
-                begun.items.insert(item);
-            });
-        }
-    }
-
-    /// Whether an item was begun for a fire, or may have been by a clock that was ahead.
-    fn is_begun(&self, item: ShardingItem, at: i64) -> bool {
-        self.begun.get(&at).is_some_and(|items| items.contains(&item))
-            || self.begun_ahead.iter().any(|begun| begun.covers(item, at))
-    }
-
     pub(super) fn check(
         &mut self,
         scene: &Scene<'_>,
@@ -265,16 +195,6 @@ impl Accounted {
         Ok(())
     }
 
-    fn note_owners(&mut self, scene: &Scene<'_>, transaction: &Transaction) {
-        for op in transaction.ops() {
-            let Some(JobPath::Item(item, ItemNode::Instance)) = JobPath::parse(scene.job, op.path()) else { continue };
-            // Java leaders delete all owners for a moment, before they assign the items.
-            if let Some(owner) = scene.text(&JobPath::owner_of(item)) {
-                self.owners.entry(item).or_default().insert(EPOCH + scene.now as i64, owner);
-            }
-        }
-    }
-
     fn owned_by(&self, instance: &str, at: i64) -> Vec<ShardingItem> {
         let owner = |owners: &BTreeMap<i64, String>| {
             owners.range(..=at).next_back().is_some_and(|(_, owner)| owner == instance)
@@ -307,132 +227,6 @@ impl Accounted {
             self.skipped.get(at)
         ))
     }
-
-    /// Why an item is not begun any more for a fire that nothing excuses now.
-    fn why_decided(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> Option<Cause> {
-        // By a clock that was ahead a later fire was decided against.
-        let declined = self.declined.range((at, 0)..).find(|((_, of), _)| *of == item).map(|(_, cause)| *cause);
-        match () {
-            () if declined.is_some() => declined,
-            () if self.fell_into_lost.contains(&(at, item)) => Some(Cause::Busy),
-            () if self.left_to_java.contains(&(at, item)) => Some(Cause::Unheard),
-            () if self.was_cut_off(scene, item, at) => Some(Cause::CutOff),
-            () if self.is_from_before(scene, item, at) => Some(Cause::RegisteredSince),
-            () => None,
-        }
-    }
-
-    /// Whether the job was registered again after this fire, by the clock of the registry center, and an owner whose clock
-    /// is behind said so.
-    fn is_from_before(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
-        let says_so = |(items, reason): &(Vec<ShardingItem>, SkipReason)| {
-            matches!(reason, SkipReason::RegisteredSince { .. }) && items.contains(&item)
-        };
-        let is_said = self.skipped.get(&at).is_some_and(|said| said.iter().any(says_so));
-        is_said && scene.node(&JobPath::Config).is_some_and(|node| node.stat.ctime > at)
-    }
-
-    /// Whether the record of the item said that it was begun for this fire, and the session of the instance that began it
-    /// has ended, or that instance leaves and had no answer to its begin: nothing tells that from a run that was lost. With
-    /// failover, then and now, it is taken over.
-    fn was_cut_off(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
-        let lives = |session: SessionId| {
-            let is_of = |host: &Host| host.process.as_ref().is_some_and(|process| process.session == Some(session));
-            scene.tree.session_timeout(session).is_some() && scene.hosts.iter().any(is_of)
-        };
-        let recorded = self.recorded.get(&(at, item));
-        recorded.filter(|recorded| !(recorded.is_taken_over && scene.shape.failover)).is_some_and(|recorded| {
-            match recorded.state {
-                FireState::Cancelled => true,
-                FireState::Running => !recorded.session.is_some_and(lives),
-                FireState::Succeeded | FireState::Failed | FireState::NotRun => false,
-            }
-        })
-    }
-
-    /// Looks at every fire between the start and the end of the calm.
-    fn settle(&mut self, scene: &Scene<'_>, kept: &Kept) -> Result<(), String> {
-        // With static sharding all owners may be gone before the first fire for good.
-        if self.begun.is_empty() && !scene.shape.static_sharding {
-            return Err("nothing ever fired".to_owned());
-        }
-        let last = self.until - 2_000;
-        let mut at = EPOCH + STARTED;
-        while at <= last {
-            let (period, total) = self.schedules.range(..=at).next_back().map_or((1_000, 1), |(_, schedule)| *schedule);
-            // Periods divide a minute, so fires are at their multiples.
-            if at % period != 0 {
-                at += period - at % period;
-                continue;
-            }
-            self.count(scene, at, total);
-            self.account(scene, at, kept)?;
-            at += period;
-        }
-        Ok(())
-    }
-
-    /// Counts the items of a fire that were not begun, without a good reason, and that an excuse kept from being demanded.
-    fn count(&mut self, scene: &Scene<'_>, at: i64, total: u32) {
-        let is_calm = at >= self.calm_from;
-        let is_disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
-        for item in 0..total {
-            let mut said = self.skipped.get(&at).into_iter().flatten();
-            let whole = self.left_as_a_whole.get(&at);
-            let is_said = whole.is_some_and(|items| items.contains(&item))
-                || said.any(|(items, reason)| items.contains(&item) && is_accepted(reason));
-            let is_begun = self.is_begun(item, at);
-            let is_demanded = if is_calm { !is_disturbed } else { self.duties.was_looked_at(at, item) };
-            self.fates.count(match () {
-                () if is_begun => Fate::Begun,
-                () if is_said => Fate::Explained,
-                // Where the item is demanded, that is taken for a reason as well.
-                () if whole.is_some() => Fate::NotLookedAt(SKIPPED_BY_ANOTHER),
-                () if is_demanded => Fate::Replaced,
-                () if is_calm => Fate::NotLookedAt(Cause::Disturbed.name()),
-                () if scene.is_mixed() => Fate::NotLookedAt(Cause::Java.name()),
-                () => Fate::NotLookedAt(self.duties.cause(at, item).name()),
-            });
-        }
-    }
-
-    fn account(&self, scene: &Scene<'_>, at: i64, kept: &Kept) -> Result<(), String> {
-        let disturbed = self.incidents.range(at - REACH..at + REACH).next().is_some();
-        // Before, each item is looked at by itself.
-        if disturbed || at < self.calm_from {
-            return Ok(());
-        }
-        let excused = self.skipped.get(&at);
-        for item in 0..scene.total {
-            let with_reason = excused.is_some_and(|skips| {
-                skips.iter().any(|(items, reason)| {
-                    let meant = items.is_empty() || items.contains(&item);
-                    meant && is_good(reason)
-                })
-            });
-            let by_java = self.left_out.get(&at).is_some_and(|items| items.contains(&item));
-            let by_another_schedule = || self.out_of_date.iter().any(|id| self.owned_by(id, at).contains(&item));
-            if self.is_begun(item, at) || with_reason || by_java || by_another_schedule() {
-                continue;
-            }
-            // No instance may take the owner's place; the leader says so.
-            let gone = kept.was_gone(item, at - JOINED, at + REACH);
-            let said = || {
-                let is_that = |reason: &SkipReason| matches!(reason, SkipReason::OwnerGone { .. });
-                excused
-                    .is_some_and(|skips| skips.iter().any(|(items, reason)| items.contains(&item) && is_that(reason)))
-            };
-            // A Java leader says nothing.
-            let by_java = scene.is_mixed() && scene.java_ids.contains(&self.leader);
-            if !gone || (at >= self.calm_from && !said() && !by_java) {
-                return Err(format!(
-                    "item {item} of the fire at {} ({at}) was not begun; skips: {excused:?}",
-                    at - EPOCH
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The items of the engine on a host. Beside Java instances all, as Java leaders delete all owners for a moment.
@@ -441,31 +235,6 @@ fn owned_on(scene: &Scene<'_>, host: usize) -> Vec<ShardingItem> {
     let owner = engine.map(|engine| engine.instance().to_string());
     let is_owned = |item: &ShardingItem| scene.is_mixed() || scene.text(&JobPath::owner_of(*item)) == owner;
     (0..scene.total).filter(is_owned).collect()
-}
-
-/// Whether a transaction begins or cuts off a run of an item so that it is taken over: with failover on.
-fn keeps(scene: &Scene<'_>, transaction: &Transaction, item: ShardingItem) -> bool {
-    transaction.ops().iter().any(|op| match op {
-        Op::Create { path, mode, .. } => match JobPath::parse(scene.job, path) {
-            Some(JobPath::Item(of, ItemNode::Running)) => of == item && *mode == CreateMode::Persistent,
-            Some(JobPath::FailoverItem(of)) => of == item,
-            _ => false,
-        },
-        _ => false,
-    })
-}
-
-/// Whether the node of the owner was deleted by an operator and made again, since the record was written.
-fn is_owner_made_anew(scene: &Scene<'_>, item: ShardingItem) -> bool {
-    let made = scene.node(&JobPath::owner_of(item)).map(|node| node.stat.czxid);
-    scene.shape.unheard && made > scene.node(&JobPath::fire(item)).map(|node| node.stat.mzxid)
-}
-
-/// Whether a run of an item waits to be taken over, or goes on.
-fn is_lost(scene: &Scene<'_>, item: ShardingItem) -> bool {
-    [JobPath::FailoverItem(item), JobPath::Item(item, ItemNode::Failover), JobPath::running(item)]
-        .iter()
-        .any(|path| scene.exists(path))
 }
 
 /// Java instances that follow another cron expression than that of the registry.
@@ -480,40 +249,4 @@ fn out_of_date(scene: &Scene<'_>) -> BTreeSet<String> {
         _ => None,
     });
     java.collect()
-}
-
-/// Reasons that a run is one of.
-fn is_run(reason: &SkipReason) -> bool {
-    matches!(reason, SkipReason::StillRunning { .. } | SkipReason::RunsElsewhere { .. })
-}
-
-/// Reasons that a user accepts. Static sharding leaves items to an owner that is gone, which the leader says.
-fn is_accepted(reason: &SkipReason) -> bool {
-    is_good(reason) || matches!(reason, SkipReason::OwnerGone { .. })
-}
-
-/// Reasons that hold without any fault.
-fn is_good(reason: &SkipReason) -> bool {
-    match reason {
-        SkipReason::StillRunning { .. }
-        | SkipReason::ClockOff { .. }
-        | SkipReason::RunsElsewhere { .. }
-        | SkipReason::ItemDisabled => true,
-        // Only while the owner is gone, which is looked at by itself.
-        SkipReason::OwnerGone { .. }
-        | SkipReason::AlreadyBegun { .. }
-        | SkipReason::DecidedAhead { .. }
-        | SkipReason::AwaitingFailover
-        | SkipReason::BeginUnknown
-        | SkipReason::Refused
-        | SkipReason::NotBegunInTime
-        | SkipReason::ServerDisabled
-        | SkipReason::Leaving
-        | SkipReason::RegistryLost
-        | SkipReason::TooLate { .. }
-        | SkipReason::DependencyNotMet { .. }
-        | SkipReason::ItemDependencyNotMet { .. }
-        | SkipReason::RegisteredSince { .. }
-        | SkipReason::MaybeRunByJava => false,
-    }
 }

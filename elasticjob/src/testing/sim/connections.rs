@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use super::happening::Happening;
 use super::host::{Answer, EPOCH, Incoming, Millis, Request, Sent};
 use super::java::{Call, Reply};
 use super::operators::describe;
-use super::world::{ANSWER_TIMEOUT, Happening, World};
+use super::world::{ANSWER_TIMEOUT, World};
 use crate::engine::{Bug, Event};
 use crate::ident::JobName;
 use crate::registry::layout::{ItemNode, JobPath};

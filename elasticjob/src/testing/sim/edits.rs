@@ -1,6 +1,7 @@
 //! A configuration that is edited while no process runs.
 
-use super::world::{Happening, World};
+use super::happening::Happening;
+use super::world::World;
 use crate::testing::rng::Rng;
 
 impl World {

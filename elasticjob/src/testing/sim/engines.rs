@@ -1,7 +1,8 @@
 //! Drives the engines: hands them what arrived, performs what they want done, runs items.
 
+use super::happening::Happening;
 use super::host::{Execution, Process, Program, Request};
-use super::world::{Happening, World};
+use super::world::World;
 use crate::engine::{Action, Event, Notice, Start};
 use crate::fire::{ExecutionSource, FireState, ItemEnd};
 use crate::ident::ShardingItem;

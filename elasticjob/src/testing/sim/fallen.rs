@@ -4,9 +4,10 @@
 
 use std::collections::BTreeSet;
 
+use super::happening::Happening;
 use super::host::{Process, Program, Request};
 use super::watches::SimWatches;
-use super::world::{GRACE, Happening, World};
+use super::world::{GRACE, World};
 use crate::engine::{Action, CleanUp, Event, Identity, JobEngine};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::{SessionState, WatchEvent};

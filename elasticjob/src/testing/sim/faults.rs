@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::world::{Happening, World};
+use super::happening::Happening;
+use super::world::World;
 use crate::registry::layout::{JobPath, ServerStatus};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 

@@ -4,8 +4,9 @@
 //! clients after their time-out. Then it finds out: it drops all its clients, who find another server and hear what became
 //! of their sessions.
 
+use super::happening::Happening;
 use super::host::{Millis, Request};
-use super::world::{Happening, World};
+use super::world::World;
 use crate::engine::Bug;
 use crate::registry::tree::Tree;
 

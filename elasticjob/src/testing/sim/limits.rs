@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use super::happening::Happening;
 use super::host::Millis;
-use super::world::{Happening, World};
+use super::world::World;
 use crate::registry::SessionId;
 use crate::testing::rng::Rng;
 

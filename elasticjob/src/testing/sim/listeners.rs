@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::happening::Happening;
 use super::host::Millis;
-use super::world::{Happening, World};
+use super::world::World;
 use crate::engine::{Event, KnownListeners, ListenerCall, ListenerSpec, OnceTimeouts, RoundId};
 use crate::fire::{Fire, Hook, RunKey};
 use crate::registry::SessionId;

@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
+use super::happening::Happening;
 use super::host::{Millis, Program};
-use super::world::{Happening, OPERATOR, World};
+use super::world::{OPERATOR, World};
 use crate::registry::SessionId;
 use crate::registry::layout::JobPath;
 use crate::registry::tree::Tree;

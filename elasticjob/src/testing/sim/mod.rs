@@ -6,6 +6,7 @@
 
 mod ahead;
 mod beside;
+mod calm;
 mod clocks;
 mod connections;
 mod depending;
@@ -15,6 +16,7 @@ mod engines;
 mod fallen;
 mod faults;
 mod follower;
+mod happening;
 mod haywire;
 mod host;
 mod java;

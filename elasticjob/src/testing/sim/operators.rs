@@ -1,8 +1,9 @@
 //! The actions of operators, and how they are drawn.
 
+use super::happening::Happening;
 use super::host::{EPOCH, Incoming, Program};
 use super::shape::DEFAULT_TIME_DIFF;
-use super::world::{Happening, OPERATOR, World};
+use super::world::{OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Event;
 use crate::fire::{CancelRequest, FireRecord};

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::happening::Happening;
 use super::haywire::strategies;
 use super::host::{Incoming, Millis, Process, Program};
 use super::java::JavaProcess;
-use super::world::{GRACE, Happening, World};
+use super::world::{GRACE, World};
 use crate::engine::{Event, Identity, JobEngine};
 use crate::ident::JobName;
 use crate::testing::invariants::Observation;

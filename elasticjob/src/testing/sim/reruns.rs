@@ -1,8 +1,9 @@
 //! Operators who run past fires of the first job again.
 
 use super::beside::FIRST;
+use super::happening::Happening;
 use super::host::{EPOCH, Millis};
-use super::world::{Happening, World};
+use super::world::World;
 use crate::engine::{DependencyRecord, FollowedRerun, TriggerAnswer};
 use crate::fire::Rerun;
 use crate::ident::{InstanceId, JobName};

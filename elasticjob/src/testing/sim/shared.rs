@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::connections::is_begin;
 use super::each_alone::{agree, each_alone};
+use super::happening::Happening;
 use super::host::{Answer, EPOCH, Host, Incoming, Millis, Process};
 use super::operators::describe;
-use super::world::{ANSWER_TIMEOUT, Happening, World};
+use super::world::{ANSWER_TIMEOUT, World};
 use crate::engine::{Bug, Event};
 use crate::registry::group_commit::{self, GroupCommit, Outcome, Request};
 use crate::registry::layout::JobPath;

@@ -1,8 +1,9 @@
 //! Machines that are suspended, and whose wall clock is set back when they go on: then no clock shows any more how long they
 //! stood still, and only what the engine saw in between tells how old its proof is.
 
+use super::happening::Happening;
 use super::host::Millis;
-use super::world::{Happening, World};
+use super::world::World;
 use crate::testing::rng::Rng;
 
 /// How often it happens in such a history.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::happening::Happening;
 use super::host::{Incoming, Process};
-use super::world::{Happening, World};
+use super::world::World;
 use crate::engine::{Bug, Event};
 use crate::ident::JobName;
 use crate::registry::WatchEvent;

@@ -6,8 +6,8 @@ use crate::fire::{ExecutionSource, Fire};
 use crate::ident::ShardingItem;
 use crate::registry::{CommitError, SessionId};
 use crate::testing::invariants::Observation;
+use crate::testing::sim::happening::Happening;
 use crate::testing::sim::host::{Answer, Execution, Incoming, Millis, Request};
-use crate::testing::sim::world::Happening;
 use crate::testing::sim::{Host, World};
 
 impl World {

@@ -9,10 +9,11 @@ use crate::testing::invariants::Invariants;
 use crate::testing::rng::Rng;
 use crate::testing::sim::Keep;
 use crate::testing::sim::clocks::MonoClock;
+use crate::testing::sim::happening::Happening;
 use crate::testing::sim::host::{Host, Millis};
 use crate::testing::sim::listeners::SimListeners;
 use crate::testing::sim::shape::Shape;
-use crate::testing::sim::world::{Happening, World};
+use crate::testing::sim::world::World;
 
 const SESSION: Millis = 4_000;
 

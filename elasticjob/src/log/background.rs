@@ -1,4 +1,4 @@
-//! Lines of the coordination, which a thread of its own hands to the subscriber.
+//! Writes the lines of the coordination in the background: a thread of its own hands them to the subscriber.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -1,4 +1,4 @@
-//! Processes that a script started and that left its process group, with `setsid` for example.
+//! Finds the processes that a script started and that left its process group, with `setsid` for example.
 //!
 //! Only their environment shows to which run they belong: a process hands it on to the processes that it starts. The
 //! process tree killer of Jenkins finds them in the same way. To let a process outlive its script, start it without the

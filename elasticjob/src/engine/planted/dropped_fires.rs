@@ -1,10 +1,10 @@
-//! Code of planted bugs that looks at the whole engine; apart from `planted`, which the parts of the engine use.
+//! Planted bugs that drop due fires, where they look at the whole engine; `planted` itself is what its parts use.
 
-use super::engine::JobEngine;
-use super::event::Event;
 #[cfg(feature = "testing")]
-use super::planted::{Bug, DEAF};
+use super::{Bug, DEAF};
 use crate::clock::Now;
+use crate::engine::engine::JobEngine;
+use crate::engine::event::Event;
 use crate::ident::ShardingItem;
 #[cfg(feature = "testing")]
 use crate::registry::{WatchEvent, layout::JobPath};
@@ -12,7 +12,7 @@ use crate::registry::{WatchEvent, layout::JobPath};
 impl JobEngine {
     /// Drops due fires from now on where the event is what a planted bug is deaf after.
     #[cfg(feature = "testing")]
-    pub(super) fn deafen_by(&mut self, now: Now, event: &Event) {
+    pub(in crate::engine) fn deafen_by(&mut self, now: Now, event: &Event) {
         let is_late = |seen: Now| now.mono > seen.mono + DEAF / 2;
         if self.planted.has(Bug::DeafAfterFreeze)
             && self.seen.is_some_and(is_late)
@@ -28,11 +28,11 @@ impl JobEngine {
     }
 
     /// Whether an item other than these runs, as far as this instance knows.
-    pub(super) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
+    pub(in crate::engine) fn runs_beside(&self, mine: &[ShardingItem]) -> bool {
         self.mirror.running_items().any(|item| !mine.contains(&item))
     }
 
     #[cfg(not(feature = "testing"))]
     #[allow(clippy::unused_self)]
-    pub(super) fn deafen_by(&mut self, _: Now, _: &Event) {}
+    pub(in crate::engine) fn deafen_by(&mut self, _: Now, _: &Event) {}
 }

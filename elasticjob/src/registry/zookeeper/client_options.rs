@@ -1,4 +1,4 @@
-//! The form in which the client library takes the configuration.
+//! Says the configuration in the form in which the client library takes it: servers, time-outs and pauses.
 
 use std::net::IpAddr;
 use std::time::Duration;

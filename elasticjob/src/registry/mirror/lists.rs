@@ -1,0 +1,87 @@
+//! Lists the directories of a job after a gap in the watch, and removes the nodes that the lists do not show any more.
+
+use std::collections::BTreeSet;
+
+use super::{Mirror, take};
+use crate::registry::layout::{ItemNode, JobPath};
+
+impl Mirror {
+    /// The directories to list now. Each is returned once.
+    pub fn take_lists(&mut self) -> Vec<JobPath> {
+        let paths = std::mem::take(&mut self.to_list);
+        self.listing.extend(paths.iter().map(|path| (path.clone(), BTreeSet::new())));
+        paths.into_iter().collect()
+    }
+
+    /// Takes the children of a listed directory, `None` when it does not exist.
+    pub fn on_listed(&mut self, generation: u32, path: &JobPath, children: Option<Vec<String>>) {
+        if generation != self.generation {
+            return;
+        }
+        let Some(told) = take(&mut self.listing, path) else { return };
+        if !self.trusts_list(path) {
+            return;
+        }
+        let exists = children.is_some();
+        let listed: BTreeSet<JobPath> =
+            children.unwrap_or_default().iter().filter_map(|name| path.child(&self.job, name)).collect();
+        for gone in self.children(path).iter().filter(|known| !listed.contains(known) && !told.contains(known)) {
+            self.remove_tree(gone);
+        }
+        match exists {
+            _ if told.contains(path) => {}
+            true => {
+                self.nodes.add(path.clone());
+            }
+            false => self.remove_tree(path),
+        }
+        for child in listed {
+            // An event may have reported the child itself, but not nodes that existed below it before.
+            if !self.hears(&child) {
+                continue;
+            }
+            let is_heard = match &child {
+                JobPath::Item(item, ItemNode::Dir) => self.on_item_listed(*item),
+                _ => true,
+            };
+            if child.has_children() && is_heard {
+                self.to_list.insert(child.clone());
+            }
+            if !told.contains(&child) {
+                self.nodes.add(child);
+            }
+        }
+    }
+
+    /// A list or a read got no answer: the request is sent again on demand.
+    pub fn on_unanswered(&mut self, generation: u32, path: &JobPath) {
+        if generation != self.generation {
+            return;
+        }
+        if take(&mut self.listing, path).is_some() {
+            self.to_list.insert(path.clone());
+        }
+        take(&mut self.reading, path);
+    }
+
+    fn children(&self, parent: &JobPath) -> Vec<JobPath> {
+        match parent {
+            // The common and large one: no scan of all nodes.
+            JobPath::Item(item, ItemNode::Dir) => {
+                self.item_tree(*item).into_iter().filter(|path| path != parent).collect()
+            }
+            _ => self.nodes.paths().filter(|path| path.parent().as_ref() == Some(parent)).collect(),
+        }
+    }
+
+    pub(super) fn remove_tree(&mut self, path: &JobPath) {
+        if path.has_children() {
+            for child in self.children(path) {
+                self.remove_tree(&child);
+            }
+            self.to_list.remove(path);
+            self.listing.remove(path);
+        }
+        self.nodes.remove(path);
+    }
+}

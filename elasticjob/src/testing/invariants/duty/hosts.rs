@@ -1,0 +1,104 @@
+//! Looks at the hosts: what is wrong with the instance of each, and until when that excuses.
+
+use std::time::Duration;
+
+use super::super::Scene;
+use super::{Cause, Duties, MOMENT, decides_alike, engine_of, runs};
+use crate::registry::layout::{JobPath, ServerStatus};
+use crate::testing::sim::{EPOCH, FAR_OFF, Host, Millis, Process};
+
+#[derive(Debug, Default)]
+pub(super) struct HostState {
+    pub(super) life: u64,
+    pub(super) offset: i64,
+    pub(super) ill_until: Millis,
+    /// The latest time that its clock has shown.
+    pub(super) latest: i64,
+    pub(super) is_enabled: bool,
+    /// When its server was disabled last, or something ran on it: until then its fires did not look at the assignment.
+    pub(super) disabled_at: Millis,
+    pub(super) busy_at: Millis,
+    /// What its clock showed before it was set back last, and by how much.
+    pub(super) set_back: (i64, i64),
+    /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
+    pub(super) declines_until: i64,
+    /// It went by other settings than those of the registry until then, by its clock: what it decided by them stays, also
+    /// for items that come to it later.
+    pub(super) out_of_date_until: i64,
+    pub(super) cause: Option<Cause>,
+}
+
+impl Duties {
+    pub(super) fn look_at_hosts(&mut self, scene: &Scene<'_>, latency: Millis, lagging: bool, settle: Millis) {
+        let now = scene.now;
+        for (number, host) in scene.hosts.iter().enumerate() {
+            let state = self.hosts.entry(number).or_default();
+            let wall = EPOCH + now as i64 + host.clock_offset;
+            let mut cause =
+                host.process.as_ref().map_or(Some(Cause::OwnerGone), |process| wrong(scene, host, process, latency));
+            if lagging && host.process.as_ref().is_some_and(|process| process.on_follower) {
+                cause = Some(Cause::Cut);
+            }
+            if let Some(process) = &host.process
+                && std::mem::replace(&mut state.life, process.life) != process.life
+            {
+                cause = Some(cause.unwrap_or(Cause::Unregistered));
+            }
+            // Its fires come by another time than those of the others, and are skipped.
+            let limit = scene.shape.max_time_diff.map_or(FAR_OFF, |seconds| FAR_OFF.min(1_000 * i64::from(seconds)));
+            if host.clock_offset.abs() + host.mono.drifted() as i64 >= limit {
+                cause = Some(Cause::Clock);
+            }
+            if state.offset != host.clock_offset && wall < state.latest {
+                state.set_back = (state.latest, state.latest - wall);
+            }
+            // Fires are not due twice for a clock that goes back.
+            if std::mem::replace(&mut state.offset, host.clock_offset) != host.clock_offset || wall < state.latest {
+                cause = Some(cause.unwrap_or(Cause::Clock));
+            }
+            state.latest = state.latest.max(wall);
+            let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
+            state.is_enabled = status.is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Enabled);
+            if !state.is_enabled {
+                state.disabled_at = now;
+                // What came before its clock was set back is still to be decided on.
+                let shown = if state.latest - wall < limit { wall.max(state.latest) } else { wall };
+                state.declines_until = shown + (2 * latency + MOMENT) as i64;
+            }
+            if host.process.as_ref().is_some_and(runs) {
+                state.busy_at = now;
+            }
+            let engine = host.process.as_ref().and_then(engine_of).filter(|engine| engine.configuration().is_some());
+            if engine.is_some_and(|engine| !decides_alike(engine, scene)) {
+                state.out_of_date_until = wall + MOMENT as i64;
+            }
+            if let Some(cause) = cause {
+                state.cause = Some(cause);
+                state.ill_until = state.ill_until.max(now + settle);
+            }
+        }
+    }
+}
+
+/// What is wrong with a process now.
+fn wrong(scene: &Scene<'_>, host: &Host, process: &Process, latency: Millis) -> Option<Cause> {
+    let Some(engine) = engine_of(process) else { return Some(Cause::EngineGone) };
+    let node = scene.node(&JobPath::Instance(engine.instance().clone()));
+    let is_registered = node.is_some_and(|node| node.stat.ephemeral_owner == process.session);
+    let (shown, longest) = (host.now(scene.now).mono, Duration::from_millis(2 * latency + 100));
+    // After answers that did not come it asks again after growing pauses.
+    let waits_long =
+        process.outstanding.iter().any(|sent| sent.at.mono + longest < shown) || engine.pauses_until() > Some(shown);
+    // Without monitoring nothing begins before the session is proven, and a proof may be too old when it comes, also by a
+    // clock that is too fast.
+    let is_proof_late = !scene.shape.monitored && engine.proof_lasts() <= Duration::from_millis(2 * latency) * 21 / 20;
+    match () {
+        () if process.is_frozen() => Some(Cause::Frozen),
+        () if process.connection.is_none() => Some(Cause::Cut),
+        () if process.leaving => Some(Cause::Leaving),
+        () if !is_registered => Some(Cause::Unregistered),
+        () if waits_long => Some(Cause::AnswerLost),
+        () if is_proof_late => Some(Cause::Slow),
+        () => None,
+    }
+}
