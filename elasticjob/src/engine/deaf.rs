@@ -1,4 +1,4 @@
-//! Code of planted bugs that looks at the whole engine; apart from `planted`, which the parts of the engine use.
+//! Planted bugs that drop due fires. They look at the whole engine, so they are not in `planted`, which its parts use.
 
 use super::engine::JobEngine;
 use super::event::Event;

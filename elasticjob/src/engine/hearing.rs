@@ -1,4 +1,4 @@
-//! Which nodes of the job an instance hears of.
+//! Chooses which nodes of the job this instance watches.
 //!
 //! In a small group each instance hears everything. In a large one an instance hears of the group, of the items that it
 //! owns or has to do with, and of those of an instance that went away, as it may have to take them over. The leader hears

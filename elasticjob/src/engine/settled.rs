@@ -1,4 +1,4 @@
-//! Tells that rules need not be asked again.
+//! Decides when rules need not be asked again.
 //!
 //! Thousands of jobs in a process fire at the same moment, and most rules look at the group: its instances, its leader,
 //! the owners of items. While none of this changes, these rules would answer the same again.
