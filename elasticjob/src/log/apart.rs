@@ -1,4 +1,4 @@
-//! Lines of the coordination, which a thread of its own hands to the subscriber.
+//! Hands the lines of the coordination to the subscriber, on a thread of its own.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -57,7 +57,7 @@ fn write(lines: &Receiver<Line>, lost: &AtomicU64) {
         with_default(&to, || {
             let lost = lost.swap(0, Ordering::Relaxed);
             if lost > 0 {
-                warn!("{lost} lines of the log are missing before this one: the log took them too slowly");
+                warn!("{lost} lines of the log are missing before this one: the log was too slow");
             }
             guarded(log);
         });
@@ -137,7 +137,7 @@ mod tests {
         }
         add(Box::new(move || ends.send(()).unwrap()));
         has_ended.recv().unwrap();
-        let missing = "WARN 2 lines of the log are missing before this one: the log took them too slowly";
+        let missing = "WARN 2 lines of the log are missing before this one: the log was too slow";
         assert_eq!(logged.lines(), [missing, "INFO one", "INFO two"]);
     }
 
