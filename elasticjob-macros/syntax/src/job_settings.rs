@@ -31,7 +31,8 @@ macro_rules! each_job_setting {
                     words "none", "extract,clean-up when ended"
                     { instead_of: Some("cron"), see: Some("[jobs after jobs](dependencies.md)") }
                 sharding_total_count = "sharding-total-count": Count,
-                    "How many sharding items a fire is split into.",
+                    "How many sharding items a fire is split into: at most 100,000, or 10,000 for a job with `items same` in \
+                     `depends-on`.",
                     words "required, in the attribute or in the settings", "3"
                     { counts: "items", java: Some("shardingTotalCount") }
                 sharding_item_parameters = "sharding-item-parameters": Text,

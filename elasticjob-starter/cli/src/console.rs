@@ -91,7 +91,7 @@ pub(crate) async fn serve(
     if let Some(first) = first {
         say(format!("log in as {} with the password {}", first.user, first.password));
         let until = match first.kept {
-            true => "it is shown this once: the data file keeps the user; the page Settings, Users changes it",
+            true => "it is shown only once: the data file keeps the user; the page Settings, Users changes it",
             false => "it holds until the console ends; elasticjob.console-users or --data FILE has users that stay",
         };
         say(until.to_owned());

@@ -60,7 +60,7 @@ fn text(fires: &[Fire]) -> String {
     let line = |fire: &Fire| match fire.dst {
         None => format!("{}\n", fire.at),
         Some("repeated") => format!("{}  this local time comes twice; it fires at the later one\n", fire.at),
-        Some(_) => format!("{}  a fire before it falls into the time that clocks skip, and does not happen\n", fire.at),
+        Some(_) => format!("{}  the fire before it is skipped: clocks go forward then\n", fire.at),
     };
     fires.iter().map(line).collect()
 }

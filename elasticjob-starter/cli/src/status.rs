@@ -73,7 +73,7 @@ fn text(snapshot: &JobSnapshot, status: &Status<'_>) -> String {
     let zone_is_given = snapshot.usable().is_some_and(|configuration| configuration.settings().time_zone.is_some());
     let fires = match (&status.cron, &status.time_zone) {
         (Some(cron), Some(zone)) if zone_is_given => format!("{cron} in {zone}"),
-        (Some(cron), Some(zone)) => format!("{cron} (it names no time zone: told for {zone}, that of this host)"),
+        (Some(cron), Some(zone)) => format!("{cron} (it names no time zone: shown in {zone}, that of this host)"),
         _ => match &snapshot.configuration {
             Some(Ok(configuration)) if configuration.fires_by_itself() => {
                 let jobs: Vec<String> = configuration.depends_on().iter().map(ToString::to_string).collect();

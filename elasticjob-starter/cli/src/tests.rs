@@ -30,7 +30,8 @@ async fn the_coming_fires_are_told_with_what_clocks_do_to_them() {
     let expected = r#"{"fires":[{"at":"2024-11-03T01:30:00-05:00","epoch":1730615400,"dst":"repeated"},{"at":"2024-11-04T01:30:00-05:00","epoch":1730701800,"dst":null}]}"#;
     assert_eq!((code, json.as_str(), stderr.as_str()), (0, format!("{expected}\n").as_str(), ""));
     let (_, text, _) = elasticjob(&next("0 30 2 * * ?", "2024-03-09T12:00:00Z", &[]), &[]).await;
-    let expected = "2024-03-11T02:30:00-04:00  a fire before it falls into the time that clocks skip, and does not happen\n2024-03-12T02:30:00-04:00\n";
+    let expected =
+        "2024-03-11T02:30:00-04:00  the fire before it is skipped: clocks go forward then\n2024-03-12T02:30:00-04:00\n";
     assert_eq!(text, expected);
 }
 

@@ -97,7 +97,7 @@ fn text(why: &Why<'_>) -> String {
     let lines = |findings: &[Told]| -> String {
         let line = |told: &Told| {
             let help = told.remedy.as_ref().and_then(|remedy| remedy.command.as_deref());
-            let help = help.map(|command| format!("      what helps: {command}\n")).unwrap_or_default();
+            let help = help.map(|command| format!("      to fix it: {command}\n")).unwrap_or_default();
             format!("  {} {}\n{help}", if told.obstacle { '!' } else { '-' }, told.text)
         };
         findings.iter().map(line).collect()

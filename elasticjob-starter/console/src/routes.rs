@@ -1,4 +1,5 @@
-//! The table of all routes, each with the permission that it needs. A route cannot be added without one.
+//! Builds the router from rows of method, path, permission and handler; a route cannot be added without a permission. The
+//! rows are in `declare` of `pages` and of `api`; the few here belong to neither.
 
 use axum::handler::Handler;
 use axum::http::StatusCode;
@@ -93,7 +94,7 @@ impl Routes {
     }
 }
 
-/// Every route of the console. Pages and API add their own.
+/// Every route of the console.
 fn declare(app: App) -> Routes {
     let routes = Routes::new(app)
         .get("/healthz", Permission::Public, health::healthy)

@@ -143,7 +143,7 @@ impl CarriedRun {
     /// [`AppError::Carried`] when an item failed. The file for it has the same text.
     pub(super) async fn run(self, grace: Duration) -> Result<(), AppError> {
         let mut signals = Signals::listen().map_err(AppError::Signals)?;
-        info!(job = %self.job, items = ?self.tasks.iter().map(|(item, _)| item).collect::<Vec<_>>(), "carried items begin");
+        info!(job = %self.job, items = ?self.tasks.iter().map(|(item, _)| item).collect::<Vec<_>>(), "starting the items");
         let tokens: Vec<_> =
             self.tasks.iter().map(|(_, task)| (task.stop_token(), task.cancellation_token())).collect();
         let runs = self.tasks.into_iter().map(|(item, task)| async move { (item, task.run().await) });
@@ -152,7 +152,7 @@ impl CarriedRun {
         let ends = tokio::select! {
             ends = &mut ends => Some(ends),
             signal = signals.next() => {
-                info!(job = %self.job, "{signal}: the items have {grace:?} to end");
+                info!(job = %self.job, "{signal}: the items must end within {grace:?}");
                 tokens.iter().for_each(|(stop, _)| stop.cancel());
                 match tokio::time::timeout(grace, &mut ends).await {
                     Ok(ends) => Some(ends),

@@ -69,7 +69,7 @@ impl ThreadPools {
 /// How many items at a time a pool has room for: one at the least.
 fn size_of(name: &str, provider: &dyn PoolSizeProvider) -> usize {
     let size = catch_blocking(|| provider.size()).unwrap_or_else(|panic| {
-        crate::log::error!(pool = name, "the pool does not tell its size, so that items run one at a time: {panic}");
+        crate::log::error!(pool = name, "the pool did not return its size: items run one at a time: {panic}");
         1
     });
     size.max(1)

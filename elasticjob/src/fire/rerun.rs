@@ -14,6 +14,9 @@ pub struct Rerun {
     pub asked: i64,
 }
 
+/// Far more bytes than these data have. A node of an operator may have any number of them.
+const LONGEST: usize = 1024;
+
 /// The data of a trigger node that asks for a re-run, as they are read: one that was made by hand may lack the time.
 #[derive(Deserialize)]
 struct Asked {
@@ -28,8 +31,11 @@ impl Rerun {
     }
 
     /// What a trigger node asks for that was created at this time: `None` for one that asks for no past fire. Data that
-    /// cannot be read ask for none.
+    /// cannot be read, or are longer than [`LONGEST`], ask for none.
     pub(crate) fn parse(data: &[u8], created: i64) -> Option<Self> {
+        if data.len() > LONGEST {
+            return None;
+        }
         let Asked { of, asked } = serde_json::from_slice(data).ok()?;
         Some(Self { of, asked: asked.unwrap_or(created) })
     }
@@ -53,5 +59,12 @@ mod tests {
         for plain in ["", "TRIGGER", "{}", "5000", r#"{"of":"now"}"#] {
             assert_eq!(Rerun::parse(plain.as_bytes(), 7_003), None, "{plain}");
         }
+    }
+
+    #[test]
+    fn data_of_more_bytes_than_the_limit_ask_for_no_past_fire() {
+        let padded = |length: usize| format!("{:<length$}", r#"{"of":5000,"asked":7001}"#);
+        assert_eq!(Rerun::parse(padded(LONGEST).as_bytes(), 0), Some(Rerun::new(5_000, 7_001)));
+        assert_eq!(Rerun::parse(padded(LONGEST + 1).as_bytes(), 0), None);
     }
 }

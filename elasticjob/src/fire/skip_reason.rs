@@ -163,8 +163,9 @@ impl fmt::Display for SkipReason {
             Self::AlreadyBegun { by } => write!(f, "already begun or decided against by {}", instance_or_another(by)),
             Self::DecidedAhead { by, seconds } => write!(
                 f,
-                "fires of the next {seconds} s are begun or decided against by {} already: a clock is or was that far off; when \
-                 the clocks of all hosts agree, delete the node `sharding/ITEM/fire` to have the item run again at once",
+                "{} has already begun or decided against the fires of the next {seconds} s: the clock of a host is wrong by that \
+                 much, or was. When the clocks of all hosts agree, delete the node `sharding/ITEM/fire`: then the item runs \
+                 again at once",
                 instance_or_another(by)
             ),
             Self::AwaitingFailover => f.write_str("the lost run of an earlier fire is to be taken over first"),
@@ -183,7 +184,7 @@ impl fmt::Display for SkipReason {
             Self::Leaving => f.write_str("the instance is leaving"),
             Self::RegistryLost => f.write_str("the registry center is not connected"),
             Self::TooLate { seconds, limit } => {
-                write!(f, "no instance has begun it, it is {seconds} s late, and it may begin {limit} s late at most")
+                write!(f, "no instance has begun it. It is {seconds} s late; it may begin {limit} s late at most")
             }
             Self::DependencyNotMet { job, end, when } => {
                 write!(f, "job '{job}' {end}, and this job runs when it {when}")

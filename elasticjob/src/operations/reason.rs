@@ -225,7 +225,7 @@ impl Reason {
                 match failover {
                     Some(true) => "it waits to be taken over",
                     Some(false) => "failover is off, so it is not run again",
-                    None => "whether it is taken over, the configuration tells that its instances keep",
+                    None => "takeover depends on the configuration that its instances use",
                 }
             ),
             Self::AwaitsFailover => "it was cut off, and waits to be taken over".to_owned(),

@@ -92,7 +92,7 @@ impl Failures {
             let told = async { handler.handle(&failure).await.map_err(|error| error.to_string()) };
             if let Err(why) | Ok(Err(why)) = catch(told).await {
                 let handler = handler.type_name();
-                error!(job = %failure.job_name(), %handler, "the error handler failed: {}; it was to tell: {}", Escaped(why), Escaped(&failure));
+                error!(job = %failure.job_name(), %handler, "the error handler failed: {}; the failure that it should have reported: {}", Escaped(why), Escaped(&failure));
             }
             call.has_ended = true;
         });
@@ -130,7 +130,7 @@ impl Failures {
         for failure in given_up {
             apart(move || {
                 let (job, handler) = (failure.job_name(), failure.configuration.error_handler_type());
-                error!(%job, %handler, "the error handler has not ended in time, and the job has left; it was to tell: {}", Escaped(&failure));
+                error!(%job, %handler, "the error handler has not ended in time, and the job has left; the failure that it should have reported: {}", Escaped(&failure));
             });
         }
     }
@@ -143,7 +143,7 @@ impl Drop for Call {
         self.in_hand.send_modify(|in_hand| taken = in_hand.failures.remove(&self.number));
         if let Some(Untold { failure, is_given_up: false }) = taken.filter(|_| !self.has_ended) {
             let (job, handler) = (failure.job_name(), failure.configuration.error_handler_type());
-            error!(%job, %handler, "the program ended before the error handler; it was to tell: {}", Escaped(&failure));
+            error!(%job, %handler, "the program ended before the error handler did; the failure that it should have reported: {}", Escaped(&failure));
         }
     }
 }

@@ -96,7 +96,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             error!(%job, "the sharding strategy {strategy} failed: {}; the items are assigned by AVG_ALLOCATION instead", Escaped(fault));
         }
         Notice::BegunLate { fire, items, seconds, why } => {
-            warn!(%job, fire = %name(fire), items = ?Items(items), "beginning {seconds} s late: {why}");
+            warn!(%job, fire = %name(fire), items = ?Items(items), "the fire begins {seconds} s late: {why}");
         }
         Notice::NotBegun { items, from, before } => error!(
             %job,
@@ -149,7 +149,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         Notice::Finished { key: RunKey { fire, source }, items }
             if items.iter().all(|(_, state)| *state == FireState::NotRun) =>
         {
-            debug!(%job, fire = %name(fire), %source, "finished without being run");
+            debug!(%job, fire = %name(fire), %source, "not run: the clock of this host is off");
         }
         Notice::Finished { key: RunKey { fire, source }, items } => {
             let wrong: Vec<&(ShardingItem, FireState)> =
@@ -178,7 +178,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(%job, fire = %name(fire), item, from, "the run was lost, and is not taken over: {}", Escaped(request));
         }
         Notice::NotStarted { key: RunKey { fire, source }, items, reason } => {
-            warn!(%job, fire = %name(fire), %source, items = ?Items(items), "begun but not started: {reason}");
+            warn!(%job, fire = %name(fire), %source, items = ?Items(items), "the items were recorded as begun, but did not start: {reason}");
         }
         Notice::CalledOnce { fire, listener, hook } => {
             info!(%job, fire = %name(fire), %listener, %hook, "calling the listener on behalf of the group");
@@ -275,7 +275,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         ),
         Notice::RulesCircle => error!(
             %job, %instance,
-            "the coordination of the job found no end of its decisions: this is a bug of elasticjob, please report it with \
+            "the rules of the job did not come to rest: this is a bug of elasticjob, please report it with \
              the lines before; the job goes on with its next event"
         ),
         Notice::RemovedByOperator => {

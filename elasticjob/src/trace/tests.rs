@@ -285,7 +285,7 @@ async fn a_clean_up_that_does_not_come_to_its_end_is_said_and_tried_again() {
         cleaned.wait_for(|times| *times == time).await.unwrap();
         assert_eq!(began.elapsed(), Duration::from_secs(after));
     }
-    let said = "WARN tracing: what is too old is not removed, trying again: ";
+    let said = "WARN tracing: old rows could not be deleted, trying again: ";
     let lines = logged.lines();
     for reason in ["no answer within 30 s", "out of paper"] {
         assert!(lines.iter().any(|line| line.starts_with(said) && line.ends_with(reason)), "{reason}: {lines:?}");

@@ -146,7 +146,7 @@ impl Writer {
 
     async fn clean(&mut self) {
         let next = answer(self.storage.clean()).await.unwrap_or_else(|error| {
-            apart(move || warn!("tracing: what is too old is not removed, trying again: {error}"));
+            apart(move || warn!("tracing: old rows could not be deleted, trying again: {error}"));
             Some(CLEAN_RETRY)
         });
         self.clean_at = next.map(|pause| Instant::now() + pause);

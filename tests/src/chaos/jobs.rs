@@ -5,8 +5,8 @@ use crate::worker::JobPlan;
 /// Whether lost runs are taken over.
 const FAILOVER: bool = true;
 
-/// As many as the pool of a job takes at a time on two processors: what waits for a slot begins late, and looks as if it
-/// was not begun.
+/// Few items, so that a machine of two processors begins all of them in time: an item that begins late looks as if it was not
+/// begun.
 const ITEMS: u32 = 4;
 
 /// From this time between two fires on, in milliseconds, no fire is lost to a fault.

@@ -4,6 +4,7 @@ mod circles;
 mod house_rules;
 mod java_compat;
 mod manual_names;
+mod packages;
 mod readme;
 mod registry_layout;
 mod settings_reference;

@@ -54,7 +54,7 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     operator.says(&["disable", "--job", JOB, "--item", "1"]).await;
     let why = operator.says(&["why", JOB, "1"]).await;
     assert!(why.contains("item 1\n  ! the item is disabled (since ") && !why.contains("item 0"), "{why}");
-    let help = format!("      what helps: elasticjob enable --job {JOB} --item 1\n");
+    let help = format!("      to fix it: elasticjob enable --job {JOB} --item 1\n");
     assert!(why.contains(&help), "{why}");
     let told = operator.json(&["why", JOB, "1"]).await;
     let disabled = &told["items"][0]["findings"][0];

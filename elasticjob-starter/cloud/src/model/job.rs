@@ -12,6 +12,10 @@ use serde_json::Value;
 use super::app::{App, wrong_variables};
 use super::fields::{Fields, Problems};
 
+/// The most items of a carried job, of which each is a process of its own. Other jobs may have 100,000.
+const MOST_ITEMS: u32 = 1_600;
+/// The most processes of a `DAEMON` job.
+const MOST_PROCESSES: u32 = 10_000;
 /// The property with the command of a script job.
 const SCRIPT_COMMAND_LINE: &str = "script.command.line";
 
@@ -107,7 +111,7 @@ impl CarriedJob {
             }
         };
         let (cpu, memory) = (fields.amount("cpuCount", 0.001), fields.amount("memoryMB", 1.0));
-        let total = fields.count("shardingTotalCount", 1, 1_600);
+        let total = fields.count("shardingTotalCount", 1, MOST_ITEMS);
         for (field, is_missing) in
             [("cpuCount", cpu.is_none()), ("memoryMB", memory.is_none()), ("shardingTotalCount", total.is_none())]
         {
@@ -136,8 +140,8 @@ impl CarriedJob {
             description: fields.text("description"),
             props: fields.texts("props"),
             disabled: fields.flag("disabled", false),
-            instances: fields.count("instances", 0, 10_000),
-            items_per_process: fields.count("itemsPerProcess", 1, 1_600).unwrap_or(1),
+            instances: fields.count("instances", 0, MOST_PROCESSES),
+            items_per_process: fields.count("itemsPerProcess", 1, MOST_ITEMS).unwrap_or(1),
             grace_period_seconds: fields.count("gracePeriodSeconds", 0, 86_400).unwrap_or(10),
             queue_name: fields.text("queueName"),
             env: fields.texts("env"),

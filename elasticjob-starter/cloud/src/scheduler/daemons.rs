@@ -152,7 +152,7 @@ impl Daemons {
         transaction.delete(path(name), None);
         if let Err(error) = self.registry.commit(transaction).await {
             // It ends with the session at the latest.
-            info!(job = %name, "the note that the job is looked after here stays for a while: {error}");
+            info!(job = %name, "the lock node of this scheduler for the job could not be deleted yet: {error}");
         }
     }
 }

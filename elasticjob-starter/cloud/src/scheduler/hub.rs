@@ -155,7 +155,7 @@ impl Listening {
             match self.carrier.states(id).await {
                 Ok(states) => return self.take_over(id, states.unwrap_or_default()),
                 Err(error) => {
-                    warn!("{error}; the launch {id} is waited for, and the carrier is asked again");
+                    warn!("{error}; still waiting for the launch {id}, and asking the carrier again");
                     tokio::time::sleep(AGAIN).await;
                 }
             }

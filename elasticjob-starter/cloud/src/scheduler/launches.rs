@@ -209,7 +209,7 @@ impl Launches {
                 }
                 kept.values_mut().for_each(|ids| ids.sort_unstable_by_key(|id| id.fire.at()));
             }
-            Err(error) => warn!("launches of earlier schedulers are not forgotten: {error}"),
+            Err(error) => warn!("launches of earlier schedulers could not be deleted: {error}"),
         }
     }
 

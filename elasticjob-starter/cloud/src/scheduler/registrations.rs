@@ -95,13 +95,13 @@ impl Registrations {
     }
 }
 
-/// What a node says. One that cannot be read counts as not there, and the log says why.
+/// What a node says. One that cannot be read is ignored, and the log says why.
 fn parsed<T: serde::de::DeserializeOwned>(path: &str, data: &NodeData) -> Option<T> {
     let text = data.data.text().unwrap_or_default();
     match serde_json::from_str(text) {
         Ok(value) => Some(value),
         Err(error) => {
-            warn!("the registration {path} cannot be used, and counts as not there: {error}");
+            warn!("the registration {path} cannot be used, and is ignored: {error}");
             None
         }
     }

@@ -105,7 +105,7 @@ impl Mirror {
                 }
                 Err(failed) if !is_away => {
                     is_away = true;
-                    warn!("Slurm does not say how its jobs stand, and is asked again: {}", failed.why());
+                    warn!("Slurm did not report the state of its jobs, and is asked again: {}", failed.why());
                 }
                 Err(_) => {}
             }

@@ -80,7 +80,7 @@ async fn end(shared: &Arc<Shared>, id: &LaunchId, items: &[ShardingItem], grace:
             return;
         }
         if let Err(failed) = shared.commands.run("scancel", &live).await {
-            warn!("{id}: what is stopped goes on: {}", failed.why());
+            warn!("{id}: a stopped process still runs: {}", failed.why());
         }
         pause *= 5;
     }

@@ -139,7 +139,7 @@ schedule-note = Note
 schedule-try = Try an expression
 schedule-show = Show its fires
 clock-repeated = This local time comes twice; it fires at the later one.
-clock-skipped = A fire before it falls into the time that clocks skip, and does not happen.
+clock-skipped = The fire before it is skipped: clocks go forward then.
 
 # Configuration
 configuration-caption = What the registry center has; secrets are masked

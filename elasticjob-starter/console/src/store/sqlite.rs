@@ -89,7 +89,7 @@ impl SqliteFile {
 
     fn write_later(&self, what: Later) {
         if self.later.try_send(what).is_err() {
-            apart(|| warn!("the data file of the console does not keep up: an event is not kept"));
+            apart(|| warn!("the data file of the console is too slow: an event was dropped"));
         }
     }
 

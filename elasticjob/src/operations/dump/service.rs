@@ -177,7 +177,9 @@ async fn accept(listener: TcpListener, service: Arc<DumpService>, closing: Cance
                     tokio::spawn(async move {
                         let talk = Conversation::new(stream, &service).hold();
                         if let Some(Err(error)) = closing.run_until_cancelled(talk).await {
-                            apart(move || debug!("a client of the dump port at {client} went: {error}"));
+                            apart(move || {
+                                debug!("the client {client} of the dump port closed the connection: {error}")
+                            });
                         }
                         drop((place, service, open));
                     });

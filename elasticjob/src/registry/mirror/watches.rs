@@ -1,4 +1,4 @@
-//! Which nodes of its job a mirror hears of.
+//! The watches of a mirror: one of the whole job, or several of its parts.
 //!
 //! A small group hears everything: one watch at the root of the job and all below it. Each fire writes two nodes of each
 //! item when it begins and when it ends, and in a large group that is news for the owner and the leader alone. There an
@@ -239,7 +239,7 @@ impl Mirror {
     }
 
     /// Takes that the watch of the whole job is in place. Returns whether it was being added beside the watches of parts:
-    /// then what those have told is still true, and only the other items have to be listed.
+    /// then what those have told is still true. All items are listed, also those of which it had a watch; their data stay.
     pub(super) fn on_whole_placed(&mut self) -> bool {
         let Some(parts) = self.parts.as_mut().filter(|parts| parts.whole == Whole::Asked) else { return false };
         parts.whole = Whole::InPlace;

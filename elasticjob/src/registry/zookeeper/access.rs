@@ -36,8 +36,9 @@ pub(super) async fn is_open(config: &ZookeeperConfiguration, client: &Client) ->
             apart(move || {
                 warn!(
                     %error,
-                    "the access list of namespace '{namespace}' of ZooKeeper at '{servers}' could not be read, so an open \
-                     namespace is not seen: look with getAcl whether world:anyone may change it (docs/security.md)"
+                    "the access list of namespace '{namespace}' of ZooKeeper at '{servers}' could not be read, so it is not \
+                     known whether the namespace is open: look with getAcl whether world:anyone may change it \
+                     (docs/security.md)"
                 );
             });
             if is_guarded { OpenTo::None } else { OpenTo::All }

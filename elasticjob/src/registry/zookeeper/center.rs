@@ -65,8 +65,8 @@ impl ZookeeperRegistryCenter {
         if config.shows_digest() {
             apart(|| {
                 warn!(
-                    "the digest of the registry center goes over the network in clear text: who reads it can change all \
-                     jobs; set tls of this registry center, or keep the way to ZooKeeper in a private network or a tunnel"
+                    "the digest of the registry center goes over the network in clear text: anyone who reads it can change \
+                     all jobs; set tls of this registry center, or use a private network or a tunnel"
                 );
             });
         }

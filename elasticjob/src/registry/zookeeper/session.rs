@@ -461,8 +461,8 @@ fn renegotiated(granted: Duration, less: Duration) -> Duration {
 fn given_up(why: String) {
     apart(move || {
         error!(
-            "the ZooKeeper client does not work any more: {why}; it is given up with its session, what runs is cancelled, \
-             and another session is dialled"
+            "the ZooKeeper client does not work any more: {why}; the client and its session are dropped, running items are \
+             cancelled, and a new session is opened"
         );
     });
 }

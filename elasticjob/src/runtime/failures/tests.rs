@@ -81,7 +81,7 @@ async fn a_handler_that_panics_is_logged_with_what_it_was_to_tell() {
     let lines = logged.lines();
     let [line] = lines.as_slice() else { panic!("{lines:?}") };
     assert!(line.contains("the error handler failed: it panicked at") && line.contains("out of paper"), "{line}");
-    assert!(line.contains("it was to tell: Job 'reports': item 3 failed on"), "{line}");
+    assert!(line.contains("the failure that it should have reported: Job 'reports': item 3 failed on"), "{line}");
 }
 
 #[test]

@@ -29,7 +29,7 @@ impl DecisionRecord {
                 )
             }
             Kind::BegunLate => with(&format!("began {} s late", self.number("lateSeconds"))),
-            Kind::NotStarted => with("begun but not started"),
+            Kind::NotStarted => with("recorded as begun, but not started"),
             Kind::TakenOver => format!("took the item over from {other}: its run was lost"),
             Kind::HandedOver => "cut off: it waits for another instance to take it over".to_owned(),
             Kind::RunsCancelled => with("cancelled"),

@@ -1,4 +1,4 @@
-//! How the items of a job ended for its fires and for its re-runs.
+//! Collects how the items of a job ended, for its fires and for its re-runs.
 
 use std::collections::BTreeMap;
 

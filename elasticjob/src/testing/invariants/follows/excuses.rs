@@ -1,5 +1,5 @@
-//! What a leader may take for over though it is not, or for succeeded though it did not: by the item, the run and the cause, and
-//! counted.
+//! The excuses of a leader that takes an item for ended or succeeded where it is not. Each is for an item, a run and a cause,
+//! and is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Who leads: the instance named in an ephemeral node that is made under a latch, and believed from the cache.
+//! Elects the leader as Java does: it is the instance that an ephemeral node names. The node is made under a latch, and read
+//! from the cache.
 
 use super::jvm::Jvm;
 use super::nodes::leader;

@@ -1,4 +1,4 @@
-//! Which hosts of a group are Java, and what its one-off handle does.
+//! Chooses the hosts of a group that run Java, and plays the handle of Java's one-off jobs.
 
 use std::rc::Rc;
 

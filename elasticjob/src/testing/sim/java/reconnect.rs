@@ -1,4 +1,4 @@
-//! What the release does when its connection is lost and comes back. Running work goes on.
+//! Plays what Java does when its connection is lost and comes back. Running work goes on.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Which servers and instances are there, as the release sees it.
+//! Lists the servers and instances that are there, as Java sees them.
 
 use super::jvm::Jvm;
 use super::nodes::{INSTANCES, SERVERS, server};

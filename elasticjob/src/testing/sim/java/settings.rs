@@ -1,4 +1,4 @@
-//! What the release makes of the data it finds. Data on which it would fail are a violation, unless an operator of the
+//! Reads the data of nodes as Java does. Data on which it would fail are a violation, unless an operator of the
 //! simulation wrote them on purpose.
 
 use std::collections::BTreeMap;

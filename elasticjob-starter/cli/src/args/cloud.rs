@@ -1,0 +1,91 @@
+//! `elasticjob cloud` and its carriers.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// `elasticjob cloud`.
+#[derive(Debug, Args)]
+pub(crate) struct CloudArguments {
+    /// What runs the processes
+    #[arg(long, value_enum, default_value = "process")]
+    pub(crate) carrier: CarrierType,
+    /// The address to listen on; one that other hosts reach needs elasticjob.console-users [default: settings
+    /// elasticjob.console.address and elasticjob.console.port, 127.0.0.1:8899]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// No login: every user of this host has all rights; only on a loopback address
+    #[arg(long)]
+    pub(crate) no_authentication: bool,
+    /// Where packages, logs and outcomes are kept, and without a registry center the registrations; with the carrier slurm all
+    /// nodes and schedulers share it
+    #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]
+    pub(crate) work: PathBuf,
+    /// The CPUs that all processes together may take [default: those of the host]
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) cpus: Option<f64>,
+    /// The memory in MB that all processes together may take [default: that of the host]
+    #[arg(long, value_name = "MB")]
+    pub(crate) memory: Option<f64>,
+    /// How the memory of a process is limited [default: auto]
+    #[arg(long, value_enum)]
+    pub(crate) memory_limit: Option<MemoryLimitType>,
+    /// The settings of the cluster, for the carrier slurm [default: the variable SLURM_CONF, or what Slurm finds]
+    #[cfg(feature = "slurm")]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) slurm_conf: Option<PathBuf>,
+    /// The folder of Slurm's commands, for the carrier slurm [default: PATH]
+    #[cfg(feature = "slurm")]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) slurm_commands: Option<PathBuf>,
+    #[cfg(feature = "kubernetes")]
+    #[command(flatten)]
+    pub(crate) kubernetes: KubernetesArguments,
+}
+
+/// What the carrier kubernetes is told.
+#[cfg(feature = "kubernetes")]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Carrier kubernetes")]
+pub(crate) struct KubernetesArguments {
+    /// The file that names the cluster [default: that of KUBECONFIG, ~/.kube/config, or the cluster that the scheduler runs in]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The context of that file [default: its current one]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kube_context: Option<String>,
+    /// The namespace of the cluster for the Jobs [default: that of the context, or of the scheduler's pod]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kube_namespace: Option<String>,
+    /// Seconds without an answer of the node after which a pod counts as lost; it may still run [default: never]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) lost_after: Option<u64>,
+    /// A pod template (YAML or JSON, with metadata and spec) to which the carrier adds what a job needs
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pod_template: Option<PathBuf>,
+}
+
+/// A carrier.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum CarrierType {
+    /// Processes of this host
+    Process,
+    /// Pods of a cluster
+    #[cfg(feature = "kubernetes")]
+    Kubernetes,
+    /// Jobs of a Slurm cluster
+    #[cfg(feature = "slurm")]
+    Slurm,
+}
+
+/// A way to limit memory.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum MemoryLimitType {
+    /// A control group where one can be made, else the address space
+    Auto,
+    /// The address space; programs on a JVM or of Go do not start so
+    AddressSpace,
+    /// None
+    Off,
+}
