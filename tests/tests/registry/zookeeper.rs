@@ -19,7 +19,7 @@ use broken::{
 };
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob::registry::{
-    CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, SessionId, SessionState, Transaction, WatchEvent,
+    CommitError, CreateMode, RegistryCenter, RegistryError, SessionId, SessionState, Transaction, WatchEvent,
     WatchStream,
 };
 use elasticjob_tests::deaf::DeafServer;
