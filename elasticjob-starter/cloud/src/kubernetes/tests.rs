@@ -140,3 +140,11 @@ fn an_application_that_no_pod_can_run_is_told_by_field() {
         of("https://apps.example.com/orders.sh").into_iter().map(|problem| problem.field).collect();
     assert_eq!(fields, ["image", "appURL"]);
 }
+
+#[test]
+fn the_service_of_the_manual_sends_a_client_to_the_scheduler_that_took_its_login() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kubernetes/scheduler.yaml");
+    let manifest = std::fs::read_to_string(file).unwrap();
+    let service = manifest.split("\n---\n").find(|part| part.contains("\nkind: Service\n")).unwrap();
+    assert!(service.contains("\n  sessionAffinity: ClientIP\n"), "{service}");
+}
