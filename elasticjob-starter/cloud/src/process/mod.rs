@@ -28,7 +28,7 @@ use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchEvent,
     LaunchId, LaunchStream, Launched,
 };
-use crate::files::{text_of, write_whole};
+use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
 use crate::package::Packages;
 use budget::{Amount, Budget};
@@ -44,8 +44,8 @@ pub const PROCESS: &str = "PROCESS";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessOptions {
-    /// Where it keeps packages, logs and outcomes. Two schedulers of this host may share it, and then adopt what the other
-    /// one started.
+    /// Where it keeps packages, logs and outcomes. It is closed to other users. Two schedulers of this host that run as the
+    /// same user may share it, and then adopt what the other one started.
     pub folder: PathBuf,
     /// The namespace of the registry center: launches of other namespaces have other names.
     pub namespace: String,
@@ -91,10 +91,10 @@ impl ProcessCarrier {
     /// Makes a carrier. It needs a tokio runtime.
     ///
     /// # Errors
-    /// The folder cannot be made or written.
+    /// The folder cannot be made, written, or closed to other users.
     pub fn new(options: ProcessOptions) -> io::Result<Self> {
+        make_private(&options.folder)?;
         // A relative path means another folder to a process that is started in its package.
-        fs::create_dir_all(&options.folder)?;
         let folder = fs::canonicalize(&options.folder)?;
         let options = ProcessOptions { folder, ..options };
         let host = Amount::of_host();

@@ -104,3 +104,51 @@ async fn an_item_whose_keeper_was_killed_is_lost_and_runs_again_only_where_it_ma
     assert_eq!(log, "begun\n");
     assert_eq!(killed(true).await, (Outcome::Succeeded, "begun\n".to_owned()));
 }
+
+/// What other users may do with a file or a folder, and its group.
+fn open_to_others(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o077
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_other_user_reads_what_is_kept_of_a_process() {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let folder = host.scratch.path().join("work");
+    // A version before made it open.
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let carrier = host.connect();
+    assert_eq!(open_to_others(&folder), 0);
+    let app = Arc::new(host.app("closed", "umask; echo told >&2; umask 022; touch $ELASTICJOB_FAILURE.made"));
+    let job = json!({ "jobName": "closed", "appName": "closed", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 1 });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+    let launch = Launch::new(id.clone(), vec![LaunchItem { item: 0, fencing_token: None }], app, job);
+    carrier.launch(launch).await.unwrap();
+    let ending = async {
+        while !carrier.states(&id).await.unwrap().unwrap().values().all(|state| state.outcome().is_some()) {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), ending).await.unwrap();
+    let item = folder.join("launches").join(id.token("tests")).join("0");
+    for name in ["stdout", "stderr", "pid", "exit"] {
+        assert_eq!(open_to_others(&item.join(name)), 0, "{name}");
+    }
+    // The program has the mask of the scheduler, not that of its keeper.
+    let mask =
+        String::from_utf8(std::process::Command::new("sh").args(["-c", "umask"]).output().unwrap().stdout).unwrap();
+    assert_eq!(fs::read_to_string(item.join("stdout")).unwrap(), mask);
+}
+
+#[tokio::test]
+async fn a_folder_that_all_users_write_into_is_refused() {
+    let scratch = Scratch::new();
+    let folder = scratch.path().join("shared");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
+    let error = ProcessCarrier::new(ProcessOptions::new(&folder, "tests")).unwrap_err();
+    assert!(error.to_string().contains("chmod 700"), "{error}");
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o7777, 0o1777);
+}

@@ -343,3 +343,5 @@ async fn what_cannot_be_registered_is_refused_with_every_reason() {
     assert!(matches!(store.change_app(json!({ "appName": "a", "cpuCount": -1 })).await, Err(StoreError::Invalid(_))));
     one.scheduler.shutdown().await;
 }
+    // They have the variables of applications and jobs, which may be secrets.
+    assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
