@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use super::hub::Hub;
 use super::marks::Marks;
 use super::registrations::Registered;
-use crate::carrier::{Carrier, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
+use crate::carrier::{Carrier, CarrierError, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
@@ -235,21 +235,19 @@ impl Launches {
     }
 
     /// Stops everything that the carrier runs for a job.
-    pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) {
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer. Then something may go on: call again.
+    pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
         let carrier = &self.0.carrier;
-        let stopped = async {
-            for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
-                let states = carrier.states(&id).await?.unwrap_or_default();
-                let items: Vec<ShardingItem> =
-                    states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
-                if !items.is_empty() {
-                    carrier.stop(&id, &items, grace).await?;
-                }
+        for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
+            let states = carrier.states(&id).await?.unwrap_or_default();
+            let items: Vec<ShardingItem> =
+                states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
+            if !items.is_empty() {
+                carrier.stop(&id, &items, grace).await?;
             }
-            Ok::<(), crate::carrier::CarrierError>(())
-        };
-        if let Err(error) = stopped.await {
-            warn!(%job, "processes of the job may go on: {error}");
         }
+        Ok(())
     }
 }
