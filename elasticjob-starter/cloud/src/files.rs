@@ -21,8 +21,8 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Writes a file that is there as a whole or not at all, and that no other user can read: it may have secrets. Other schedulers
-/// may write it at the same time: one of them is the last.
+/// Writes a file that is there as a whole or not at all, and that no other user can read: it may have secrets. Other
+/// schedulers may write it at the same time: one of them is the last.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_extension(format!("{:x}.new", RandomState::new().hash_one(std::process::id())));
     let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;

@@ -155,8 +155,8 @@ fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     }
 }
 
-/// Whether a redirect is followed. What is run may not be changed on its way: a redirect without `https` leads to this host, or it
-/// began at an address that needs a checksum.
+/// Whether a redirect is followed. What is run may not be changed on its way: a redirect without `https` leads to this host,
+/// or it began at an address that needs a checksum.
 fn may_follow(previous: &[Url], next: &Url) -> Result<(), String> {
     if previous.len() > REDIRECTS {
         return Err(format!("it is redirected more than {REDIRECTS} times"));

@@ -53,8 +53,8 @@ const NOT_NOW: [&str; 9] = [
     "Invalid authentication credential",
 ];
 
-/// What Slurm says where it refuses the request, and would refuse it again. All else is tried again: a new version has texts of
-/// its own, the network has more, and to repeat a request is harmless.
+/// What Slurm says where it refuses the request, and would refuse it again. All else is tried again: a new version has texts
+/// of its own, the network has more, and to repeat a request is harmless.
 const FINAL: [&str; 30] = [
     // The job.
     "access/permission denied",
