@@ -1,8 +1,9 @@
 //! Files in which carriers keep what a process wrote, and how it ended.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// The variables of the scheduler that a process gets. All others may be secrets of the scheduler.
@@ -20,12 +21,41 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Writes a file that is there as a whole or not at all. Other schedulers may write it at the same time: one of them is the last.
+/// Writes a file that is there as a whole or not at all, and that no other user can read: it may have secrets. Other
+/// schedulers may write it at the same time: one of them is the last.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     let beside = path.with_extension(format!("{:x}.new", RandomState::new().hash_one(std::process::id())));
-    fs::write(&beside, text)?;
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    drop(file);
     fs::rename(beside, path)
 }
+
+/// Makes a folder that no other user can read: programs have secrets in their environment and outputs. One that is there and
+/// open is closed.
+///
+/// # Errors
+/// It cannot be made, belongs to another user, or is one that all users write into, as `/tmp`.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mode = fs::metadata(folder)?.permissions().mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    let open = |why: String| {
+        let (folder, mode) = (folder.display(), mode & 0o7777);
+        let text =
+            format!("{folder} is open to other users (mode {mode:o}) and {why}: give a folder of your own, chmod 700");
+        io::Error::new(io::ErrorKind::PermissionDenied, text)
+    };
+    if mode & STICKY != 0 {
+        return Err(open("all users write into it".to_owned()));
+    }
+    fs::set_permissions(folder, Permissions::from_mode(mode & 0o700)).map_err(|error| open(error.to_string()))
+}
+
+/// The bit of the mode of a folder that many users write into.
+const STICKY: u32 = 0o1000;
 
 /// The last bytes of both outputs of a process, which are in `stdout` and `stderr` of its folder.
 pub(crate) fn log(folder: &Path, most: usize) -> io::Result<Option<String>> {
@@ -71,6 +101,24 @@ fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
 mod tests {
     use super::*;
     use crate::scratch::Scratch;
+
+    #[test]
+    fn an_open_folder_is_closed_and_one_of_all_users_is_refused() {
+        let scratch = Scratch::new();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let (new, open, shared) =
+            (scratch.path().join("new/inner"), scratch.path().join("open"), scratch.path().join("shared"));
+        make_private(&new).unwrap();
+        assert_eq!(mode(&new), 0o700);
+        for (folder, before) in [(&open, 0o755), (&shared, 0o1777)] {
+            fs::create_dir(folder).unwrap();
+            fs::set_permissions(folder, Permissions::from_mode(before)).unwrap();
+        }
+        make_private(&open).unwrap();
+        assert_eq!(mode(&open), 0o700);
+        assert!(make_private(&shared).unwrap_err().to_string().contains("chmod 700"));
+        assert_eq!(mode(&shared), 0o1777);
+    }
 
     #[test]
     fn a_file_that_several_write_at_the_same_time_is_whole_and_nothing_is_left_beside_it() {

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::Client;
+use reqwest::redirect::{Attempt, Policy};
+use reqwest::{Client, Url};
 use sha2::{Digest, Sha256};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
-use crate::model::{App, Source, SourceScheme};
+use crate::model::{App, Source, SourceScheme, is_loopback};
 
 /// The packages that are kept, by what they were fetched from.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(crate) struct Packages {
     /// Fetches that go on or are done. Items that begin together share a fetch.
     known: Mutex<HashMap<String, Slot>>,
     client: OnceCell<Client>,
+    /// The most bytes that a package of a web server may have.
+    most: u64,
 }
 
 type Slot = Arc<OnceCell<PathBuf>>;
@@ -30,9 +33,15 @@ type Slot = Arc<OnceCell<PathBuf>>;
 /// How long a connection may take, and each part of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The most bytes that a package of a web server may have, so that one that is too large does not fill the disk: 4 GiB.
+const MOST: u64 = 4 << 30;
+
+/// The most redirects that are followed.
+const REDIRECTS: usize = 10;
+
 impl Packages {
     pub(crate) fn new(cache: PathBuf) -> Self {
-        Self { cache, known: Mutex::default(), client: OnceCell::new() }
+        Self { cache, known: Mutex::default(), client: OnceCell::new(), most: MOST }
     }
 
     /// The folder of an application's unpacked package: the kept one, or one in `own` where the application wants none kept.
@@ -111,8 +120,17 @@ impl Packages {
         if !answer.status().is_success() {
             return Err(format!("'{source}' cannot be fetched: the server answered {}", answer.status()));
         }
+        let too_large = || format!("'{source}' is larger than {} bytes, the most that is fetched", self.most);
+        if answer.content_length().is_some_and(|length| length > self.most) {
+            return Err(too_large());
+        }
         let mut file = File::create(to).map_err(|error| format!("'{source}' cannot be kept: {error}"))?;
+        let mut fetched = 0;
         while let Some(part) = answer.chunk().await.map_err(fails)? {
+            fetched += part.len() as u64;
+            if fetched > self.most {
+                return Err(too_large());
+            }
             file.write_all(&part).map_err(|error| format!("'{source}' cannot be kept: {error}"))?;
         }
         Ok(())
@@ -124,10 +142,36 @@ async fn make_client() -> Result<Client, String> {
     let make = || {
         // An error means that the process has chosen a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Client::builder().connect_timeout(PATIENCE).read_timeout(PATIENCE).build()
+        Client::builder().connect_timeout(PATIENCE).read_timeout(PATIENCE).redirect(Policy::custom(redirect)).build()
     };
     let made = spawn_blocking(make).await.map_err(|error| error.to_string())?;
     made.map_err(|error| format!("no client for https can be made: {}", causes(&error)))
+}
+
+fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
+    match may_follow(attempt.previous(), attempt.url()) {
+        Ok(()) => attempt.follow(),
+        Err(why) => attempt.error(why),
+    }
+}
+
+/// Whether a redirect is followed. What is run may not be changed on its way: a redirect without `https` leads to this host,
+/// or it began at an address that needs a checksum.
+fn may_follow(previous: &[Url], next: &Url) -> Result<(), String> {
+    if previous.len() > REDIRECTS {
+        return Err(format!("it is redirected more than {REDIRECTS} times"));
+    }
+    if next.scheme() == "https" {
+        return Ok(());
+    }
+    if previous.iter().any(|url| url.scheme() == "https") {
+        return Err("it is redirected from https to http, where it may be changed on its way".to_owned());
+    }
+    // A first address with http that is not one of this host was taken for its checksum.
+    match is_loopback(next) || previous.first().is_some_and(|first| !is_loopback(first)) {
+        true => Ok(()),
+        false => Err("it is redirected to another host with http, where it may be changed on its way".to_owned()),
+    }
 }
 
 /// What a kept package was fetched from: the address, and of a file also its time and size, as files are replaced in place.
@@ -270,5 +314,59 @@ mod tests {
         assert!(error.contains("it is not run"), "{error}");
         let missing = app("file:///no/such.tar", "x", true);
         assert!(packages.folder(&missing, Path::new("/none")).await.unwrap_err().contains("/no/such.tar"));
+    }
+
+    #[test]
+    fn a_redirect_never_leads_from_https_to_http() {
+        let url = |text: &str| Url::parse(text).unwrap();
+        let follows = |previous: &[&str], next: &str| {
+            may_follow(&previous.iter().map(|text| url(text)).collect::<Vec<_>>(), &url(next)).is_ok()
+        };
+        assert!(follows(&["https://a/x"], "https://b/x"));
+        assert!(follows(&["http://a/x"], "https://b/x"));
+        assert!(follows(&["http://a/x"], "http://b/x"), "it has a checksum");
+        assert!(follows(&["http://localhost/x"], "http://127.0.0.1/y"));
+        assert!(!follows(&["https://a/x"], "http://a/x"));
+        assert!(!follows(&["https://a/x"], "http://localhost/x"));
+        assert!(!follows(&["http://a/x", "https://b/x"], "http://c/x"));
+        assert!(!follows(&["http://localhost/x"], "http://a/x"));
+        assert!(!follows(&["https://a/x"; 11], "https://a/x"));
+    }
+
+    /// A web server of this host that gives each request this answer.
+    async fn server(answer: String) -> String {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let _ = stream.read(&mut [0; 4_096]).await;
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        format!("http://user:pass@{address}/a.sh?sig=s3cret")
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_or_redirected_out_of_this_host_is_not_fetched() {
+        let scratch = Scratch::new();
+        let packages = Packages { most: 10, ..Packages::new(scratch.path().join("cache")) };
+        let of = async |answer: &str| {
+            let url = server(answer.to_owned()).await;
+            let fetched = packages.folder(&app(&url, "./a.sh", true), Path::new("/none")).await;
+            let told = fetched.clone().err().unwrap_or_default();
+            assert!(!told.contains("pass") && !told.contains("s3cret"), "{told}");
+            fetched.map(|folder| fs::read_to_string(folder.join("a.sh")).unwrap())
+        };
+        let ok = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
+        assert_eq!(of(&format!("{ok}\r\n1234567890")).await.as_deref(), Ok("1234567890"));
+        let unsaid = of(&format!("{ok}\r\n12345678901")).await.unwrap_err();
+        assert!(unsaid.contains("larger than 10 bytes"), "{unsaid}");
+        let said = of(&format!("{ok}Content-Length: 11\r\n\r\n12345678901")).await.unwrap_err();
+        assert!(said.contains("larger than 10 bytes"), "{said}");
+        let moved = "HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/a.sh\r\nContent-Length: 0\r\n\r\n";
+        let moved = of(moved).await.unwrap_err();
+        assert!(moved.contains("redirected to another host"), "{moved}");
     }
 }

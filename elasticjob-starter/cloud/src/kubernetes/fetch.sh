@@ -1,9 +1,10 @@
-# Fetches and unpacks the package of an application. The arguments are its address, its SHA-256 and the name of its file.
-address=$1 wanted=$2 name=$3
+# Fetches and unpacks the package of an application. The arguments are its address, its SHA-256, the name of its file, and its
+# address without credentials.
+address=$1 wanted=$2 name=$3 shown=$4
 package=/elasticjob/package file=/elasticjob/fetched
 
 fail() {
-    printf %s "'$address' $1" >/dev/termination-log
+    printf %s "'$shown' $1" >/dev/termination-log
     exit 1
 }
 

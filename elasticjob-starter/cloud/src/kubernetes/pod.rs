@@ -153,7 +153,9 @@ fn mount(path: &str, sub_path: Option<&str>) -> VolumeMount {
 fn fetch(given: Container, program: &Container, app: &App) -> Container {
     let source = app.source().expect("it was parsed when the application was registered");
     let (name, sha256) = (source.file_name().to_owned(), source.sha256.clone().unwrap_or_default());
-    let command = ["/bin/sh", "-c", FETCH_SCRIPT, "elasticjob", &source.address, &sha256, &name];
+    // The last one is what failures name: without credentials.
+    let shown = source.to_string();
+    let command = ["/bin/sh", "-c", FETCH_SCRIPT, "elasticjob", &source.address, &sha256, &name, &shown];
     Container {
         name: FETCH.to_owned(),
         image: program.image.clone(),

@@ -75,14 +75,20 @@ fn failover_items_that_share_pods_and_queues_are_said_to_the_cluster() {
 
 #[test]
 fn a_package_is_fetched_by_a_container_of_its_own_into_the_pod() {
-    let url = format!("https://apps.example.com/orders.tar.gz#sha256={}", "a".repeat(64));
+    let url = format!("https://user:pass@apps.example.com/orders.tar.gz#sha256={}", "a".repeat(64));
     let of = made(app(json!({ "appURL": url, "image": "debian:12" })), carried(json!({})), &common(json!({})));
     let pod = pod_of(&of);
     let fetch = &pod.init_containers.as_ref().unwrap()[0];
     assert_eq!((fetch.name.as_str(), fetch.image.as_deref()), ("fetch", Some("debian:12")));
     assert_eq!(
         fetch.command.as_ref().unwrap()[4..],
-        ["https://apps.example.com/orders.tar.gz".to_owned(), "a".repeat(64), "orders.tar.gz".to_owned()]
+        [
+            "https://user:pass@apps.example.com/orders.tar.gz".to_owned(),
+            "a".repeat(64),
+            "orders.tar.gz".to_owned(),
+            // What failures name.
+            "https://***@apps.example.com/orders.tar.gz".to_owned(),
+        ]
     );
     assert_eq!(program(&pod).command.as_ref().unwrap()[5], "/elasticjob/package");
 }
@@ -139,4 +145,12 @@ fn an_application_that_no_pod_can_run_is_told_by_field() {
     let fields: Vec<String> =
         of("https://apps.example.com/orders.sh").into_iter().map(|problem| problem.field).collect();
     assert_eq!(fields, ["image", "appURL"]);
+}
+
+#[test]
+fn the_service_of_the_manual_sends_a_client_to_the_scheduler_that_took_its_login() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kubernetes/scheduler.yaml");
+    let manifest = std::fs::read_to_string(file).unwrap();
+    let service = manifest.split("\n---\n").find(|part| part.contains("\nkind: Service\n")).unwrap();
+    assert!(service.contains("\n  sessionAffinity: ClientIP\n"), "{service}");
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::IpAddr;
 
 use elasticjob::ident::JobName;
+use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fields::{Fields, Problem, Problems};
+use super::secrets::MASK;
 use super::slurm::SlurmSettings;
 
 /// An application. It has one job or several.
@@ -143,19 +146,22 @@ impl Source {
             Some((address, fragment)) => (address, Some(fragment)),
             None => (url, None),
         };
+        let shown = shown(url);
+        if url.contains(&format!("//{MASK}@")) || url.contains(&format!("?{MASK}")) {
+            return Err(format!("'{url}' has the mask of credentials in it: write the credentials"));
+        }
         let sha256 = fragment.map(checksum).transpose()?;
         let (scheme, address) = if let Some(path) = address.strip_prefix("file:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             if !path.starts_with('/') {
-                return Err(format!("'{url}' has no absolute path: write file:///opt/apps/my_app.tar.gz"));
+                return Err(format!("'{shown}' has no absolute path: write file:///opt/apps/my_app.tar.gz"));
             }
             (SourceScheme::File, path)
-        } else if address.starts_with("https://") {
-            (SourceScheme::Web, address)
-        } else if address.starts_with("http://") {
-            if sha256.is_none() && !is_loopback(address) {
+        } else if address.starts_with("https://") || address.starts_with("http://") {
+            let parsed = Url::parse(address).map_err(|error| format!("'{shown}' is no address: {error}"))?;
+            if parsed.scheme() == "http" && sha256.is_none() && !is_loopback(&parsed) {
                 return Err(format!(
-                    "'{url}' may be changed on its way, and what it has is run: use https, or add #sha256=HEX"
+                    "'{shown}' may be changed on its way, and what it has is run: use https, or add #sha256=HEX"
                 ));
             }
             (SourceScheme::Web, address)
@@ -163,7 +169,7 @@ impl Source {
             (SourceScheme::Oci, image)
         } else {
             return Err(format!(
-                "'{url}' is of no known form: use file:///PATH, https://... or oci://REGISTRY/NAME:TAG"
+                "'{shown}' is of no known form: use file:///PATH, https://... or oci://REGISTRY/NAME:TAG"
             ));
         };
         Ok(Self { scheme, address: address.to_owned(), sha256 })
@@ -177,10 +183,25 @@ impl Source {
 }
 
 /// Whether an address of a web server is one of this host.
-fn is_loopback(address: &str) -> bool {
-    let host = address.trim_start_matches("http://").split(['/', '?']).next().unwrap_or_default();
-    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-    matches!(host, "localhost" | "127.0.0.1" | "[::1]")
+pub(crate) fn is_loopback(address: &Url) -> bool {
+    let host = address.host_str().unwrap_or_default();
+    let number = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host == "localhost" || number.parse().is_ok_and(|number: IpAddr| number.is_loopback())
+}
+
+/// An address without what may be credentials: the user, and the query, which is where signed addresses have the signature.
+pub(crate) fn shown(url: &str) -> String {
+    let (address, fragment) = url.split_at(url.find('#').unwrap_or(url.len()));
+    let Some((scheme, rest)) = address.split_once("://").filter(|(scheme, _)| *scheme != "file") else {
+        return url.to_owned();
+    };
+    let (rest, query) = match rest.split_once('?') {
+        Some((rest, _)) => (rest, format!("?{MASK}")),
+        None => (rest, String::new()),
+    };
+    let (host, path) = rest.split_at(rest.find(['/', '\\']).unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or_else(|| host.to_owned(), |(_, host)| format!("{MASK}@{host}"));
+    format!("{scheme}://{host}{path}{query}{fragment}")
 }
 
 fn checksum(fragment: &str) -> Result<String, String> {
@@ -190,9 +211,13 @@ fn checksum(fragment: &str) -> Result<String, String> {
     })
 }
 
+/// For operators: without credentials.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.address)
+        match self.scheme {
+            SourceScheme::Web => f.write_str(&shown(&self.address)),
+            SourceScheme::File | SourceScheme::Oci => f.write_str(&self.address),
+        }
     }
 }
 
@@ -248,5 +273,43 @@ mod tests {
             assert!(place(wrong).unwrap_err().contains(why), "{wrong}");
         }
         assert_eq!(Source::parse("https://host/x/a.tar.gz?v=1").unwrap().file_name(), "a.tar.gz");
+    }
+
+    #[test]
+    fn only_addresses_of_this_host_are_taken_without_https_and_checksum() {
+        for own in [
+            "http://localhost/x",
+            "http://127.0.0.1:80/x",
+            "http://127.9.9.9/x",
+            "http://[::1]/x",
+            "http://[::1]:8080/x",
+        ] {
+            assert!(Source::parse(own).is_ok(), "{own}");
+        }
+        for other in [
+            "http://localhost:80@evil/x",
+            "http://127.0.0.1:80@evil/x",
+            "http://localhost.evil/x",
+            "http://evil/?http://localhost/x",
+            "http://[::2]/x",
+            "http://evil\\@localhost/x",
+        ] {
+            assert!(Source::parse(other).unwrap_err().contains("use https"), "{other}");
+        }
+        assert!(Source::parse("http://[::1/x").unwrap_err().contains("no address"));
+    }
+
+    #[test]
+    fn the_credentials_of_an_address_are_not_shown() {
+        let shown = |url: &str| Source::parse(url).unwrap().to_string();
+        assert_eq!(shown("https://user:pass@host/a.tar"), "https://***@host/a.tar");
+        assert_eq!(shown("https://token@host:8443/a.tar"), "https://***@host:8443/a.tar");
+        assert_eq!(shown("https://host/a.tar?sig=s3cret&v=1"), "https://host/a.tar?***");
+        assert_eq!(shown("https://host/a.tar"), "https://host/a.tar");
+        assert_eq!(shown("file:///opt/a@b?c.tar"), "/opt/a@b?c.tar");
+        let wrong = Source::parse("http://user:pass@host/a.tar").unwrap_err();
+        assert!(wrong.contains("http://***@host/a.tar") && !wrong.contains("pass@"), "{wrong}");
+        let masked = Source::parse("https://***@host/b.tar").unwrap_err();
+        assert!(masked.contains("mask"), "{masked}");
     }
 }

@@ -6,9 +6,11 @@ mod job;
 mod secrets;
 mod slurm;
 
+#[cfg(unix)]
+pub(crate) use app::is_loopback;
 pub(crate) use app::needs_image;
 pub use app::{App, Source, SourceScheme};
 pub use fields::{Problem, Problems};
 pub use job::{CarriedJob, ExecutionType};
-pub(crate) use secrets::{mask, unmasked};
+pub(crate) use secrets::{mask, mask_address, unmasked};
 pub use slurm::SlurmSettings;

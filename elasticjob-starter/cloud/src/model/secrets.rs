@@ -6,11 +6,16 @@ use std::collections::BTreeMap;
 use elasticjob::operations::is_secret_key;
 use serde_json::Value;
 
+use super::app::shown;
+
 /// What is shown in the place of a secret.
-const MASK: &str = "***";
+pub(super) const MASK: &str = "***";
 
 /// The fields of registrations with texts by name.
 const FIELDS: [&str; 2] = ["props", "env"];
+
+/// The field with an address, which may have credentials.
+const ADDRESS: &str = "appURL";
 
 /// Masks the secrets among texts by name.
 pub(crate) fn mask(texts: &mut BTreeMap<String, String>) {
@@ -21,8 +26,18 @@ pub(crate) fn mask(texts: &mut BTreeMap<String, String>) {
     }
 }
 
+/// Masks the credentials of an address.
+pub(crate) fn mask_address(address: &mut String) {
+    *address = shown(address);
+}
+
 /// A change of a registration with the secrets of the old one in the place of masks.
 pub(crate) fn unmasked(old: &Value, mut change: Value) -> Value {
+    if let Some(kept) = old.get(ADDRESS).and_then(Value::as_str)
+        && change.get(ADDRESS).and_then(Value::as_str) == Some(shown(kept).as_str())
+    {
+        change[ADDRESS] = kept.into();
+    }
     for field in FIELDS {
         let Some(texts) = change.get_mut(field).and_then(Value::as_object_mut) else { continue };
         for (name, value) in texts.iter_mut().filter(|(name, value)| *value == MASK && is_secret_key(name)) {
@@ -54,6 +69,16 @@ mod tests {
         let expected = json!({ "env": { "DB_PASSWORD": "s3cret", "MODE": "***", "NEW_TOKEN": "***" }, "cpuCount": 1 });
         assert_eq!(unmasked(&old, change), expected);
         let other = json!({ "env": { "DB_PASSWORD": "other" } });
+        assert_eq!(unmasked(&old, other.clone()), other);
+    }
+
+    #[test]
+    fn an_address_that_comes_back_masked_is_the_one_that_is_kept() {
+        let old = json!({ "appURL": "https://user:pass@host/a.tar?sig=s#sha256=1" });
+        let change = json!({ "appURL": "https://***@host/a.tar?***#sha256=1", "cpuCount": 1 });
+        let expected = json!({ "appURL": "https://user:pass@host/a.tar?sig=s#sha256=1", "cpuCount": 1 });
+        assert_eq!(unmasked(&old, change), expected);
+        let other = json!({ "appURL": "https://host/b.tar" });
         assert_eq!(unmasked(&old, other.clone()), other);
     }
 }

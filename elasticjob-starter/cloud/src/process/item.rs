@@ -73,16 +73,27 @@ impl Item {
         self.shared.tell(&self.launch.id, self.item.item, state);
     }
 
+    fn tell_forgotten(&self) {
+        let why = "its launch was forgotten, and its files are removed: it is not started again".to_owned();
+        self.tell(Outcome::Lost { why }.into());
+    }
+
     /// Follows it to its end. Dropping this lets go of it: its process goes on.
     pub(super) async fn follow(self) {
         let mut room = None;
         let mut child: Option<Child> = None;
         let mut attempt = 1;
+        let mut has_begun = false;
         loop {
             let look = self.slot.look();
             match look {
+                Ok(Look::Untouched) if has_begun => return self.tell_forgotten(),
+                Ok(Look::Untouched | Look::Held) if self.shared.is_forgotten(&self.launch.id) => {
+                    return self.tell_forgotten();
+                }
                 Ok(look) if self.runs_again(&look, attempt) => {
                     attempt += 1;
+                    has_begun = false;
                     self.tell(ItemState::waiting("its processes were lost, and it is run again"));
                     self.slot.clean_up(&self.shared.memory);
                     if self.slot.clear().is_err() {
@@ -94,6 +105,7 @@ impl Item {
                     return self.tell(outcome.into());
                 }
                 Ok(alive @ Look::Alive { .. }) => {
+                    has_begun = true;
                     room.get_or_insert_with(|| self.shared.budget.occupy(self.needs()));
                     if let Look::Alive { since: Some(since) } = alive {
                         self.tell(self.running(since, attempt));
@@ -158,8 +170,12 @@ impl Item {
         }
         let fails = |error: io::Error| format!("it cannot be started: {error}");
         let Some(claim) = self.slot.claim().map_err(fails)? else { return Ok(None) };
-        // Under the lock nothing changes any more: another scheduler may have run it since the last look.
+        // Under the lock nothing changes any more: another scheduler may have run it, or forgotten it, since the last look.
         if self.slot.has_begun() {
+            return Ok(None);
+        }
+        if self.shared.is_forgotten(&self.launch.id) {
+            self.shared.remove_empty(&self.launch.id, &self.slot);
             return Ok(None);
         }
         fs::write(self.slot.folder.join("limit"), self.slot.limit.to_string()).map_err(fails)?;

@@ -2,12 +2,16 @@
 # it ended (exit). It outlives the scheduler, so it is what holds the lock of the item: standard input, here 9. The program
 # does not get the lock, so that what it leaves in the background does not keep it.
 exec 9<&0 </dev/null
+# What is written into the folder is for this user alone. The program has the mask of the scheduler.
+mask=$(umask)
+umask 077
 folder=$1 command=$2 kilobytes=$3 cgroup=$4 events=$5
 shift 5
 # A signal to the group is for the program. A trap, as opposed to an ignored signal, is not handed on to it.
 trap : TERM INT HUP QUIT
 printf %s "$$" >"$folder/pid.new" && mv "$folder/pid.new" "$folder/pid" || exit 1
 (
+    umask "$mask"
     exec 9<&-
     if [ -n "$cgroup" ]; then echo 0 >"$cgroup/cgroup.procs" || exit 126; fi
     if [ -n "$kilobytes" ]; then ulimit -v "$kilobytes" || exit 126; fi

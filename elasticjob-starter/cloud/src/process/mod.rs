@@ -28,7 +28,7 @@ use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchEvent,
     LaunchId, LaunchStream, Launched,
 };
-use crate::files::{text_of, write_whole};
+use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
 use crate::package::Packages;
 use budget::{Amount, Budget};
@@ -44,8 +44,8 @@ pub const PROCESS: &str = "PROCESS";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessOptions {
-    /// Where it keeps packages, logs and outcomes. Two schedulers of this host may share it, and then adopt what the other
-    /// one started.
+    /// Where it keeps packages, logs and outcomes. It is closed to other users. Two schedulers of this host that run as the
+    /// same user may share it, and then adopt what the other one started.
     pub folder: PathBuf,
     /// The namespace of the registry center: launches of other namespaces have other names.
     pub namespace: String,
@@ -91,10 +91,10 @@ impl ProcessCarrier {
     /// Makes a carrier. It needs a tokio runtime.
     ///
     /// # Errors
-    /// The folder cannot be made or written.
+    /// The folder cannot be made, written, or closed to other users.
     pub fn new(options: ProcessOptions) -> io::Result<Self> {
+        make_private(&options.folder)?;
         // A relative path means another folder to a process that is started in its package.
-        fs::create_dir_all(&options.folder)?;
         let folder = fs::canonicalize(&options.folder)?;
         let options = ProcessOptions { folder, ..options };
         let host = Amount::of_host();
@@ -187,6 +187,18 @@ impl Shared {
         Ok(Some(names.collect()))
     }
 
+    /// Whether the launch was forgotten, here or by another scheduler: each launch has this file before its items are followed.
+    fn is_forgotten(&self, id: &LaunchId) -> bool {
+        matches!(self.launch_folder(id).join("id").try_exists(), Ok(false))
+    }
+
+    /// Removes the folders that a claim of an item made again after the launch was forgotten, and that are empty.
+    fn remove_empty(&self, id: &LaunchId, slot: &Slot) {
+        // An error says that another one uses them.
+        let _ = fs::remove_dir(&slot.folder);
+        let _ = fs::remove_dir(self.launch_folder(id));
+    }
+
     fn tracks(&self, id: &LaunchId, item: ShardingItem) -> bool {
         self.lock().contains_key(&(id.clone(), item))
     }
@@ -219,6 +231,12 @@ impl Shared {
     }
 
     fn forget(&self, id: &LaunchId) -> io::Result<()> {
+        let absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        // First of all: what follows an item of the launch, here or in another scheduler, does not start it again.
+        match fs::remove_file(self.launch_folder(id).join("id")) {
+            Err(error) if !absent(&error) => return Err(error),
+            _ => {}
+        }
         for item in self.items_of(id)?.unwrap_or_default() {
             let slot = self.known_slot(id, item);
             slot.signal(Signal::KILL, &self.memory)?;
@@ -226,7 +244,7 @@ impl Shared {
         }
         self.lock().retain(|(of, _), _| of != id);
         match fs::remove_dir_all(self.launch_folder(id)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Err(error) if !absent(&error) => Err(error),
             _ => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use crate::carrier::suite::{Ground, cases};
-use crate::carrier::{Answer, Carrier, ItemState, Launch, LaunchId, LaunchItem, Outcome};
+use crate::carrier::{Answer, Carrier, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, Outcome};
 use crate::model::{App, CarriedJob};
 use crate::scratch::Scratch;
 
@@ -59,10 +59,55 @@ async fn processes_of_the_host_pass_the_suite() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn so_they_do_where_only_the_address_space_can_be_limited() {
-    let cases = cases().into_iter().filter(|case| case.name.contains("memory") || case.name.contains("ends_well"));
+    let cases = cases()
+        .into_iter()
+        .filter(|case| ["memory", "ends_well", "forgotten"].iter().any(|part| case.name.contains(part)));
     for case in cases {
         (case.play)(Arc::new(Host { scratch: Scratch::new(), memory: MemoryLimit::AddressSpace })).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_waits_is_not_started_once_another_scheduler_has_forgotten_its_launch() {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let (carrier, other) = (host.connect(), host.connect());
+    let end = host.scratch.path().join("end");
+    let app = Arc::new(host.app("busy", &format!("while [ ! -e {} ]; do sleep 0.05; done", end.display())));
+    let job = json!({ "jobName": "busy", "appName": "busy", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 1 });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let mut events = carrier.watch();
+    let ids = [0, 1].map(|at| LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(at) });
+    let mut until = async |id: &LaunchId, is: fn(&ItemState) -> bool| {
+        let waiting = async {
+            loop {
+                if let Some(LaunchEvent::Changed { id: of, state, .. }) = events.next().await
+                    && of == *id
+                    && is(&state)
+                {
+                    return state;
+                }
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap()
+    };
+    let launch = |id: &LaunchId| {
+        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        carrier.launch(Launch::new(id.clone(), items, app.clone(), job.clone()))
+    };
+    launch(&ids[0]).await.unwrap();
+    until(&ids[0], |state| matches!(state, ItemState::Running { .. })).await;
+    launch(&ids[1]).await.unwrap();
+    // It waits for the run of the fire before.
+    until(&ids[1], |state| matches!(state, ItemState::Waiting { why } if why.contains("fire before"))).await;
+    other.forget(&ids[1]).await.unwrap();
+    fs::write(&end, "").unwrap();
+    let ended = until(&ids[1], |state| !matches!(state, ItemState::Waiting { .. })).await;
+    assert!(
+        matches!(&ended, ItemState::Ended { outcome: Outcome::Lost { why } } if why.contains("forgotten")),
+        "{ended:?}"
+    );
+    assert_eq!(other.states(&ids[1]).await, Ok(None));
 }
 
 /// Kills a process with its keeper, and returns how it ended, and its log.
@@ -103,4 +148,52 @@ async fn an_item_whose_keeper_was_killed_is_lost_and_runs_again_only_where_it_ma
     assert!(matches!(outcome, Outcome::Lost { .. }), "{outcome:?}");
     assert_eq!(log, "begun\n");
     assert_eq!(killed(true).await, (Outcome::Succeeded, "begun\n".to_owned()));
+}
+
+/// What other users may do with a file or a folder, and its group.
+fn open_to_others(path: &std::path::Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o077
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_other_user_reads_what_is_kept_of_a_process() {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let folder = host.scratch.path().join("work");
+    // A version before made it open.
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let carrier = host.connect();
+    assert_eq!(open_to_others(&folder), 0);
+    let app = Arc::new(host.app("closed", "umask; echo told >&2; umask 022; touch $ELASTICJOB_FAILURE.made"));
+    let job = json!({ "jobName": "closed", "appName": "closed", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 1 });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+    let launch = Launch::new(id.clone(), vec![LaunchItem { item: 0, fencing_token: None }], app, job);
+    carrier.launch(launch).await.unwrap();
+    let ending = async {
+        while !carrier.states(&id).await.unwrap().unwrap().values().all(|state| state.outcome().is_some()) {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), ending).await.unwrap();
+    let item = folder.join("launches").join(id.token("tests")).join("0");
+    for name in ["stdout", "stderr", "pid", "exit"] {
+        assert_eq!(open_to_others(&item.join(name)), 0, "{name}");
+    }
+    // The program has the mask of the scheduler, not that of its keeper.
+    let mask =
+        String::from_utf8(std::process::Command::new("sh").args(["-c", "umask"]).output().unwrap().stdout).unwrap();
+    assert_eq!(fs::read_to_string(item.join("stdout")).unwrap(), mask);
+}
+
+#[tokio::test]
+async fn a_folder_that_all_users_write_into_is_refused() {
+    let scratch = Scratch::new();
+    let folder = scratch.path().join("shared");
+    fs::create_dir(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o1777)).unwrap();
+    let error = ProcessCarrier::new(ProcessOptions::new(&folder, "tests")).unwrap_err();
+    assert!(error.to_string().contains("chmod 700"), "{error}");
+    assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o7777, 0o1777);
 }

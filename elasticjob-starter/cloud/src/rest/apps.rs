@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::answer::Refusal;
 use super::guard::Visitor;
 use super::jobs::json_of;
-use crate::model::{App, mask};
+use crate::model::{App, mask, mask_address};
 
 /// The answer of ElasticJob-Cloud to every command.
 type Done = Result<Json<bool>, Refusal>;
@@ -36,10 +36,11 @@ pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Js
     Ok(Json(masked(app)))
 }
 
-/// An application without the values of variables whose names mean a secret.
+/// An application without the values of variables whose names mean a secret, and without the credentials of its address.
 fn masked(app: &App) -> App {
     let mut app = app.clone();
     mask(&mut app.env);
+    mask_address(&mut app.app_url);
     app
 }
 

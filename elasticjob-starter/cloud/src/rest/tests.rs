@@ -235,3 +235,22 @@ fn the_description_that_is_committed_is_that_of_the_code() {
     let again = "ELASTICJOB_WRITE_DOCS=1 cargo test -p elasticjob-cloud --all-features --lib description";
     assert!(there == now, "docs/cloud-openapi.json is not what the code has; write it with `{again}`");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_credentials_of_an_address_are_masked_and_a_mask_that_comes_back_keeps_them() {
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    let url = "https://user:pass@apps.example.com/a.tar.gz?sig=s3cret";
+    let app = json!({ "appName": "web", "appURL": url, "bootstrapScript": "./a.sh" }).to_string();
+    assert_eq!(server.call(&admin, "POST", "/api/app", &app).await, (StatusCode::OK, json!(true)));
+    let masked = json!("https://***@apps.example.com/a.tar.gz?***");
+    assert_eq!(server.call(&admin, "GET", "/api/app/web", "").await.1["appURL"], masked);
+    assert_eq!(server.call(&admin, "GET", "/api/app/list", "").await.1[0]["appURL"], masked);
+    let change = json!({ "appName": "web", "appURL": masked, "appCacheEnable": false }).to_string();
+    assert_eq!(server.call(&admin, "PUT", "/api/app", &change).await, (StatusCode::OK, json!(true)));
+    let kept = server.scheduler.store().registrations().await.unwrap().apps["web"].clone();
+    assert_eq!((kept.app_url.as_str(), kept.app_cache_enable), (url, false));
+    let other = json!({ "appName": "web", "appURL": "https://***@apps.example.com/b.tar.gz" }).to_string();
+    assert_eq!(server.call(&admin, "PUT", "/api/app", &other).await.0, StatusCode::BAD_REQUEST);
+    server.scheduler.shutdown().await;
+}

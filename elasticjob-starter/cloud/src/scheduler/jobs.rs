@@ -20,6 +20,9 @@ use super::registrations::{Registered, Registrations};
 /// The pause before a job that did not start is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// The grace of a job that was removed before it was seen here.
+const DEFAULT_GRACE: Duration = Duration::from_secs(10);
+
 /// Why jobs do not run here, by job.
 pub(super) type Troubles = Arc<Mutex<BTreeMap<JobName, String>>>;
 
@@ -64,6 +67,16 @@ struct Keeper {
     means: Means,
 }
 
+/// What became of the processes of a job that is disabled or removed.
+enum Rest {
+    /// They were not looked at: the job was wanted until now.
+    Unknown,
+    /// The carrier did not take the stop: it is tried again. This was told.
+    Unstopped,
+    /// They are stopped.
+    Stopped,
+}
+
 /// A job of this process.
 enum Running {
     Scheduled(ScheduleJobBootstrap),
@@ -73,10 +86,13 @@ enum Running {
 impl Keeper {
     async fn keep(mut self) {
         let mut current: Option<(Registered, Running)> = None;
-        let mut is_stopped = false;
+        let mut rest = Rest::Unknown;
+        let mut grace = DEFAULT_GRACE;
         loop {
             let (wanted, is_registered) = {
                 let all = self.means.registrations.borrow_and_update();
+                // A job that is removed ends with the grace that it had.
+                grace = all.jobs.get(&self.name).map_or(grace, |job| job.grace());
                 (all.transient(&self.name), all.jobs.contains_key(&self.name))
             };
             if current.as_ref().map(|(registered, _)| registered) != wanted.as_ref() {
@@ -88,17 +104,17 @@ impl Keeper {
                     Some(registered) => {
                         current = self.start(registered).await.map(|running| (registered.clone(), running))
                     }
-                    None => is_stopped = false,
+                    None => rest = Rest::Unknown,
                 }
             }
-            if wanted.is_none() && !is_stopped {
-                self.stop_processes().await;
-                is_stopped = true;
+            if wanted.is_none() && !matches!(rest, Rest::Stopped) {
+                rest = self.stop_processes(&rest, grace).await;
             }
-            if !is_registered {
+            let is_left = wanted.is_none() && !matches!(rest, Rest::Stopped);
+            if !is_registered && !is_left {
                 return self.remove().await;
             }
-            let misses = wanted.is_some() && current.is_none();
+            let misses = is_left || (wanted.is_some() && current.is_none());
             tokio::select! {
                 changed = self.means.registrations.changed() => if changed.is_err() { break },
                 () = self.means.ending.cancelled() => break,
@@ -140,9 +156,21 @@ impl Keeper {
     }
 
     /// Ends what is left of the job: it is disabled or removed, and no scheduler waits for it.
-    async fn stop_processes(&self) {
-        let grace = self.means.registrations.borrow().jobs.get(&self.name).map(|job| job.grace());
-        self.means.launches.stop_all(&self.name, grace.unwrap_or(Duration::from_secs(10))).await;
+    async fn stop_processes(&self, before: &Rest, grace: Duration) -> Rest {
+        match (self.means.launches.stop_all(&self.name, grace).await, before) {
+            (Ok(()), Rest::Unstopped) => {
+                info!(job = %self.name, "the processes of the job are stopped now");
+                Rest::Stopped
+            }
+            (Ok(()), _) => Rest::Stopped,
+            (Err(_), Rest::Unstopped) => Rest::Unstopped,
+            (Err(error), _) => {
+                let seconds = AGAIN.as_secs();
+                warn!(job = %self.name, "the job is disabled or removed, and its processes go on: {error}; the stop is tried \
+                    again every {seconds} s, until the carrier takes it");
+                Rest::Unstopped
+            }
+        }
     }
 
     /// Removes the nodes of the job. The last scheduler that leaves does it: before, instances are online.

@@ -1,7 +1,7 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use elasticjob::api::{JobClass, JobError, JobResult, ShardingContext};
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use super::hub::Hub;
 use super::marks::Marks;
 use super::registrations::Registered;
-use crate::carrier::{Carrier, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
+use crate::carrier::{Carrier, CarrierError, ItemState, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
@@ -200,7 +200,7 @@ impl Launches {
     pub(super) async fn learn(&self) {
         match self.0.carrier.launches().await {
             Ok(ids) => {
-                let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut kept = self.lock_kept();
                 for id in ids {
                     let of_job = kept.entry(id.job.clone()).or_default();
                     if !of_job.contains(&id) {
@@ -215,41 +215,68 @@ impl Launches {
 
     /// Keeps a launch, and forgets the oldest ones of its job.
     fn keep(&self, id: LaunchId) {
-        let mut kept = self.0.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.lock_kept();
         let ids = kept.entry(id.job.clone()).or_default();
         if !ids.contains(&id) {
             ids.push(id);
         }
         let surplus = ids.len().saturating_sub(KEPT);
-        let (hub, carrier) = (self.0.hub.clone(), self.0.carrier.clone());
-        let old: Vec<LaunchId> = ids.iter().take(surplus).filter(|id| !hub.follows(id)).cloned().collect();
-        ids.retain(|id| !old.contains(id));
+        let old: Vec<LaunchId> = ids.iter().take(surplus).filter(|id| !self.0.hub.follows(id)).cloned().collect();
         drop(kept);
-        tokio::spawn(async move {
-            for id in old {
-                if let Err(error) = carrier.forget(&id).await {
-                    warn!("{error}: {id} stays");
+        if !old.is_empty() {
+            tokio::spawn(self.clone().forget(old));
+        }
+    }
+
+    /// Forgets launches of which nothing waits or runs. Another scheduler may have an item of a launch that this one does not
+    /// follow: a busy item stays with its owner when the others move. What is not forgotten now is looked at again with the
+    /// next launch of the job.
+    async fn forget(self, old: Vec<LaunchId>) {
+        let carrier = &self.0.carrier;
+        for id in old {
+            let forgotten = match self.is_over(&id).await {
+                Ok(true) => carrier.forget(&id).await.map_err(|error| error.to_string()),
+                Ok(false) => continue,
+                Err(error) => Err(error),
+            };
+            match forgotten {
+                Ok(()) => {
+                    if let Some(ids) = self.lock_kept().get_mut(&id.job) {
+                        ids.retain(|kept| *kept != id);
+                    }
                 }
+                Err(error) => warn!("{error}: {id} stays for now"),
             }
-        });
+        }
+    }
+
+    /// Whether every item of a launch has ended: those that the carrier knows, and those whose last note is of this launch. A
+    /// carrier need not know what waits for room in another scheduler.
+    async fn is_over(&self, id: &LaunchId) -> Result<bool, String> {
+        let noted = self.0.marks.launched(id).await?;
+        let states = self.0.carrier.states(id).await.map_err(|error| error.to_string())?.unwrap_or_default();
+        let has_ended = |item| states.get(item).is_some_and(|state: &ItemState| state.outcome().is_some());
+        Ok(states.keys().chain(&noted).all(has_ended))
+    }
+
+    fn lock_kept(&self) -> MutexGuard<'_, HashMap<JobName, Vec<LaunchId>>> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Stops everything that the carrier runs for a job.
-    pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) {
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer. Then something may go on: call again.
+    pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
         let carrier = &self.0.carrier;
-        let stopped = async {
-            for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
-                let states = carrier.states(&id).await?.unwrap_or_default();
-                let items: Vec<ShardingItem> =
-                    states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
-                if !items.is_empty() {
-                    carrier.stop(&id, &items, grace).await?;
-                }
+        for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
+            let states = carrier.states(&id).await?.unwrap_or_default();
+            let items: Vec<ShardingItem> =
+                states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
+            if !items.is_empty() {
+                carrier.stop(&id, &items, grace).await?;
             }
-            Ok::<(), crate::carrier::CarrierError>(())
-        };
-        if let Err(error) = stopped.await {
-            warn!(%job, "processes of the job may go on: {error}");
         }
+        Ok(())
     }
 }

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
-use elasticjob::log::error;
+use elasticjob::log::{error, warn};
 use elasticjob::operations::Operations;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::JobEnvironment;
@@ -165,7 +165,9 @@ impl Scheduler {
         if self.ends_processes {
             let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
             for job in &jobs {
-                self.launches.stop_all(&job.job_name, job.grace()).await;
+                if let Err(error) = self.launches.stop_all(&job.job_name, job.grace()).await {
+                    warn!(job = %job.job_name, "processes of the job may go on: {error}");
+                }
             }
             let longest = jobs.iter().map(|job| job.grace()).max().unwrap_or_default() + ENDING;
             // Dropping the carrier lets go of what does not end in time.

@@ -1,6 +1,6 @@
 //! Writes registrations. Each write says what it found: REST answers with it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::ident::JobName;
@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use super::nodes::{DIRECTORIES, JOBS, LAUNCHED, Node, TAKEN};
 use super::registrations::Registrations;
 use crate::carrier::Carrier;
+#[cfg(unix)]
+use crate::files::write_whole;
 use crate::model::{App, CarriedJob, Problem, Problems, unmasked};
 
 /// How often a write is tried when other clients write the same.
@@ -324,7 +326,8 @@ impl Store {
 }
 
 /// Writes a file that is there as a whole or not at all.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+#[cfg(not(unix))]
+fn write_whole(path: &std::path::Path, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     std::fs::write(&beside, text)?;
     std::fs::rename(beside, path)

@@ -3,10 +3,11 @@ use std::future::Future;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use elasticjob::fire::FireState;
-use elasticjob::ident::JobName;
+use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::registry::{RegistryCenter, SessionState};
@@ -14,6 +15,11 @@ use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
 use super::{Scheduler, SchedulerOptions, StoreError};
+use crate::carrier::{
+    Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
+    Launched,
+};
+use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scratch::Scratch;
 
@@ -36,10 +42,14 @@ impl Cluster {
 
     /// A scheduler of this host.
     async fn scheduler(&self, host: &str) -> Member {
+        let carrier = ProcessCarrier::new(ProcessOptions::new(self.scratch.path().join(host), "tests")).unwrap();
+        self.scheduler_with(Arc::new(carrier)).await
+    }
+
+    async fn scheduler_with(&self, carrier: Arc<dyn Carrier>) -> Member {
         let environment = JobEnvironment::builder().build().unwrap();
         let center: Arc<dyn RegistryCenter> = Arc::new(self.registry.connect());
-        let carrier = ProcessCarrier::new(ProcessOptions::new(self.scratch.path().join(host), "tests")).unwrap();
-        let options = SchedulerOptions::new(environment, center.clone(), Arc::new(carrier));
+        let options = SchedulerOptions::new(environment, center.clone(), carrier);
         Member { scheduler: Scheduler::start(options).await.unwrap(), center }
     }
 
@@ -243,6 +253,90 @@ async fn a_job_that_is_disabled_or_removed_has_its_processes_stopped() {
     one.scheduler.shutdown().await;
 }
 
+/// A carrier whose engine takes no stops while it is away.
+struct Away {
+    carrier: ProcessCarrier,
+    is_away: AtomicBool,
+    /// The stops that it did not take.
+    refused: AtomicU32,
+}
+
+impl Carrier for Away {
+    fn type_name(&self) -> &str {
+        self.carrier.type_name()
+    }
+
+    fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
+        self.carrier.check(app, job)
+    }
+
+    fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
+        self.carrier.launch(launch)
+    }
+
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+        if self.is_away.load(Ordering::SeqCst) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Box::pin(async { Err(CarrierError::new("stop the items", "the engine is away")) });
+        }
+        self.carrier.stop(id, items, grace)
+    }
+
+    fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
+        self.carrier.forget(id)
+    }
+
+    fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
+        self.carrier.states(id)
+    }
+
+    fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
+        self.carrier.launches()
+    }
+
+    fn watch(&self) -> Box<dyn LaunchStream> {
+        self.carrier.watch()
+    }
+
+    fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
+        self.carrier.keep(daemon)
+    }
+
+    fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
+        self.carrier.kept(job)
+    }
+
+    fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
+        self.carrier.log(id, item, most)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_that_the_carrier_does_not_take_is_tried_again_until_it_is_done() {
+    for is_removed in [false, true] {
+        let cluster = Cluster::new();
+        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
+        let away = Arc::new(Away { carrier, is_away: AtomicBool::new(false), refused: AtomicU32::new(0) });
+        let one = cluster.scheduler_with(away.clone()).await;
+        one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+        one.trigger("long").await;
+        until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+        away.is_away.store(true, Ordering::SeqCst);
+        match is_removed {
+            true => one.scheduler.store().remove_job(&name("long")).await.unwrap(),
+            false => one.scheduler.store().switch_job(&name("long"), false).await.unwrap(),
+        }
+        until("the stop is not taken", || async { away.refused.load(Ordering::SeqCst) > 0 }).await;
+        assert_eq!(one.running("long").await, 1);
+        away.is_away.store(false, Ordering::SeqCst);
+        until("it is stopped", || async { one.running("long").await == 0 }).await;
+        if is_removed {
+            until("its nodes are removed", || async { one.operations().snapshot(&name("long")).await.is_err() }).await;
+        }
+        one.scheduler.shutdown().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_keeps_the_other_fields_and_what_runs() {
     let cluster = Cluster::new();
@@ -313,6 +407,8 @@ async fn registrations_of_an_embedded_registry_outlive_the_process() {
     let first = start().await;
     first.store().add_app(cluster.app("long", "true")).await.unwrap();
     first.store().add_job(job("long", "long", json!({ "disabled": true }))).await.unwrap();
+    // They have the variables of applications and jobs, which may be secrets.
+    assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
     let before = first.store().registrations().await.unwrap();
     first.shutdown().await;
     let second = start().await;

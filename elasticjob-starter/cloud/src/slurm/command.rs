@@ -53,12 +53,42 @@ const NOT_NOW: [&str; 9] = [
     "Invalid authentication credential",
 ];
 
-/// What Slurm says where the request may have arrived.
-const MAYBE: [&str; 4] = [
-    "timed out on send/recv",
-    "Zero Bytes were transmitted or received",
-    "Unexpected message received",
-    "Connection reset",
+/// What Slurm says where it refuses the request, and would refuse it again. All else is tried again: a new version has texts
+/// of its own, the network has more, and to repeat a request is harmless.
+const FINAL: [&str; 30] = [
+    // The job.
+    "access/permission denied",
+    "batch script contains dos line breaks",
+    "count specification invalid",
+    "invalid account",
+    "invalid cluster",
+    "invalid constraint",
+    "invalid cpu count",
+    "invalid feature",
+    "invalid generic resource",
+    "invalid job array specification",
+    "invalid node name",
+    "invalid numeric value",
+    "invalid partition",
+    "invalid qos",
+    "invalid reservation",
+    "invalid time limit",
+    "invalid trackable resource",
+    "more processors requested than permitted",
+    "not permitted to use this partition",
+    "nodes not in this partition",
+    "per node can not be satisfied",
+    "requested node configuration is not available",
+    "requested reservation is invalid",
+    "requested time limit is invalid",
+    "specification can not be satisfied",
+    // The command.
+    "invalid option",
+    "unrecognized option",
+    // What is to be ended has ended.
+    "invalid job id",
+    "job/step already completing or completed",
+    "job has already finished",
 ];
 
 impl Commands {
@@ -95,11 +125,13 @@ fn failure(program: &str, code: Option<i32>, said: &str) -> Failed {
     let lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
     let why =
         lines.map(|line| line.split_once("error: ").map_or(line, |(_, error)| error)).collect::<Vec<_>>().join("; ");
+    let lower = said.to_lowercase();
     match code {
         None => Failed::Unknown(format!("{program} was killed: {why}")),
-        Some(_) if MAYBE.iter().any(|text| said.contains(text)) => Failed::Unknown(format!("{program}: {why}")),
+        // Asked first: the same answer may have the text of a refusal besides.
         Some(_) if NOT_NOW.iter().any(|text| said.contains(text)) => Failed::NotReached(format!("{program}: {why}")),
-        Some(_) => Failed::Refused(format!("{program}: {why}")),
+        Some(_) if FINAL.iter().any(|text| lower.contains(text)) => Failed::Refused(format!("{program}: {why}")),
+        Some(_) => Failed::Unknown(format!("{program}: {why}")),
     }
 }
 
@@ -123,6 +155,38 @@ mod tests {
         let lost = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation";
         assert!(matches!(of(lost), Failed::Unknown(_)));
         assert!(matches!(failure("sbatch", None, ""), Failed::Unknown(_)));
+    }
+
+    #[test]
+    fn what_is_not_known_to_be_final_is_tried_again() {
+        let of =
+            |said: &str| failure("sbatch", Some(1), &format!("sbatch: error: Batch job submission failed: {said}"));
+        for said in [
+            "Message receive failure",
+            "Message send failure",
+            "Connection timed out",
+            "No route to host",
+            "Unknown host",
+            "Header lengths are longer than data received",
+            "Unspecified error",
+            "a text of a version that is not written yet",
+        ] {
+            assert!(matches!(of(said), Failed::Unknown(_)), "{said}: {:?}", of(said));
+        }
+        for said in [
+            "Invalid account or account/partition combination specified",
+            "Invalid qos specification",
+            "Invalid feature specification",
+            "Requested node configuration is not available",
+            "Requested time limit is invalid (missing or exceeds some limit)",
+            "Memory specification can not be satisfied",
+            "User's group not permitted to use this partition",
+            "Access/permission denied",
+        ] {
+            assert!(matches!(of(said), Failed::Refused(_)), "{said}: {:?}", of(said));
+        }
+        let gone = "scancel: error: Kill job error on job id 7: Invalid job id specified";
+        assert!(matches!(failure("scancel", Some(1), gone), Failed::Refused(_)));
     }
 
     #[tokio::test]

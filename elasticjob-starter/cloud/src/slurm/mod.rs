@@ -28,14 +28,14 @@ use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemState, ItemStates, Launch, LaunchError,
     LaunchEvent, LaunchId, LaunchStream, Launched,
 };
-use crate::files::{text_of, write_whole};
+use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem};
 use crate::package::Packages;
 use cluster::Cluster;
 use command::{Commands, Failed};
 use daemons::Daemons;
 use mirror::{Mirror, Snapshot};
-use place::{Place, make_private};
+use place::Place;
 use queue::Row;
 use submit::Submission;
 

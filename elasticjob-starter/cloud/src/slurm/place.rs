@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::queue::{End, JobState, Row, waits_for};
@@ -162,12 +162,6 @@ fn node(row: Option<(End, &Row)>) -> &str {
     row.map_or("", |(_, row)| row.node.as_str())
 }
 
-/// Makes a folder that no other user can read: programs have secrets in their environment.
-pub(super) fn make_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,6 +217,15 @@ mod tests {
         assert!(matches!(&cancelled, Outcome::Failed { text, .. } if text.contains("cancelled")), "{cancelled:?}");
         let unshared = Item::new().outcome(ended(End::Completed));
         assert!(matches!(&unshared, Outcome::Failed { text, .. } if text.contains("share")), "{unshared:?}");
+    }
+
+    #[test]
+    fn the_script_with_the_environment_is_closed_to_other_users() {
+        use std::os::unix::fs::PermissionsExt;
+        let item = Item::new();
+        item.place.prepare("exec true").unwrap();
+        let script = fs::metadata(item.scratch.path().join("run.sh")).unwrap();
+        assert_eq!(script.permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

@@ -69,6 +69,30 @@ pub(super) async fn a_launch_is_known_until_it_is_forgotten(ground: Arc<dyn Grou
     assert_eq!(scene.carrier.log(&launch.id, 0, 100).await, Ok(None));
 }
 
+pub(super) async fn what_is_forgotten_while_it_runs_is_killed_and_not_started_again(ground: Arc<dyn Ground>) {
+    let first = Scene::of(&*ground).await;
+    let launch = launch(&*ground, "forgotten-early", RUNS, &[0]);
+    first.launch(&launch).await;
+    first.until_logged(&launch.id, 0, "begun").await;
+    // The first two follow the item when the third one forgets it.
+    let mut second = Scene::of(&*ground).await;
+    assert_eq!(second.launch(&launch).await, (vec![], vec![0]));
+    second.running(&launch.id, 0).await;
+    let third = Scene::of(&*ground).await;
+    third.carrier.forget(&launch.id).await.unwrap();
+    let gone = async {
+        while third.carrier.states(&launch.id).await.unwrap().is_some() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    in_time("forgotten", gone).await;
+    // Several times as long as a carrier waits between two looks.
+    for _ in 0..40 {
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        assert_eq!(third.carrier.states(&launch.id).await, Ok(None), "it was started again");
+    }
+}
+
 pub(super) async fn a_watch_begins_with_a_gap_and_tells_each_change(ground: Arc<dyn Ground>) {
     let mut scene = Scene::of(&*ground).await;
     let launch = launch(&*ground, "watched", RUNS, &[0]);

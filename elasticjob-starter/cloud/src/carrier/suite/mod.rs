@@ -76,6 +76,7 @@ cases! {
         another_scheduler_adopts_what_runs_and_what_has_ended,
         later_items_of_a_launch_are_started_and_the_others_adopted,
         a_launch_is_known_until_it_is_forgotten,
+        what_is_forgotten_while_it_runs_is_killed_and_not_started_again,
         a_watch_begins_with_a_gap_and_tells_each_change;
     stops:
         an_item_that_is_stopped_may_end_in_order,

@@ -1,5 +1,6 @@
 //! The modelled carrier of one scheduler: between it and its engine requests and answers get lost, and events are missed.
 
+use std::collections::BTreeSet;
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -15,7 +16,7 @@ use super::engine::Engine;
 use super::history::Bug;
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchEvent, LaunchId,
-    LaunchStream, Launched,
+    LaunchStream, Launched, Outcome,
 };
 use crate::model::{App, CarriedJob, Problem};
 
@@ -26,12 +27,15 @@ pub(super) struct Modelled {
     /// The scheduler was killed: its calls come to nothing any more.
     killed: CancellationToken,
     number: i64,
+    /// What it was asked to launch.
+    asked: Arc<Mutex<BTreeSet<LaunchId>>>,
     bug: Option<Bug>,
 }
 
 impl Modelled {
     pub(super) fn new(engine: Engine, number: i64, seed: u64, bug: Option<Bug>) -> Self {
-        Self { engine, rng: Arc::new(Mutex::new(Rng::new(seed))), killed: CancellationToken::new(), number, bug }
+        let rng = Arc::new(Mutex::new(Rng::new(seed)));
+        Self { engine, rng, killed: CancellationToken::new(), number, asked: Arc::default(), bug }
     }
 
     /// Kills its scheduler.
@@ -63,6 +67,7 @@ impl Modelled {
     }
 
     async fn request(&self, launch: Launch) -> Result<Launched, LaunchError> {
+        self.asked.lock().unwrap().insert(launch.id.clone());
         let launch = Launch { id: self.known(&launch.id), ..launch };
         self.travel().await;
         if self.engine.is_away() {
@@ -105,8 +110,34 @@ impl Modelled {
         self.travel().await;
         match answer {
             Err(_) if self.bug == Some(Bug::TakesAnErrorForALoss) => Ok(None),
+            Ok(Some(states)) if self.bug == Some(Bug::ForgetsWhatOthersRun) && !self.has_asked(id) => {
+                Ok(Some(states.into_keys().map(|item| (item, Outcome::Succeeded.into())).collect()))
+            }
             answer => answer,
         }
+    }
+
+    fn has_asked(&self, id: &LaunchId) -> bool {
+        self.asked.lock().unwrap().contains(id)
+    }
+
+    async fn delete(&self, id: &LaunchId) -> Result<(), CarrierError> {
+        self.travel().await;
+        let lost = || Err(CarrierError::new("forget the launch", "the engine does not answer"));
+        let answer = match self.below(6) {
+            _ if self.engine.is_away() => lost(),
+            0 => lost(),
+            1 => {
+                self.engine.forget(&self.known(id));
+                lost()
+            }
+            _ => {
+                self.engine.forget(&self.known(id));
+                Ok(())
+            }
+        };
+        self.travel().await;
+        answer
     }
 }
 
@@ -128,8 +159,8 @@ impl Carrier for Modelled {
         Box::pin(async move { panic!("{id} was stopped") })
     }
 
-    fn forget<'a>(&'a self, _: &'a LaunchId) -> Answer<'a, ()> {
-        Box::pin(async { Ok(()) })
+    fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
+        Box::pin(self.delete(id))
     }
 
     fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {

@@ -13,6 +13,9 @@ use crate::carrier::{EventSender, ItemState, ItemStates, Launch, LaunchEvent, La
 /// How often an item is started that is lost each time.
 const ATTEMPTS: u32 = 3;
 
+/// The longest time in milliseconds that an item of the long fire runs.
+const LONG: u64 = 2_000_000;
+
 /// An engine. Clones are the same one.
 #[derive(Clone)]
 pub(super) struct Engine(Arc<Mutex<Inner>>);
@@ -22,6 +25,12 @@ struct Inner {
     /// When the history began.
     began: Instant,
     launches: BTreeMap<LaunchId, BTreeMap<ShardingItem, Life>>,
+    /// What it had of launches that it was told to forget.
+    forgotten: Vec<(LaunchId, BTreeMap<ShardingItem, Life>)>,
+    /// The lives that it began: each has another number.
+    lives: u64,
+    /// The items of the fire of this time run much longer than others.
+    long: Option<i64>,
     events: EventSender,
     /// It answers no carrier until then.
     away: Instant,
@@ -30,6 +39,7 @@ struct Inner {
 /// What became of an item.
 #[derive(Debug, Clone)]
 pub(super) struct Life {
+    number: u64,
     pub(super) state: ItemState,
     /// When the engine accepted it, from the begin of the history on.
     pub(super) accepted: Duration,
@@ -45,6 +55,9 @@ impl Engine {
             rng: Rng::new(seed),
             began,
             launches: BTreeMap::new(),
+            forgotten: Vec::new(),
+            lives: 0,
+            long: None,
             events: EventSender::default(),
             away: Instant::now(),
         };
@@ -71,43 +84,72 @@ impl Engine {
     /// Accepts items. Those that are known are adopted.
     pub(super) fn launch(&self, launch: &Launch) -> Launched {
         let mut launched = Launched::default();
+        let mut begun = Vec::new();
         let mut inner = self.lock();
-        let accepted = inner.began.elapsed();
+        let (accepted, mut number) = (inner.began.elapsed(), inner.lives);
         let lives = inner.launches.entry(launch.id.clone()).or_default();
         for item in &launch.items {
             if lives.contains_key(&item.item) {
                 launched.adopted.push(item.item);
                 continue;
             }
+            number += 1;
             let state = ItemState::waiting("it is queued");
-            lives.insert(item.item, Life { state, accepted, begun: 0, lost: 0 });
+            lives.insert(item.item, Life { number, state, accepted, begun: 0, lost: 0 });
             launched.started.push(item.item);
+            begun.push((item.item, number));
         }
+        inner.lives = number;
         drop(inner);
-        for item in &launched.started {
-            tokio::spawn(self.clone().live(launch.id.clone(), *item, launch.replaces_lost()));
+        for (item, number) in begun {
+            tokio::spawn(self.clone().live(launch.id.clone(), item, number, launch.replaces_lost()));
         }
         launched
     }
 
+    /// Deletes what it has of a launch. What still runs is killed.
+    pub(super) fn forget(&self, id: &LaunchId) {
+        let mut inner = self.lock();
+        if let Some(lives) = inner.launches.remove(id) {
+            inner.forgotten.push((id.clone(), lives));
+        }
+    }
+
+    /// Has the items of the fire of this time run much longer than others.
+    pub(super) fn make_long(&self, at: i64) {
+        self.lock().long = Some(at);
+    }
+
+    /// The launches that it was told to forget, and what it killed by it.
+    pub(super) fn forgotten(&self) -> (usize, Vec<(LaunchId, ShardingItem)>) {
+        let inner = self.lock();
+        let live = |(id, lives): &(LaunchId, BTreeMap<ShardingItem, Life>)| {
+            let live = lives.iter().filter(|(_, life)| life.state.outcome().is_none());
+            live.map(|(item, _)| (id.clone(), *item)).collect::<Vec<_>>()
+        };
+        (inner.forgotten.len(), inner.forgotten.iter().flat_map(live).collect())
+    }
+
     /// The life of an item: it waits, runs, ends, or loses its place.
-    async fn live(self, id: LaunchId, item: ShardingItem, replaces_lost: bool) {
+    async fn live(self, id: LaunchId, item: ShardingItem, number: u64, replaces_lost: bool) {
+        let key = (&id, item, number);
+        let longest = if self.lock().long == Some(id.fire.at()) { LONG } else { 20_000 };
         for attempt in 1..=ATTEMPTS {
             self.pass(2_000).await;
             let running = ItemState::Running { place: format!("node {attempt}"), since: 0, attempt };
-            self.change(&id, item, running, |life| life.begun += 1);
-            self.pass(20_000).await;
+            self.change(key, running, |life| life.begun += 1);
+            self.pass(longest).await;
             let chance = self.lock().rng.below(10);
             if chance > 1 {
                 let failed = || Outcome::Failed { exit: Some(3), text: "the table is locked".to_owned() };
                 let outcome = if chance > 3 { Outcome::Succeeded } else { failed() };
-                return self.change(&id, item, outcome.into(), |_| ());
+                return self.change(key, outcome.into(), |_| ());
             }
             if !replaces_lost || attempt == ATTEMPTS {
                 let lost = Outcome::Lost { why: "its node failed".to_owned() };
-                return self.change(&id, item, lost.into(), |life| life.lost += 1);
+                return self.change(key, lost.into(), |life| life.lost += 1);
             }
-            self.change(&id, item, ItemState::waiting("its node failed"), |life| life.lost += 1);
+            self.change(key, ItemState::waiting("its node failed"), |life| life.lost += 1);
         }
     }
 
@@ -116,9 +158,18 @@ impl Engine {
         sleep(Duration::from_millis(time)).await;
     }
 
-    fn change(&self, id: &LaunchId, item: ShardingItem, state: ItemState, count: impl FnOnce(&mut Life)) {
+    fn change(
+        &self,
+        (id, item, number): (&LaunchId, ShardingItem, u64),
+        state: ItemState,
+        count: impl FnOnce(&mut Life),
+    ) {
         let mut inner = self.lock();
-        let life = inner.launches.get_mut(id).and_then(|lives| lives.get_mut(&item)).unwrap();
+        // It was forgotten, and may have been launched again since.
+        let Some(life) = inner.launches.get_mut(id).and_then(|lives| lives.get_mut(&item)) else { return };
+        if life.number != number {
+            return;
+        }
         life.state = state.clone();
         count(life);
         inner.events.send(LaunchEvent::Changed { id: id.clone(), item, state });
@@ -140,6 +191,7 @@ impl Engine {
         let of = |(id, lives): (&LaunchId, &BTreeMap<ShardingItem, Life>)| {
             lives.iter().map(|(item, life)| (id.clone(), *item, life.clone())).collect::<Vec<_>>()
         };
-        inner.launches.iter().flat_map(of).collect()
+        let forgotten = inner.forgotten.iter().map(|(id, lives)| (id, lives));
+        inner.launches.iter().chain(forgotten).flat_map(of).collect()
     }
 }

@@ -13,11 +13,11 @@ use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use elasticjob::testing::rng::Rng;
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::carrier::Modelled;
 use super::engine::{Engine, Life};
-use crate::carrier::Outcome;
+use crate::carrier::{LaunchId, Outcome};
 use crate::model::{App, CarriedJob};
 use crate::scheduler::hub::Hub;
 use crate::scheduler::launches::Launches;
@@ -26,6 +26,12 @@ use crate::scheduler::nodes::DIRECTORIES;
 use crate::scheduler::registrations::Registered;
 
 const FIRES: i64 = 3;
+
+/// The time of a fire before all others.
+const EARLY: i64 = -100_000;
+
+/// More than the launches of a job that are kept.
+const FIRES_OF_THE_OTHER: i64 = 14;
 
 /// The most disturbances of a fire. After them everything heals, and the fire has to end.
 const DISTURBANCES: u64 = 4;
@@ -49,6 +55,8 @@ pub(super) enum Bug {
     GivesUpAfterALostAnswer,
     /// Each scheduler has ids of its own.
     HasOtherIdsThanOthers,
+    /// A launch of another scheduler is taken for one that has ended, and forgotten.
+    ForgetsWhatOthersRun,
 }
 
 impl Bug {
@@ -58,6 +66,7 @@ impl Bug {
         Self::IgnoresGaps,
         Self::GivesUpAfterALostAnswer,
         Self::HasOtherIdsThanOthers,
+        Self::ForgetsWhatOthersRun,
     ];
 }
 
@@ -83,6 +92,8 @@ pub(super) struct Counts {
     /// Those that count as lost although their engine lost none: a scheduler noted that it launches them, and was gone before
     /// the launch arrived. On hosts of their own no scheduler can know.
     pub(super) never_arrived: u32,
+    /// The launches that the engine was told to forget.
+    pub(super) forgotten: usize,
 }
 
 /// A scheduler that lives.
@@ -127,6 +138,47 @@ impl History {
             scheduler = self.fire(fire * 100_000, scheduler).await?;
         }
         self.check()
+    }
+
+    /// Plays a history of two schedulers that live at the same time: one has an item that runs on, as a busy item stays with its
+    /// owner, and the other one begins and ends the runs of more fires than are kept.
+    pub(super) async fn play_split(mut self) -> Result<Counts, String> {
+        self.is_shared = true;
+        let busy = self.scheduler().await;
+        busy.engine.make_long(0);
+        let (first, second) = (BTreeSet::from([0]), BTreeSet::from([1]));
+        let mut long = self.begin(&busy, 0, &first, ExecutionSource::NormalTrigger);
+        while busy.engine.ids().is_empty() {
+            sleep(Duration::from_millis(100)).await;
+        }
+        // The last launch that is noted of this item has not arrived: it waits where the engine does not see it.
+        let mut early = self.begin(&busy, EARLY, &second, ExecutionSource::NormalTrigger);
+        self.record(EARLY, &mut early).await?;
+        let pending = LaunchId { job: self.registered.job.job_name.clone(), fire: Fire::Scheduled(EARLY) };
+        Marks::new(Arc::new(self.registry.connect())).note(&pending, &[2]).await?;
+        let other = self.scheduler().await;
+        other.launches.learn().await;
+        for fire in 1..=FIRES_OF_THE_OTHER {
+            let mut running = self.begin(&other, fire * 100_000, &second, ExecutionSource::NormalTrigger);
+            self.record(fire * 100_000, &mut running).await?;
+        }
+        self.record(0, &mut long).await?;
+        if !busy.engine.ids().contains(&pending) {
+            return Err(format!("{pending} was forgotten, and an item of it was noted that had not arrived"));
+        }
+        self.check()
+    }
+
+    /// Records the ends of all items that run.
+    async fn record(&mut self, at: i64, running: &mut Running) -> Result<(), String> {
+        while let Some(end) = timeout(FOR_EVER, running.ends.join_next())
+            .await
+            .map_err(|_| format!("an item of the fire {at} never ends: {:?}", self.lives(at)))?
+        {
+            let (item, end) = end.unwrap();
+            self.recorded.insert((at, item), (self.began.elapsed(), end));
+        }
+        Ok(())
     }
 
     async fn scheduler(&mut self) -> Scheduler {
@@ -258,6 +310,12 @@ impl History {
 
     fn check(&self) -> Result<Counts, String> {
         let mut counts = Counts::default();
+        for (forgotten, killed) in self.engines.iter().map(Engine::forgotten) {
+            counts.forgotten += forgotten;
+            if let Some((id, item)) = killed.first() {
+                return Err(format!("item {item} of {id} was forgotten while it ran"));
+            }
+        }
         for ((at, item), (when, recorded)) in &self.recorded {
             counts.items += 1;
             let lives: Vec<Life> =

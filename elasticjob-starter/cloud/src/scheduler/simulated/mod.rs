@@ -19,10 +19,22 @@ const SEEDS_OF_BUG: u64 = 300;
 /// The most items in a thousand that may count as lost although nothing of theirs arrived: about four do.
 const NEVER_ARRIVED: u32 = 10;
 
-/// Plays a history on a clock of its own.
+/// The histories with two schedulers at a time that are played in each run of the tests.
+const SEEDS_OF_SPLITS: u64 = 200;
+
+/// Plays a history of schedulers one after the other.
 fn play(seed: u64, bug: Option<Bug>) -> Result<Counts, String> {
+    on_a_clock_of_its_own(seed, async { History::new(seed, bug).play().await })
+}
+
+/// Plays a history of two schedulers at a time.
+fn play_split(seed: u64, bug: Option<Bug>) -> Result<Counts, String> {
+    on_a_clock_of_its_own(seed, async { History::new(seed, bug).play_split().await })
+}
+
+fn on_a_clock_of_its_own(seed: u64, history: impl Future<Output = Result<Counts, String>>) -> Result<Counts, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
-    let played = runtime.block_on(async { History::new(seed, bug).play().await });
+    let played = runtime.block_on(history);
     played.map_err(|violation| format!("seed {seed}: {violation}"))
 }
 
@@ -39,8 +51,17 @@ fn items_run_once_and_every_end_is_told_whatever_fails() {
 }
 
 #[test]
+fn what_another_scheduler_runs_is_not_forgotten() {
+    let played: Vec<Result<Counts, String>> = (0..SEEDS_OF_SPLITS).map(|seed| play_split(seed, None)).collect();
+    let found: Vec<&str> = played.iter().filter_map(|played| played.as_ref().err().map(String::as_str)).collect();
+    assert!(found.is_empty(), "{} of {SEEDS_OF_SPLITS} histories:\n{}", found.len(), found.join("\n"));
+    assert!(played.iter().flatten().all(|counts| counts.forgotten > 0), "what has ended is forgotten");
+}
+
+#[test]
 fn each_planted_bug_is_found() {
     for bug in Bug::ALL {
+        let play = if *bug == Bug::ForgetsWhatOthersRun { play_split } else { play };
         let found = (0..SEEDS_OF_BUG).find(|seed| play(*seed, Some(*bug)).is_err());
         assert!(found.is_some(), "{bug:?} was not found in {SEEDS_OF_BUG} histories");
     }
