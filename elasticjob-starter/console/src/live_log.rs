@@ -73,12 +73,14 @@ pub(crate) async fn events(
 
 fn stream_of(live: LiveLog) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(live, |mut live| async move {
-        let (app, end) = (live.here.app.clone(), live.end);
+        let (app, identity, end) = (live.here.app.clone(), live.here.identity.clone(), live.end);
         let event = tokio::select! {
             event = live.next() => event,
             () = tokio::time::sleep_until(end) => return None,
             () = app.ending.cancelled() => return None,
         };
+            // A logout, or a role that was taken away.
+            () = identity.ended() => return None,
         Some((Ok(event), live))
     })
 }
