@@ -6,7 +6,6 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::{Extension, Router};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "oidc")]
@@ -14,7 +13,7 @@ use crate::access::oidc::Oidc;
 use crate::access::{AccessLog, FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, Users};
 use crate::api::Answers;
 use crate::cloud::Rest;
-use crate::live;
+use crate::headers;
 use crate::options::ConsoleOptions;
 use crate::registries::Registry;
 use crate::requests::Requests;
@@ -22,6 +21,7 @@ use crate::routes;
 use crate::service::alarms::{Acknowledgements, Usual};
 use crate::service::versions::{self, Versions};
 use crate::text::Texts;
+use crate::streams::Streams;
 
 /// What all routes share. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     pub(crate) usual: Usual,
     pub(crate) texts: Texts,
     /// The places of streams.
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: Streams,
     /// Ends streams, so that a shutdown does not wait for them.
     pub(crate) ending: CancellationToken,
 }
@@ -186,7 +186,7 @@ impl Console {
             requests: Requests::default(),
             usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
-            streams: Arc::new(Semaphore::new(live::MOST)),
+            streams: Streams::default(),
             ending: CancellationToken::new(),
         }));
         app.follow_configurations();

@@ -60,6 +60,7 @@ mod same;
 mod serve;
 mod service;
 mod store;
+mod streams;
 #[cfg(test)]
 mod testing;
 mod text;

@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use super::code::Code;
 use crate::access::{Invalid, NotChanged, Permission};
 use crate::store::StoreError;
+use crate::streams::{MOST, MOST_OF_CALLER, NoPlace};
 
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -173,11 +174,6 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, Code::KeyInUse, "The first request is not answered yet", detail)
     }
 
-    pub(crate) fn too_many_streams(most: usize) -> Self {
-        let detail = format!("{most} streams of events are open: close some, or come again later");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::TooManyStreams, "Too many streams", detail)
-    }
-
     /// Whether it may have been done: the answer of the registry center was lost.
     pub(crate) fn is_unknown(&self) -> bool {
         self.more.get("outcome").is_some_and(|outcome| outcome == "unknown")
@@ -283,6 +279,24 @@ impl From<StoreError> for Problem {
         let title = "The data file cannot be used";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::DataUnusable, title, error.to_string())
     }
+impl From<NoPlace> for Problem {
+    fn from(none: NoPlace) -> Self {
+        let (status, detail) = match none {
+            NoPlace::Full => {
+                let detail = format!("{MOST} streams of events are open, and no more may be: come again later");
+                (StatusCode::SERVICE_UNAVAILABLE, detail)
+            }
+            NoPlace::OfCaller => {
+                let detail = format!(
+                    "the caller has {MOST_OF_CALLER} streams of events, and no caller may have more: close one"
+                );
+                (StatusCode::TOO_MANY_REQUESTS, detail)
+            }
+        };
+        Self::new(status, Code::TooManyStreams, "Too many streams", detail)
+    }
+}
+
 }
 
 impl From<NotChanged> for Problem {

@@ -82,7 +82,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         ("GET", Some("graph")) => codes.push((502, Code::TracesUnreadable)),
         ("POST", Some("checks")) if has("data-sources") => codes.push((404, Code::NotTraced)),
         ("PUT", Some("acknowledgement")) => codes.extend([(404, Code::NoSuchAlarm), (503, Code::DataUnusable)]),
-        ("GET", Some("events")) => codes.push((503, Code::TooManyStreams)),
+        ("GET", Some("events")) => codes.extend([(429, Code::TooManyStreams), (503, Code::TooManyStreams)]),
         ("GET", Some("nodes")) => codes.extend([(400, Code::BadRequest), (404, Code::NoSuchNode)]),
         ("GET", Some("{server}")) => codes.push((404, Code::NoSuchServer)),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
