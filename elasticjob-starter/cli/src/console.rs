@@ -179,7 +179,9 @@ fn new_token() -> Result<String, Failure> {
 impl From<ConsoleError> for Failure {
     fn from(error: ConsoleError) -> Self {
         match error {
-            ConsoleError::OpenToOthers(_) | ConsoleError::BasePath(_) => Self::Usage(error.to_string()),
+            ConsoleError::OpenToOthers(_) | ConsoleError::AnonymousMayChange(_) | ConsoleError::BasePath(_) => {
+                Self::Usage(error.to_string())
+            }
             other => Self::Console(other.to_string()),
         }
     }

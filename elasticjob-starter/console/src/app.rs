@@ -102,6 +102,11 @@ pub enum ConsoleError {
     )]
     OpenToOthers(SocketAddr),
     /// The base path.
+    /// Every host of the network could change jobs.
+    #[error(
+        "visitors without a login could change jobs, as other hosts reach {0}: give them the role viewer, or listen on 127.0.0.1"
+    )]
+    AnonymousMayChange(SocketAddr),
     #[error(
         "the base path '{0}' cannot be used: it begins with `/`, does not end with it, and has letters, digits, `-`, `_` and `.` between"
     )]

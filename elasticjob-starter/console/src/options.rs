@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use crate::access::{Grant, IpRange, ProxyLogin, Token, User};
+use crate::access::{Grant, HostName, IpRange, ProxyLogin, Role, Token, User};
 use crate::app::ConsoleError;
 use crate::oidc_options::OidcOptions;
 use crate::store::DataFile;
@@ -26,7 +26,7 @@ pub struct ConsoleOptions {
     pub users: Vec<User>,
     /// The programs that may call the console, beside those who log in.
     pub tokens: Vec<Token>,
-    /// What visitors without a login may do. Without grants they may do nothing.
+    /// What visitors without a login may do. Without grants they may do nothing. More than to look needs a loopback address.
     pub anonymous: Vec<Grant>,
     /// The language for browsers that ask for none that the console has.
     pub language: Language,
@@ -48,8 +48,8 @@ impl ConsoleOptions {
     /// Checks what can be checked without a registry center.
     ///
     /// # Errors
-    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::BasePath`], [`ConsoleError::Oidc`], [`ConsoleError::PublicUrl`],
-    /// [`ConsoleError::ProxyLogin`].
+    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::AnonymousMayChange`], [`ConsoleError::BasePath`],
+    /// [`ConsoleError::Oidc`], [`ConsoleError::PublicUrl`], [`ConsoleError::ProxyLogin`].
     pub fn check(&self) -> Result<(), ConsoleError> {
         if !is_base_path(&self.base_path) {
             return Err(ConsoleError::BasePath(self.base_path.clone()));
@@ -67,6 +67,9 @@ impl ConsoleOptions {
         // The password that a data file keeps is made once, and printed once.
         match self.users.is_empty()
             && self.oidc.is_none()
+        if self.anonymous.iter().any(|grant| grant.role() > Role::Viewer) && !self.listen.ip().is_loopback() {
+            return Err(ConsoleError::AnonymousMayChange(self.listen));
+        }
             && self.proxy_login.is_none()
             && self.data.is_none()
             && !self.listen.ip().is_loopback()
@@ -100,6 +103,28 @@ impl Default for ConsoleOptions {
             trusted_proxies: Vec::new(),
             proxy_login: None,
             data: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::with_users;
+
+    #[test]
+    fn visitors_may_change_something_on_this_host_alone() {
+        let check = |listen: &str, role: Role| {
+            let listen = listen.parse().expect("an address");
+            ConsoleOptions { anonymous: vec![Grant::everywhere(role)], listen, ..with_users() }.check()
+        };
+        for role in Role::ALL {
+            assert!(check("127.0.0.1:8899", role).is_ok() && check("[::1]:8899", role).is_ok(), "{role}");
+            let open = check("0.0.0.0:8899", role);
+            match role {
+                Role::Viewer => assert!(open.is_ok()),
+                _ => assert!(matches!(open, Err(ConsoleError::AnonymousMayChange(_))), "{role}: {open:?}"),
+            }
         }
     }
 }

@@ -91,6 +91,7 @@ impl ConsoleSettings {
         if let Err(error) = checked {
             let (name, value) = match &error {
                 ConsoleError::BasePath(_) => ("base-path", self.base_path.clone()),
+                ConsoleError::AnonymousMayChange(_) => ("anonymous", self.anonymous.clone().unwrap_or_default()),
                 // Groups that cannot be read still count as groups.
                 ConsoleError::Oidc(_) | ConsoleError::PublicUrl(_) if !problems.is_empty() => return Err(problems),
                 ConsoleError::Oidc(_) | ConsoleError::PublicUrl(_) => {

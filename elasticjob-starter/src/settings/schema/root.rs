@@ -254,7 +254,8 @@ const CONSOLE: &[Setting] = &[
     Setting::value(
         "anonymous",
         Kind::Text,
-        "The role of visitors who did not log in: `viewer`, `operator`, `editor` or `admin`.",
+        "The role of visitors who did not log in: `viewer`, `operator`, `editor` or `admin`. One that other hosts can use, because \
+         of `address`, is `viewer` at the most.",
     )
     .otherwise("they have to log in")
     .example("viewer"),
