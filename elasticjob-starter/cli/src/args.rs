@@ -102,6 +102,10 @@ pub(crate) struct ConsoleArguments {
     /// The path before all others, behind a proxy [setting elasticjob.console.base-path]
     #[arg(long, value_name = "PATH")]
     pub(crate) base_path: Option<String>,
+    /// The names by which visitors without a login may call it, beside those of this host, with commas between [setting
+    /// elasticjob.console.allowed-hosts]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) allowed_hosts: Vec<elasticjob_console::HostName>,
     /// The file that keeps what has to outlive the console; it is made where it is missing [setting elasticjob.console.data;
     /// default: memory]
     #[arg(long, value_name = "FILE")]
@@ -122,6 +126,10 @@ pub(crate) struct CloudArguments {
     /// Everybody on this host may do everything; only on a loopback address
     #[arg(long)]
     pub(crate) no_authentication: bool,
+    /// The names by which visitors without a login may call it, beside those of this host, with commas between [setting
+    /// elasticjob.console.allowed-hosts]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) allowed_hosts: Vec<elasticjob_console::HostName>,
     /// Where packages, logs and outcomes are kept, and without a registry center the registrations; with the carrier slurm all
     /// nodes and schedulers share it
     #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]

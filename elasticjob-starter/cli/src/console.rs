@@ -47,6 +47,7 @@ pub(crate) async fn run(
     let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
     let mut options = settings.options(wanted.listen.unwrap_or_else(of_settings)).map_err(Failure::Settings)?;
     options.read_only |= wanted.read_only;
+    options.allowed_hosts.extend(wanted.allowed_hosts);
     if let Some(path) = wanted.base_path {
         options.base_path = path;
     }

@@ -68,8 +68,8 @@ mod theme;
 mod words;
 
 pub use access::{
-    Access, Caller, FirstPassword, Grant, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role, Token,
-    TokenHash, TokenProblem, User,
+    Access, Caller, FirstPassword, Grant, HostName, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role,
+    Token, TokenHash, TokenProblem, User,
 };
 pub use app::{Console, ConsoleError};
 pub use axum::http::HeaderName;

@@ -28,6 +28,9 @@ pub struct ConsoleOptions {
     pub tokens: Vec<Token>,
     /// What visitors without a login may do. Without grants they may do nothing. More than to look needs a loopback address.
     pub anonymous: Vec<Grant>,
+    /// The names of the console for callers that show no secret, beside those of this host and the address that it listens on:
+    /// visitors and those whom a proxy names. Users and programs may call it by any name.
+    pub allowed_hosts: Vec<HostName>,
     /// The language for browsers that ask for none that the console has.
     pub language: Language,
     /// Whether browsers reach the console by HTTPS through a proxy: then cookies are sent over HTTPS alone.
@@ -64,12 +67,12 @@ impl ConsoleOptions {
             }
             _ => {}
         }
-        // The password that a data file keeps is made once, and printed once.
-        match self.users.is_empty()
-            && self.oidc.is_none()
         if self.anonymous.iter().any(|grant| grant.role() > Role::Viewer) && !self.listen.ip().is_loopback() {
             return Err(ConsoleError::AnonymousMayChange(self.listen));
         }
+        // The password that a data file keeps is made once, and printed once.
+        match self.users.is_empty()
+            && self.oidc.is_none()
             && self.proxy_login.is_none()
             && self.data.is_none()
             && !self.listen.ip().is_loopback()
@@ -97,6 +100,7 @@ impl Default for ConsoleOptions {
             users: Vec::new(),
             tokens: Vec::new(),
             anonymous: Vec::new(),
+            allowed_hosts: Vec::new(),
             language: Language::English,
             secure_cookies: false,
             oidc: None,

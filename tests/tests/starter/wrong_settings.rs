@@ -97,6 +97,7 @@ const WRONG: &[Wrong] = &[
     Wrong("console.anonymous", REACHED, "admin", &["'admin'", "viewer", "127.0.0.1"]),
     Wrong("console.data", CONSOLE, MAP, &["a map"]),
     Wrong("console.trusted-proxies", CONSOLE, "proxy", &["'proxy'", "10.0.0.0/8"]),
+    Wrong("console.allowed-hosts", CONSOLE, "jobs:80", &["'jobs:80'", "without port"]),
     Wrong("console.proxy-user-header", CONSOLE, "X User", &["'X User'", "no name of a header"]),
     Wrong(
         "console.proxy-groups-header",

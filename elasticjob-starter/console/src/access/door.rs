@@ -7,6 +7,7 @@ use chrono::Utc;
 
 use super::grant::{Permission, Role};
 use super::identity::Identity;
+use super::host::HostName;
 use super::log::Event;
 use super::login::{LoginOutcome, log_in};
 use super::session::SessionToken;
@@ -61,6 +62,17 @@ impl Access {
     }
 
     /// The caller that shows this: the text of a session, or the token of a program. A caller that shows nothing has
+    /// Whether a caller that shows nothing may call under this `Host`: it is a name of this host, the address that the
+    /// console listens on, or one of the [allowed hosts](crate::ConsoleOptions::allowed_hosts).
+    pub fn is_named_right(&self, host: Option<&str>) -> bool {
+        host.and_then(HostName::of_header).is_some_and(|name| name.is_of(&self.0.options))
+    }
+
+    /// The address of the client of a request that came from `peer`: that which a trusted proxy gives, else `peer`.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        super::proxy::client_of(&self.0, peer, headers).unwrap_or(peer)
+    }
+
     /// the rights that the options give visitors.
     ///
     /// # Errors

@@ -192,7 +192,13 @@ mod tests {
         let groups = vec![("ops".to_owned(), Grant::everywhere(Role::Operator).jobs("billing-*"))];
         let header = HeaderName::from_static;
         let proxy_login = Some(ProxyLogin::new(header("x-remote-user"), header("x-remote-groups"), groups));
-        console(ConsoleOptions { trusted_proxies: vec![range("10.0.0.0/8")], proxy_login, ..with_users() })
+        let allowed_hosts = vec!["console.example".parse().expect("a name")];
+        console(ConsoleOptions {
+            trusted_proxies: vec![range("10.0.0.0/8")],
+            proxy_login,
+            allowed_hosts,
+            ..with_users()
+        })
     }
 
     fn from(

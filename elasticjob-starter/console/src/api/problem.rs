@@ -94,6 +94,11 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", needs + why)
     }
 
+    /// A caller without a secret under a name that is not one of the console.
+    pub(crate) fn misnamed(remedy: String) -> Self {
+        Self::new(StatusCode::MISDIRECTED_REQUEST, Code::WrongHost, "Not a name of the console", remedy)
+    }
+
     pub(crate) fn no_such_registry(name: &str) -> Self {
         let detail = format!("the console has no registry center '{name}'");
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRegistry, "No such registry center", detail)
@@ -274,11 +279,6 @@ impl From<OperationError> for Problem {
     }
 }
 
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        let title = "The data file cannot be used";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::DataUnusable, title, error.to_string())
-    }
 impl From<NoPlace> for Problem {
     fn from(none: NoPlace) -> Self {
         let (status, detail) = match none {
@@ -297,6 +297,11 @@ impl From<NoPlace> for Problem {
     }
 }
 
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        let title = "The data file cannot be used";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::DataUnusable, title, error.to_string())
+    }
 }
 
 impl From<NotChanged> for Problem {

@@ -133,6 +133,12 @@ impl ConsoleSettings {
                 Err(reason) => wrong("trusted-proxies", range, reason),
             }
         }
+        for name in &self.allowed_hosts {
+            match name.parse() {
+                Ok(name) => options.allowed_hosts.push(name),
+                Err(reason) => wrong("allowed-hosts", name, reason),
+            }
+        }
         let Some(user) = &self.proxy_user_header else { return };
         let mut header = |name: &'static str, value: &str| {
             let read = value.parse::<HeaderName>();

@@ -9,7 +9,7 @@ type Answer = (u16, Code);
 
 const REGISTRY: [Answer; 3] =
     [(404, Code::NoSuchRegistry), (502, Code::RegistryRefused), (503, Code::RegistryUnreachable)];
-const CALLER: [Answer; 2] = [(401, Code::NotLoggedIn), (403, Code::Forbidden)];
+const CALLER: [Answer; 3] = [(401, Code::NotLoggedIn), (403, Code::Forbidden), (421, Code::WrongHost)];
 const WRITE: [Answer; 1] = [(409, Code::Contended)];
 const TRIGGER: [Answer; 3] = [(409, Code::NoEnabledInstance), (409, Code::KeyInUse), (422, Code::KeyReused)];
 const STORED: [Answer; 2] = [(404, Code::NoConfiguration), (409, Code::UnreadableConfiguration)];
