@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use axum::middleware::from_fn;
 use axum::{Extension, Router};
 use tokio_util::sync::CancellationToken;
 
@@ -20,8 +21,8 @@ use crate::requests::Requests;
 use crate::routes;
 use crate::service::alarms::{Acknowledgements, Usual};
 use crate::service::versions::{self, Versions};
-use crate::text::Texts;
 use crate::streams::Streams;
+use crate::text::Texts;
 
 /// What all routes share. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -101,12 +102,12 @@ pub enum ConsoleError {
          `elasticjob.console-users`, or listen on 127.0.0.1"
     )]
     OpenToOthers(SocketAddr),
-    /// The base path.
     /// Every host of the network could change jobs.
     #[error(
         "visitors without a login could change jobs, as other hosts reach {0}: give them the role viewer, or listen on 127.0.0.1"
     )]
     AnonymousMayChange(SocketAddr),
+    /// The base path.
     #[error(
         "the base path '{0}' cannot be used: it begins with `/`, does not end with it, and has letters, digits, `-`, `_` and `.` between"
     )]
@@ -210,7 +211,10 @@ impl Console {
         let own = routes::router(self.app.clone());
         match &self.cloud {
             None => own.merge(self.more.clone()),
-            Some(rest) => own.layer(Extension(rest.clone())).merge(rest.router().clone()).merge(self.more.clone()),
+            Some(rest) => {
+                let api = rest.router().clone().layer(from_fn(headers::add));
+                own.layer(Extension(rest.clone())).merge(api).merge(self.more.clone())
+            }
         }
     }
 
