@@ -33,6 +33,7 @@ pub(crate) async fn run(
     }
     let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
     let mut options = settings.options(wanted.listen.unwrap_or_else(of_settings)).map_err(Failure::Settings)?;
+    options.allowed_hosts.extend(wanted.allowed_hosts.iter().cloned());
     if wanted.no_authentication {
         if !options.listen.ip().is_loopback() {
             let why = "other hosts reach it, and everybody who does could run any command here; listen on 127.0.0.1";

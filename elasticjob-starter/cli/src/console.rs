@@ -47,6 +47,7 @@ pub(crate) async fn run(
     let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
     let mut options = settings.options(wanted.listen.unwrap_or_else(of_settings)).map_err(Failure::Settings)?;
     options.read_only |= wanted.read_only;
+    options.allowed_hosts.extend(wanted.allowed_hosts);
     if let Some(path) = wanted.base_path {
         options.base_path = path;
     }
@@ -179,7 +180,9 @@ fn new_token() -> Result<String, Failure> {
 impl From<ConsoleError> for Failure {
     fn from(error: ConsoleError) -> Self {
         match error {
-            ConsoleError::OpenToOthers(_) | ConsoleError::BasePath(_) => Self::Usage(error.to_string()),
+            ConsoleError::OpenToOthers(_) | ConsoleError::AnonymousMayChange(_) | ConsoleError::BasePath(_) => {
+                Self::Usage(error.to_string())
+            }
             other => Self::Console(other.to_string()),
         }
     }

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use axum::middleware::from_fn;
 use axum::{Extension, Router};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "oidc")]
@@ -14,13 +14,14 @@ use crate::access::oidc::Oidc;
 use crate::access::{AccessLog, FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, Users};
 use crate::api::Answers;
 use crate::cloud::Rest;
-use crate::live;
+use crate::headers;
 use crate::options::ConsoleOptions;
 use crate::registries::Registry;
 use crate::requests::Requests;
 use crate::routes;
 use crate::service::alarms::{Acknowledgements, Usual};
 use crate::service::versions::{self, Versions};
+use crate::streams::Streams;
 use crate::text::Texts;
 
 /// What all routes share. Cheap to clone.
@@ -48,7 +49,7 @@ pub(crate) struct Shared {
     pub(crate) usual: Usual,
     pub(crate) texts: Texts,
     /// The places of streams.
-    pub(crate) streams: Arc<Semaphore>,
+    pub(crate) streams: Streams,
     /// Ends streams, so that a shutdown does not wait for them.
     pub(crate) ending: CancellationToken,
 }
@@ -101,6 +102,11 @@ pub enum ConsoleError {
          `elasticjob.console-users`, or listen on 127.0.0.1"
     )]
     OpenToOthers(SocketAddr),
+    /// Every host of the network could change jobs.
+    #[error(
+        "visitors without a login could change jobs, as other hosts reach {0}: give them the role viewer, or listen on 127.0.0.1"
+    )]
+    AnonymousMayChange(SocketAddr),
     /// The base path.
     #[error(
         "the base path '{0}' cannot be used: it begins with `/`, does not end with it, and has letters, digits, `-`, `_` and `.` between"
@@ -186,7 +192,7 @@ impl Console {
             requests: Requests::default(),
             usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
-            streams: Arc::new(Semaphore::new(live::MOST)),
+            streams: Streams::default(),
             ending: CancellationToken::new(),
         }));
         app.follow_configurations();
@@ -205,7 +211,10 @@ impl Console {
         let own = routes::router(self.app.clone());
         match &self.cloud {
             None => own.merge(self.more.clone()),
-            Some(rest) => own.layer(Extension(rest.clone())).merge(rest.router().clone()).merge(self.more.clone()),
+            Some(rest) => {
+                let api = rest.router().clone().layer(from_fn(headers::add));
+                own.layer(Extension(rest.clone())).merge(api).merge(self.more.clone())
+            }
         }
     }
 

@@ -60,6 +60,7 @@ mod same;
 mod serve;
 mod service;
 mod store;
+mod streams;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -67,8 +68,8 @@ mod theme;
 mod words;
 
 pub use access::{
-    Access, Caller, FirstPassword, Grant, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role, Token,
-    TokenHash, TokenProblem, User,
+    Access, Caller, FirstPassword, Grant, HostName, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role,
+    Token, TokenHash, TokenProblem, User,
 };
 pub use app::{Console, ConsoleError};
 pub use axum::http::HeaderName;

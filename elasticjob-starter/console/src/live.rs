@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::http::HeaderMap;
 use axum::http::header::HeaderName;
+use axum::http::{Extensions, HeaderMap};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch::Receiver;
 use tokio::time::Instant;
 use utoipa::IntoParams;
@@ -22,9 +21,7 @@ use crate::api::jobs::parameters;
 use crate::app::App;
 use crate::here::Here;
 use crate::service::time::Time;
-
-/// The most streams at a time. Each tab in front of a reader has one.
-pub(crate) const MOST: usize = 512;
+use crate::streams::Place;
 
 /// The least time between two events of a stream: what changes in between is told together.
 const BETWEEN: Duration = Duration::from_secs(1);
@@ -52,7 +49,7 @@ struct Live {
     is_behind: bool,
     next: Instant,
     end: Instant,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// Changes in a registry center, as they happen
@@ -64,11 +61,12 @@ struct Live {
 pub(crate) async fn events(
     here: Here,
     headers: HeaderMap,
+    extensions: Extensions,
     query: Result<Query<Since>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let since = parameters(query)?.since;
     let told = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse().ok()).or(since);
-    let place = here.app.streams.clone().try_acquire_owned().map_err(|_| Problem::too_many_streams(MOST))?;
+    let place = here.app.streams.take(&here.identity, &extensions)?;
     let mut changes = here.registry.catalogue().changes();
     let is_behind = told.is_some_and(|told| told != *changes.borrow_and_update());
     let now = Instant::now();

@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::http::HeaderMap;
 use axum::http::header::HeaderName;
+use axum::http::{Extensions, HeaderMap};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use elasticjob::ident::JobName;
 use elasticjob::trace::LogFilter;
 use futures_util::stream::{self, Stream};
 use serde_json::json;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use crate::api::Problem;
 use crate::api::jobs::parameters;
 use crate::api::named::{Names, OfJob};
 use crate::here::Here;
-use crate::live::{LONGEST, MOST, Since};
+use crate::live::{LONGEST, Since};
 use crate::service::run_log::{lines, record};
+use crate::streams::Place;
 
 /// How often the database is asked.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -41,7 +41,7 @@ struct LiveLog {
     is_over: bool,
     next: Instant,
     end: Instant,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 /// Further lines of the log of a run, as they come
@@ -56,6 +56,7 @@ pub(crate) async fn events(
     of: OfJob,
     Names((_, _, run)): Names<(String, String, String)>,
     headers: HeaderMap,
+    extensions: Extensions,
     query: Result<Query<Since>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let since = parameters(query)?.since;
@@ -63,7 +64,7 @@ pub(crate) async fn events(
     let OfJob { here, job } = of;
     // An error is an answer, and no stream.
     record(&here, &job, &run).await?;
-    let place = here.app.streams.clone().try_acquire_owned().map_err(|_| Problem::too_many_streams(MOST))?;
+    let place = here.app.streams.take(&here.identity, &extensions)?;
     let line = u32::try_from(told.unwrap_or_default()).unwrap_or(u32::MAX);
     let now = Instant::now();
     let live = LiveLog { here, job, run, line, is_over: false, next: now, end: now + LONGEST, _place: place };
@@ -73,11 +74,13 @@ pub(crate) async fn events(
 
 fn stream_of(live: LiveLog) -> impl Stream<Item = Result<Event, Infallible>> {
     stream::unfold(live, |mut live| async move {
-        let (app, end) = (live.here.app.clone(), live.end);
+        let (app, identity, end) = (live.here.app.clone(), live.here.identity.clone(), live.end);
         let event = tokio::select! {
             event = live.next() => event,
             () = tokio::time::sleep_until(end) => return None,
             () = app.ending.cancelled() => return None,
+            // A logout, or a role that was taken away.
+            () = identity.ended() => return None,
         };
         Some((Ok(event), live))
     })

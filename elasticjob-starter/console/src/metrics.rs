@@ -14,7 +14,6 @@ use elasticjob_openmetrics::{Labels, Page};
 use crate::access::LOGINS;
 use crate::app::App;
 use crate::here::Who;
-use crate::live;
 use crate::requests::Key;
 
 /// The longest cron expression in a label, in characters.
@@ -48,7 +47,7 @@ pub(crate) async fn show(State(app): State<App>, who: Who, headers: HeaderMap) -
         let is_up = is_connected && listed.as_ref().is_some_and(|listed| listed.lost_since.is_none());
         registries.push(Scraped { name, is_up, listed, servers });
     }
-    let streams = live::MOST - app.streams.available_permits();
+    let streams = app.streams.open();
     let logins = app.access.logins();
     let requests = app.requests.counts();
     let text = elasticjob_openmetrics::text(move |page| {

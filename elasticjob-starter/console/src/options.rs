@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use crate::access::{Grant, IpRange, ProxyLogin, Token, User};
+use crate::access::{Grant, HostName, IpRange, ProxyLogin, Role, Token, User};
 use crate::app::ConsoleError;
 use crate::oidc_options::OidcOptions;
 use crate::store::DataFile;
@@ -26,8 +26,11 @@ pub struct ConsoleOptions {
     pub users: Vec<User>,
     /// The programs that may call the console, beside those who log in.
     pub tokens: Vec<Token>,
-    /// What visitors without a login may do. Without grants they may do nothing.
+    /// What visitors without a login may do. Without grants they may do nothing. More than to look needs a loopback address.
     pub anonymous: Vec<Grant>,
+    /// The names of the console for callers that show no secret, beside those of this host and the address that it listens on:
+    /// visitors and those whom a proxy names. Users and programs may call it by any name.
+    pub allowed_hosts: Vec<HostName>,
     /// The language for browsers that ask for none that the console has.
     pub language: Language,
     /// Whether browsers reach the console by HTTPS through a proxy: then cookies are sent over HTTPS alone.
@@ -48,8 +51,8 @@ impl ConsoleOptions {
     /// Checks what can be checked without a registry center.
     ///
     /// # Errors
-    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::BasePath`], [`ConsoleError::Oidc`], [`ConsoleError::PublicUrl`],
-    /// [`ConsoleError::ProxyLogin`].
+    /// [`ConsoleError::OpenToOthers`], [`ConsoleError::AnonymousMayChange`], [`ConsoleError::BasePath`],
+    /// [`ConsoleError::Oidc`], [`ConsoleError::PublicUrl`], [`ConsoleError::ProxyLogin`].
     pub fn check(&self) -> Result<(), ConsoleError> {
         if !is_base_path(&self.base_path) {
             return Err(ConsoleError::BasePath(self.base_path.clone()));
@@ -63,6 +66,9 @@ impl ConsoleOptions {
                 return Err(ConsoleError::ProxyLogin("no group has a role: nobody could do anything"));
             }
             _ => {}
+        }
+        if self.anonymous.iter().any(|grant| grant.role() > Role::Viewer) && !self.listen.ip().is_loopback() {
+            return Err(ConsoleError::AnonymousMayChange(self.listen));
         }
         // The password that a data file keeps is made once, and printed once.
         match self.users.is_empty()
@@ -94,12 +100,35 @@ impl Default for ConsoleOptions {
             users: Vec::new(),
             tokens: Vec::new(),
             anonymous: Vec::new(),
+            allowed_hosts: Vec::new(),
             language: Language::English,
             secure_cookies: false,
             oidc: None,
             trusted_proxies: Vec::new(),
             proxy_login: None,
             data: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::with_users;
+
+    #[test]
+    fn visitors_may_change_something_on_this_host_alone() {
+        let check = |listen: &str, role: Role| {
+            let listen = listen.parse().expect("an address");
+            ConsoleOptions { anonymous: vec![Grant::everywhere(role)], listen, ..with_users() }.check()
+        };
+        for role in Role::ALL {
+            assert!(check("127.0.0.1:8899", role).is_ok() && check("[::1]:8899", role).is_ok(), "{role}");
+            let open = check("0.0.0.0:8899", role);
+            match role {
+                Role::Viewer => assert!(open.is_ok()),
+                _ => assert!(matches!(open, Err(ConsoleError::AnonymousMayChange(_))), "{role}: {open:?}"),
+            }
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct ConsoleSettings {
     pub secure_cookies: bool,
     /// `trusted-proxies`: addresses and ranges.
     pub trusted_proxies: Vec<String>,
+    /// `allowed-hosts`: the names of the console for callers that show no secret.
+    pub allowed_hosts: Vec<String>,
     /// `proxy-user-header`; `None` where proxies say nothing of callers.
     pub proxy_user_header: Option<String>,
     /// `proxy-groups-header`.
@@ -134,6 +136,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
         "anonymous",
         "data",
         "trusted-proxies",
+        "allowed-hosts",
         "proxy-user-header",
         "proxy-groups-header",
     ];
@@ -151,6 +154,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
         anonymous: filled(reader.text(&section.child("anonymous"))),
         data: filled(reader.text(&section.child("data"))).map(PathBuf::from),
         trusted_proxies: parts(&filled(reader.text(&section.child("trusted-proxies"))).unwrap_or_default()),
+        allowed_hosts: parts(&filled(reader.text(&section.child("allowed-hosts"))).unwrap_or_default()),
         proxy_user_header: filled(reader.text(&section.child("proxy-user-header"))),
         proxy_groups_header: reader.or_default(&section.child("proxy-groups-header"), |text| Some(text.to_owned())),
         oidc: oidc(reader),

@@ -18,6 +18,7 @@ const SCRIPT: &str = "elasticjob.jobs.backup: {sharding-total-count: 1, elastic-
 const URL: &str = "elasticjob.tracing: {type: RDB, data-source.url: 'sqlite:trace.db'}\n";
 const NOTHING: &str = "";
 const CONSOLE: &str = "elasticjob.console.port: 0\n";
+const REACHED: &str = "elasticjob.console: {port: 0, address: 0.0.0.0}\n";
 const USER: &str = "elasticjob.console.port: 0\nelasticjob.console-users.ops.role: viewer\n";
 const HASH: &str = "elasticjob.console.port: 0\nelasticjob.console-users.ops.password-hash: hunter2\n";
 const TOKEN: &str = "elasticjob.console.port: 0\nelasticjob.console-tokens.scraper.role: viewer\n";
@@ -93,8 +94,10 @@ const WRONG: &[Wrong] = &[
     Wrong("console.language", CONSOLE, "fr", &["'fr'", "en and zh-CN"]),
     Wrong("console.secure-cookies", CONSOLE, "x", &["'x'", "true or false"]),
     Wrong("console.anonymous", CONSOLE, "guest", &["'guest'", "viewer, operator, editor and admin"]),
+    Wrong("console.anonymous", REACHED, "admin", &["'admin'", "viewer", "127.0.0.1"]),
     Wrong("console.data", CONSOLE, MAP, &["a map"]),
     Wrong("console.trusted-proxies", CONSOLE, "proxy", &["'proxy'", "10.0.0.0/8"]),
+    Wrong("console.allowed-hosts", CONSOLE, "jobs:80", &["'jobs:80'", "without port"]),
     Wrong("console.proxy-user-header", CONSOLE, "X User", &["'X User'", "no name of a header"]),
     Wrong(
         "console.proxy-groups-header",

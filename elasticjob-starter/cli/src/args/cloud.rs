@@ -18,6 +18,10 @@ pub(crate) struct CloudArguments {
     /// No login: every user of this host has all rights; only on a loopback address
     #[arg(long)]
     pub(crate) no_authentication: bool,
+    /// The names by which visitors without a login may call it, beside those of this host, with commas between [setting
+    /// elasticjob.console.allowed-hosts]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) allowed_hosts: Vec<elasticjob_console::HostName>,
     /// Where packages, logs and outcomes are kept, and without a registry center the registrations; with the carrier slurm all
     /// nodes and schedulers share it
     #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]

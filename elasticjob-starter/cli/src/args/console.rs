@@ -21,6 +21,10 @@ pub(crate) struct ConsoleArguments {
     /// The path before all others, behind a proxy [setting elasticjob.console.base-path]
     #[arg(long, value_name = "PATH")]
     pub(crate) base_path: Option<String>,
+    /// The names by which visitors without a login may call it, beside those of this host, with commas between [setting
+    /// elasticjob.console.allowed-hosts]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) allowed_hosts: Vec<elasticjob_console::HostName>,
     /// The file that keeps what has to outlive the console; it is made where it is missing [setting elasticjob.console.data;
     /// default: memory]
     #[arg(long, value_name = "FILE")]

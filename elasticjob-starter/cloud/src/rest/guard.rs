@@ -1,12 +1,12 @@
 //! Keeps callers out of what they may not do.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::Json;
 use axum::extract::{ConnectInfo, FromRequestParts, RawPathParams, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use elasticjob_console::{Caller, NotKnown, Role};
@@ -25,14 +25,18 @@ fn shown(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Whether the request names a loopback address as its host.
-fn is_named_loopback(headers: &HeaderMap) -> bool {
-    let Some(host) = headers.get("host").and_then(|host| host.to_str().ok()) else { return false };
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+/// The name under which the request calls.
+fn host(request: &Request) -> Option<&str> {
+    match request.headers().get("host") {
+        Some(host) => host.to_str().ok(),
+        None => request.uri().authority().map(|authority| authority.as_str()),
+    }
+}
+
+/// The address of the client, behind a trusted proxy as well.
+fn client(api: &Api, extensions: &Extensions, headers: &HeaderMap) -> Option<IpAddr> {
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
+    peer.map(|peer| api.access.client(peer, headers))
 }
 
 /// Lets a caller pass who has the role, for the job that the path names or for all.
@@ -45,18 +49,17 @@ pub(super) async fn guard(
     let Some(role) = role else { return next.run(request).await };
     // A page of the console on this port calls in the name of its reader. Nothing that a client sends becomes an extension.
     let of_page = request.extensions().get::<Caller>().cloned();
-    let caller = match of_page.map_or_else(|| api.access.caller(shown(request.headers())), Ok) {
+    let caller = match of_page.map_or_else(
+        || api.access.caller(shown(request.headers()), client(&api, request.extensions(), request.headers())),
+        Ok,
+    ) {
         Ok(caller) => caller,
         Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.to_string()).into_response(),
     };
-    // A caller that need not log in is on this host. A page whose name leads to this host by a trick of its name server
-    // is not.
-    if caller.is_anonymous() && !is_named_loopback(request.headers()) {
-        return Refusal::new(
-            StatusCode::UNAUTHORIZED,
-            "Unauthorized: without a login use http://127.0.0.1 or http://localhost",
-        )
-        .into_response();
+    // A page of a foreign name that leads to this host by a trick of its name server shows nothing either.
+    if caller.is_anonymous() && !api.access.is_named_right(host(&request)) {
+        let why = "Unauthorized: without a login use http://127.0.0.1, or a name of elasticjob.console.allowed-hosts";
+        return Refusal::new(StatusCode::UNAUTHORIZED, why).into_response();
     }
     let job = params.iter().find(|(name, _)| *name == "job").map(|(_, value)| value.to_owned());
     let visitor = Visitor { api, caller };
@@ -131,12 +134,13 @@ pub(super) struct Login {
 
 pub(super) async fn log_in(
     State(api): State<Api>,
-    address: Option<axum::Extension<ConnectInfo<SocketAddr>>>,
+    extensions: Extensions,
+    headers: HeaderMap,
     body: String,
 ) -> Result<Json<Value>, Refusal> {
     let login: Login = serde_json::from_str(&body)
         .map_err(|error| Refusal::bad(format!("give {{\"username\": ..., \"password\": ...}}: {error}")))?;
-    let from = address.map(|axum::Extension(ConnectInfo(address))| address.ip());
+    let from = client(&api, &extensions, &headers);
     match api.access.log_in(&login.username, login.password, from).await {
         Ok(token) => Ok(Json(json!({ "accessToken": token }))),
         Err(error) => {

@@ -3,9 +3,11 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
+use axum::http::HeaderMap;
 use chrono::Utc;
 
 use super::grant::{Permission, Role};
+use super::host::HostName;
 use super::identity::Identity;
 use super::log::Event;
 use super::login::{LoginOutcome, log_in};
@@ -60,12 +62,23 @@ impl Access {
         }
     }
 
+    /// Whether a caller that shows nothing may call under this `Host`: it is a name of this host, the address that the
+    /// console listens on, or one of the [allowed hosts](crate::ConsoleOptions::allowed_hosts).
+    pub fn is_named_right(&self, host: Option<&str>) -> bool {
+        host.and_then(HostName::of_header).is_some_and(|name| name.is_of(&self.0.options))
+    }
+
+    /// The address of the client of a request that came from `peer`: that which a trusted proxy gives, else `peer`.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        super::proxy::client_of(&self.0, peer, headers).unwrap_or(peer)
+    }
+
     /// The caller that shows this: the text of a session, or the token of a program. A caller that shows nothing has
-    /// the rights that the options give visitors.
+    /// the rights that the options give visitors. The log of logins has the address that a token was refused to.
     ///
     /// # Errors
     /// [`NotKnown::Token`].
-    pub fn caller(&self, shown: Option<&str>) -> Result<Caller, NotKnown> {
+    pub fn caller(&self, shown: Option<&str>, from: Option<IpAddr>) -> Result<Caller, NotKnown> {
         let app = &self.0;
         let identity = match shown {
             None => Identity::anonymous(app.options.anonymous.clone()),
@@ -76,7 +89,7 @@ impl Access {
                     Ok(identity) => identity,
                     Err(invalid) => {
                         let why = Problem::invalid_token(invalid).code().to_owned();
-                        app.access.add("", None, Event::TokenRefused(why));
+                        app.access.add("", from.map(|ip| ip.to_string()), Event::TokenRefused(why));
                         return Err(NotKnown::Token);
                     }
                 }
@@ -121,15 +134,15 @@ mod tests {
         let tokens = vec![Token::new("ci", hash, [Grant::everywhere(Role::Operator).jobs("billing-*")])];
         let access = console(ConsoleOptions { tokens, ..with_users() }).access();
         let session = access.log_in("admin", PASSWORD.to_owned(), None).await.expect("it is the password");
-        let admin = access.caller(Some(&session)).expect("it goes on");
+        let admin = access.caller(Some(&session), None).expect("it goes on");
         assert!(admin.name() == "admin" && admin.may(Role::Admin, "default", Some("orders")));
-        let program = access.caller(Some(&token)).expect("it counts");
+        let program = access.caller(Some(&token), None).expect("it counts");
         assert!(program.may(Role::Operator, "default", Some("billing-1")));
         assert!(!program.may(Role::Operator, "default", Some("orders")));
         assert!(!program.may(Role::Admin, "default", Some("billing-1")));
-        let visitor = access.caller(None).expect("nothing was shown");
+        let visitor = access.caller(None, None).expect("nothing was shown");
         assert!(visitor.is_anonymous() && !visitor.may(Role::Viewer, "default", None));
-        assert_eq!(access.caller(Some("ejt_other")).unwrap_err(), NotKnown::Token);
+        assert_eq!(access.caller(Some("ejt_other"), None).unwrap_err(), NotKnown::Token);
         let wrong = access.log_in("admin", "guessed".to_owned(), None).await;
         assert_eq!(wrong.unwrap_err(), NotKnown::WrongPassword);
     }

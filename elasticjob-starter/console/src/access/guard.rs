@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::Utc;
 
 use super::grant::{Grant, Permission, Role};
+use super::host::{Misnamed, is_named_right};
 use super::identity::Identity;
 use super::log::{Event, address, in_short};
 use super::near::is_near;
@@ -52,8 +53,20 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
                     .and_then(|token| app.sessions.account(&token, Instant::now()))
                     .and_then(|(account, ended)| Some(account.identity(&app.users)?.until(ended)))
             };
-            let user = proxy::identity(&app, request.extensions(), request.headers()).or_else(session);
-            user.unwrap_or_else(|| Identity::anonymous(app.options.anonymous.clone()))
+            // These callers show no secret: all that tells them from a foreign page in a browser is the name they call.
+            let by_proxy = proxy::identity(&app, request.extensions(), request.headers());
+            let visitor = Identity::anonymous(app.options.anonymous.clone());
+            if is_named_right(&app.options, request.headers(), request.uri()) {
+                by_proxy.or_else(session).unwrap_or(visitor)
+            } else if let Some(user) = session() {
+                user
+            } else {
+                if by_proxy.is_some() || visitor.has_grants() {
+                    let misnamed = Misnamed::of(&request);
+                    request.extensions_mut().insert(misnamed);
+                }
+                Identity::anonymous(Vec::new())
+            }
         }
     };
     let identity = if app.options.read_only { identity.capped(Role::Viewer) } else { identity };
@@ -85,6 +98,9 @@ pub(crate) async fn guard(
     if !is_unknown {
         let wanted = in_short(request.method(), request.uri().path());
         app.access.add(identity.name(), address(request.extensions()), Event::Forbidden(wanted));
+    }
+    if let Some(misnamed) = request.extensions().get::<Misnamed>() {
+        return Problem::misnamed(misnamed.remedy()).into_response();
     }
     // It is called by programs: they cannot log in.
     if is_api(request.uri().path()) || permission == Permission::KnownOrNear {

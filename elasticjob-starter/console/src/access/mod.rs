@@ -4,6 +4,7 @@ mod account;
 mod door;
 mod grant;
 mod guard;
+mod host;
 mod identity;
 mod log;
 mod login;
@@ -19,6 +20,7 @@ mod user;
 
 pub use door::{Access, Caller, NotKnown};
 pub use grant::{Grant, Role};
+pub use host::HostName;
 pub use password::{PasswordHash, PasswordProblem};
 pub use proxy::{IpRange, ProxyLogin};
 pub use token::{Token, TokenHash, TokenProblem};

@@ -1,10 +1,11 @@
 //! Tells whether a request comes from the console's own host, for what is open there without a login.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{FORWARDED, HOST};
 
+use super::host::HostName;
 use crate::options::ConsoleOptions;
 
 /// What proxies add to the requests of others.
@@ -20,20 +21,9 @@ pub(crate) fn is_near(options: &ConsoleOptions, request: &Request) -> bool {
         || OF_PROXIES.iter().any(|header| request.headers().contains_key(*header));
     options.listen.ip().is_loopback()
         && from.is_some_and(|ip| ip.is_loopback())
-        && host.is_some_and(is_loopback_name)
+        && host.and_then(HostName::of_header).is_some_and(|name| name.is_loopback())
         && !is_behind_a_proxy
         && !is_forwarded
-}
-
-/// Whether a `Host` names this host, with or without a port.
-fn is_loopback_name(host: &str) -> bool {
-    let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if is_port(port) => name,
-        _ => host,
-    };
-    let ip: Option<IpAddr> = name.trim_start_matches('[').trim_end_matches(']').parse().ok();
-    name.eq_ignore_ascii_case("localhost") || ip.is_some_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

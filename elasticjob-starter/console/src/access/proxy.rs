@@ -103,12 +103,16 @@ pub(super) struct Forwarded {
 /// Notes that a request came from a trusted proxy, and from whom.
 pub(crate) async fn note(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-    let trusted = &app.options.trusted_proxies;
-    if let Some(peer) = peer.filter(|peer| trusted.iter().any(|range| range.contains(*peer))) {
-        let client = client(peer, request.headers(), trusted);
+    if let Some(client) = peer.and_then(|peer| client_of(&app, peer, request.headers())) {
         request.extensions_mut().insert(Forwarded { client });
     }
     next.run(request).await
+}
+
+/// The client of a request that came from a trusted proxy.
+pub(super) fn client_of(app: &App, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
+    let trusted = &app.options.trusted_proxies;
+    trusted.iter().any(|range| range.contains(peer)).then(|| client(peer, headers, trusted))
 }
 
 /// The client of a request: going back from the nearest proxy, the first address that is not a trusted one. What stands before
@@ -192,7 +196,13 @@ mod tests {
         let groups = vec![("ops".to_owned(), Grant::everywhere(Role::Operator).jobs("billing-*"))];
         let header = HeaderName::from_static;
         let proxy_login = Some(ProxyLogin::new(header("x-remote-user"), header("x-remote-groups"), groups));
-        console(ConsoleOptions { trusted_proxies: vec![range("10.0.0.0/8")], proxy_login, ..with_users() })
+        let allowed_hosts = vec!["console.example".parse().expect("a name")];
+        console(ConsoleOptions {
+            trusted_proxies: vec![range("10.0.0.0/8")],
+            proxy_login,
+            allowed_hosts,
+            ..with_users()
+        })
     }
 
     fn from(

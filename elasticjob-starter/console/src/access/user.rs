@@ -14,7 +14,7 @@ use crate::store::{DataFile, StoreError};
 const FIRST: &str = "admin";
 
 /// The longest name of a user or a token, in characters.
-const LONGEST_NAME: usize = 64;
+pub(super) const LONGEST_NAME: usize = 64;
 
 /// The most grants of a user or a token.
 const MOST_GRANTS: usize = 20;

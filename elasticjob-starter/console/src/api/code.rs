@@ -32,6 +32,7 @@ codes! {
     ExpiredToken = "expired-token",
     TokenWithoutOwner = "token-without-owner",
     Forbidden = "forbidden",
+    WrongHost = "wrong-host",
     BadRequest = "bad-request",
     WrongMethod = "wrong-method",
     TooLarge = "too-large",

@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use super::code::Code;
 use crate::access::{Invalid, NotChanged, Permission};
 use crate::store::StoreError;
+use crate::streams::{MOST, MOST_OF_CALLER, NoPlace};
 
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -101,6 +102,11 @@ impl Problem {
         Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", detail)
     }
 
+    /// A caller without a secret under a name that is not one of the console.
+    pub(crate) fn misnamed(remedy: String) -> Self {
+        Self::new(StatusCode::MISDIRECTED_REQUEST, Code::WrongHost, "Not a name of the console", remedy)
+    }
+
     pub(crate) fn no_such_registry(name: &str) -> Self {
         let detail = format!("the console has no registry center '{name}'");
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRegistry, "No such registry center", detail)
@@ -179,11 +185,6 @@ impl Problem {
     pub(crate) fn key_in_use() -> Self {
         let detail = "a request with this Idempotency-Key is not answered yet: send it again later";
         Self::new(StatusCode::CONFLICT, Code::KeyInUse, "The first request is not answered yet", detail)
-    }
-
-    pub(crate) fn too_many_streams(most: usize) -> Self {
-        let detail = format!("{most} streams of events are open: close some, or come again later");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::TooManyStreams, "Too many streams", detail)
     }
 
     /// Whether it may have been done: the answer of the registry center was lost.
@@ -283,6 +284,24 @@ impl From<OperationError> for Problem {
             ),
             _ => problem(StatusCode::BAD_GATEWAY, Code::RegistryRefused, "The registry center refused"),
         }
+    }
+}
+
+impl From<NoPlace> for Problem {
+    fn from(none: NoPlace) -> Self {
+        let (status, detail) = match none {
+            NoPlace::Full => {
+                let detail = format!("{MOST} streams of events are open, and no more may be: come again later");
+                (StatusCode::SERVICE_UNAVAILABLE, detail)
+            }
+            NoPlace::OfCaller => {
+                let detail = format!(
+                    "the caller has {MOST_OF_CALLER} streams of events, and no caller may have more: close one"
+                );
+                (StatusCode::TOO_MANY_REQUESTS, detail)
+            }
+        };
+        Self::new(status, Code::TooManyStreams, "Too many streams", detail)
     }
 }
 

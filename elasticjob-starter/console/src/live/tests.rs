@@ -7,6 +7,8 @@ use tower::ServiceExt;
 
 use super::*;
 use crate::Console;
+use crate::access::Identity;
+use crate::streams::{MOST, MOST_OF_CALLER};
 use crate::testing::{console_of, cookie_of, request, start_job};
 
 const EVENTS: &str = "/r/default/events";
@@ -68,14 +70,21 @@ async fn a_shutdown_ends_streams_and_too_many_are_refused() {
     let console = console_of(&memory);
     let cookie = cookie_of(&console, "viewer").await;
     let app = console.app().clone();
-    let places = app.streams.clone().try_acquire_many_owned(u32::try_from(MOST - 1).expect("few")).expect("free");
+    let take = |name: String| app.streams.take(&Identity::user(name, Vec::new()), &Extensions::new()).expect("free");
     let mut stream = listen(&console, request("GET", EVENTS, Some(&cookie))).await;
+    let own: Vec<_> = (1..MOST_OF_CALLER).map(|_| take("viewer".to_owned())).collect();
     let api = "/api/v1/registries/default/events";
+    let refused = crate::testing::call(&console, request("GET", api, Some(&cookie))).await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(refused.body.contains("too-many-streams"), "{}", refused.body);
+    drop(own);
+    let places: Vec<_> = (1..MOST).map(|number| take(number.to_string())).collect();
     let refused = crate::testing::call(&console, request("GET", api, Some(&cookie))).await;
     assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(refused.body.contains("too-many-streams"), "{}", refused.body);
     app.ending.cancel();
     while stream.next().await.is_some() {}
     drop(places);
-    assert_eq!(app.streams.available_permits(), MOST, "the place is free again");
+    drop(stream);
+    assert_eq!(app.streams.open(), 0, "the place is free again");
 }

@@ -47,6 +47,24 @@ async fn lines_are_told_as_they_come_and_the_end_of_the_run_after_the_last() {
 }
 
 #[tokio::test]
+async fn a_logout_ends_the_stream_with_the_session() {
+    let (folder, memory) = (Folder::new("live-log-logout"), MemoryRegistry::new());
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let at = crate::service::now() - 60_000;
+    let begun = run("settle", 0, Some(at), at + 5, None);
+    folder.write([JobEvent::Execution(begun.clone())]).await;
+    let console = folder.console(&memory).await;
+    let cookie = cookie_of(&console, "viewer").await;
+    let path = format!("/r/default/jobs/settle/log/{}/events", begun.id);
+    let response = console.router().oneshot(request("GET", &path, Some(&cookie))).await.expect("a router answers");
+    assert_eq!(response.status(), StatusCode::OK);
+    let mut stream = response.into_body().into_data_stream();
+    assert!(call(&console, request("POST", "/logout", Some(&cookie))).await.status.is_redirection());
+    let end = tokio::time::timeout(std::time::Duration::from_secs(30), stream.next()).await;
+    assert!(end.expect("it ends soon").is_none());
+}
+
+#[tokio::test]
 async fn a_run_that_is_not_there_or_of_another_job_has_no_stream() {
     let (folder, memory) = (Folder::new("live-log-none"), MemoryRegistry::new());
     let _jobs = [

@@ -228,6 +228,7 @@ fn with_token(method: &str, path: &str, token: &str) -> Request {
 async fn a_program_may_do_what_its_token_says_and_what_does_not_count_is_refused() {
     let (mut options, tokens) = with_tokens(&[(Role::Viewer, None), (Role::Operator, Some("2020-01-31"))]);
     options.anonymous = vec![Grant::everywhere(Role::Viewer)];
+    options.allowed_hosts = vec!["console.example".parse().expect("a name")];
     let console = console(options);
     let jobs = "/api/v1/registries/default/jobs";
     let trigger = "/api/v1/registries/default/jobs/settle/triggers";

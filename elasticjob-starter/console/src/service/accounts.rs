@@ -70,17 +70,12 @@ impl Who {
         if self.identity.kind() != Kind::User {
             return Err(NotChanged::NoPassword(name.to_owned()));
         }
-        let address = self.from.iter().map(|from| format!("address {from}"));
-        let keys: Vec<String> = [format!("user {name}")].into_iter().chain(address).collect();
-        if let Some(wait) = app.throttle.wait(&keys, Instant::now()) {
-            return Err(NotChanged::Slowed(wait));
-        }
+        let attempt = app.throttle.begin(name, self.from.as_deref(), Instant::now()).map_err(NotChanged::Slowed)?;
         if !app.passwords.check(app.users.password_of(name).as_ref(), now).await {
-            app.throttle.failed(&keys, Instant::now());
             app.access.add(name, self.from.clone(), Event::LoginRefused);
             return Err(NotChanged::WrongPassword);
         }
-        app.throttle.succeeded(&keys);
+        app.throttle.succeeded(&attempt);
         self.set_password(name, Some(new)).await.map(drop)
     }
 

@@ -91,6 +91,7 @@ impl ConsoleSettings {
         if let Err(error) = checked {
             let (name, value) = match &error {
                 ConsoleError::BasePath(_) => ("base-path", self.base_path.clone()),
+                ConsoleError::AnonymousMayChange(_) => ("anonymous", self.anonymous.clone().unwrap_or_default()),
                 // Groups that cannot be read still count as groups.
                 ConsoleError::Oidc(_) | ConsoleError::PublicUrl(_) if !problems.is_empty() => return Err(problems),
                 ConsoleError::Oidc(_) | ConsoleError::PublicUrl(_) => {
@@ -130,6 +131,12 @@ impl ConsoleSettings {
             match range.parse() {
                 Ok(range) => options.trusted_proxies.push(range),
                 Err(reason) => wrong("trusted-proxies", range, reason),
+            }
+        }
+        for name in &self.allowed_hosts {
+            match name.parse() {
+                Ok(name) => options.allowed_hosts.push(name),
+                Err(reason) => wrong("allowed-hosts", name, reason),
             }
         }
         let Some(user) = &self.proxy_user_header else { return };

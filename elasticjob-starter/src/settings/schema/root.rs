@@ -241,6 +241,14 @@ const CONSOLE: &[Setting] = &[
     .otherwise("the address of a client is that of its connection")
     .example("127.0.0.1,10.0.0.0/8"),
     Setting::value(
+        "allowed-hosts",
+        Kind::List,
+        "The names, without a port, by which browsers call the console, beside those of this host and the address that it \
+         listens on. Needed for `anonymous` and `proxy-user-header` alone: users and programs may call it by any name.",
+    )
+    .otherwise("none")
+    .example("jobs.example.com"),
+    Setting::value(
         "proxy-user-header",
         Kind::Text,
         "The header in which these proxies say who the caller is. Groups with roles are those of `console-groups`. The proxy has \
@@ -254,7 +262,8 @@ const CONSOLE: &[Setting] = &[
     Setting::value(
         "anonymous",
         Kind::Text,
-        "The role of visitors who did not log in: `viewer`, `operator`, `editor` or `admin`.",
+        "The role of visitors who did not log in: `viewer`, `operator`, `editor` or `admin`. One that other hosts can use, because \
+         of `address`, is `viewer` at the most.",
     )
     .otherwise("they have to log in")
     .example("viewer"),

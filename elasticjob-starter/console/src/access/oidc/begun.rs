@@ -10,6 +10,9 @@ pub(crate) const LASTS: Duration = Duration::from_secs(600);
 /// How many logins wait at a time; of more the oldest goes.
 const MOST: usize = 10_000;
 
+/// The longest page that a login leads to, in bytes: of more it leads to the first page.
+const LONGEST_NEXT: usize = 1_024;
+
 /// A login that waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Begun {
@@ -28,7 +31,10 @@ pub(super) struct Begun {
 pub(super) struct BegunLogins(Mutex<HashMap<String, Begun>>);
 
 impl BegunLogins {
-    pub(super) fn put(&self, state: String, begun: Begun) {
+    pub(super) fn put(&self, state: String, mut begun: Begun) {
+        if begun.next.len() > LONGEST_NEXT {
+            begun.next = "/".to_owned();
+        }
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() >= MOST {
             waiting.retain(|_, one| begun.at.duration_since(one.at) < LASTS);
@@ -74,6 +80,15 @@ mod tests {
         assert!(logins.take("foreign", "b", now).is_some(), "another browser does not use it up");
         assert_eq!(logins.take("late", "b", now + LASTS), None);
         assert_eq!(logins.take("", "b", now), None);
+    }
+
+    #[test]
+    fn a_page_with_a_long_address_is_not_kept() {
+        let (logins, now) = (BegunLogins::default(), Instant::now());
+        for (length, kept) in [(LONGEST_NEXT, LONGEST_NEXT), (LONGEST_NEXT + 1, 1)] {
+            logins.put("s".to_owned(), Begun { next: "/".repeat(length), ..begun(now) });
+            assert_eq!(logins.take("s", "b", now).expect("it waits").next.len(), kept);
+        }
     }
 
     #[test]

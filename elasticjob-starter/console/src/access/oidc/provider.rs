@@ -16,6 +16,9 @@ use crate::oidc_options::{OidcOptions, is_safe};
 /// What the issuer published is read again after so long.
 const FRESH: Duration = Duration::from_secs(3_600);
 
+/// An issuer that did not answer as it should is asked again after so long: visitors without a login make the console ask.
+const FAILED: Duration = Duration::from_secs(5);
+
 /// How long an answer may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -46,6 +49,8 @@ pub(super) struct Known {
 pub(super) struct Provider {
     client: OnceCell<Client>,
     known: Mutex<Option<Arc<Known>>>,
+    /// Why the last reading failed, and when; the lock is held while one reads, as many may ask at a time.
+    failed: tokio::sync::Mutex<Option<(Instant, OidcProblem)>>,
 }
 
 #[derive(Deserialize)]
@@ -74,13 +79,25 @@ impl Provider {
         made.await.map_err(OidcProblem::Issuer)
     }
 
+    fn fresh(&self) -> Option<Arc<Known>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        known.filter(|known| known.read.elapsed() < FRESH)
+    }
+
     /// What the issuer published, as it was read within the last hour.
     pub(super) async fn known(&self, options: &OidcOptions) -> Result<Arc<Known>, OidcProblem> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match known.filter(|known| known.read.elapsed() < FRESH) {
-            Some(known) => Ok(known),
-            None => self.read(options).await,
+        if let Some(known) = self.fresh() {
+            return Ok(known);
         }
+        let mut failed = self.failed.lock().await;
+        match (self.fresh(), failed.as_ref()) {
+            (Some(known), _) => return Ok(known),
+            (None, Some((at, problem))) if at.elapsed() < FAILED => return Err(problem.clone()),
+            _ => {}
+        }
+        let read = self.read(options).await;
+        *failed = read.as_ref().err().map(|problem| (Instant::now(), problem.clone()));
+        read
     }
 
     /// Reads it.

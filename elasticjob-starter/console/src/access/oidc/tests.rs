@@ -363,3 +363,13 @@ async fn a_document_of_another_issuer_or_with_unsafe_addresses_is_not_used() {
         assert!(!answer.body.contains("evil.example"), "the log says it, not the page: {}", answer.body);
     }
 }
+
+#[tokio::test]
+async fn an_issuer_that_failed_is_not_asked_again_at_once() {
+    let issuer = Issuer::start().await;
+    let console = console_at(&issuer);
+    issuer.plan(|plan| plan.document = json!({ "jwks_uri": null }));
+    assert_eq!(call(&console, request("GET", "/login/oidc", None)).await.status, StatusCode::BAD_GATEWAY);
+    issuer.plan(|plan| plan.document = json!({}));
+    assert_eq!(call(&console, request("GET", "/login/oidc", None)).await.status, StatusCode::BAD_GATEWAY);
+}

@@ -9,7 +9,7 @@ type Answer = (u16, Code);
 
 const REGISTRY: [Answer; 3] =
     [(404, Code::NoSuchRegistry), (502, Code::RegistryRefused), (503, Code::RegistryUnreachable)];
-const CALLER: [Answer; 2] = [(401, Code::NotLoggedIn), (403, Code::Forbidden)];
+const CALLER: [Answer; 3] = [(401, Code::NotLoggedIn), (403, Code::Forbidden), (421, Code::WrongHost)];
 const WRITE: [Answer; 1] = [(409, Code::Contended)];
 const TRIGGER: [Answer; 3] = [(409, Code::NoEnabledInstance), (409, Code::KeyInUse), (422, Code::KeyReused)];
 const STORED: [Answer; 2] = [(404, Code::NoConfiguration), (409, Code::UnreadableConfiguration)];
@@ -82,7 +82,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         ("GET", Some("graph")) => codes.push((502, Code::TracesUnreadable)),
         ("POST", Some("checks")) if has("data-sources") => codes.push((404, Code::NotTraced)),
         ("PUT", Some("acknowledgement")) => codes.extend([(404, Code::NoSuchAlarm), (503, Code::DataUnusable)]),
-        ("GET", Some("events")) => codes.push((503, Code::TooManyStreams)),
+        ("GET", Some("events")) => codes.extend([(429, Code::TooManyStreams), (503, Code::TooManyStreams)]),
         ("GET", Some("nodes")) => codes.extend([(400, Code::BadRequest), (404, Code::NoSuchNode)]),
         ("GET", Some("{server}")) => codes.push((404, Code::NoSuchServer)),
         ("POST", Some("triggers")) => codes.extend(TRIGGER.iter().chain(&WRITE)),
