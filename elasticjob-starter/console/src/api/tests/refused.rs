@@ -69,7 +69,7 @@ async fn a_fire_is_run_again_by_those_alone_who_may_operate_the_jobs_after_it_to
     };
     let billing = Grant::everywhere(Role::Operator).jobs("billing-*");
     let sees = Grant::everywhere(Role::Viewer).jobs("payroll");
-    let refused = run_again(&[billing.clone()]).await;
+    let refused = run_again(std::slice::from_ref(&billing)).await;
     assert_eq!(problem(&refused), code(403, "forbidden"));
     assert!(!refused.body.contains("payroll"), "{}", refused.body);
     let refused = run_again(&[billing.clone(), sees]).await;
