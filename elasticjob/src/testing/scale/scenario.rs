@@ -309,6 +309,9 @@ impl World {
 
     /// A process is asked to leave, and another one takes its place.
     fn leave(&mut self, process: usize) {
+        if self.processes[process].hosts.is_empty() {
+            return;
+        }
         self.processes[process].is_up = false;
         for host in self.processes[process].hosts.clone() {
             self.look_at(self.hosts[host].job);
