@@ -22,6 +22,7 @@ pub mod programs;
 pub mod proxy;
 pub mod records;
 pub mod retry_reads;
+pub mod scale;
 #[cfg(feature = "cloud")]
 pub mod scheduler;
 #[cfg(feature = "cloud")]

@@ -6,4 +6,6 @@ pub mod registry_suite;
 #[doc(hidden)]
 pub mod rng;
 #[doc(hidden)]
+pub mod scale;
+#[doc(hidden)]
 pub mod sim;
