@@ -1,10 +1,12 @@
 //! Files in which carriers keep what a process wrote, and how it ended.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+
+use elasticjob::log::warn;
 
 /// The variables of the scheduler that a process gets. All others may be secrets of the scheduler.
 pub(crate) const INHERITED: [&str; 8] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "SSL_CERT_FILE"];
@@ -31,27 +33,24 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(beside, path)
 }
 
-/// Makes a folder that no other user can read: programs have secrets in their environment and outputs. One that is there and
-/// open is closed.
+/// Makes a folder that no other user can read. One that is there keeps its mode, as it may be a folder of the host: where it
+/// is open, that is told. What is written into it by [`write_whole`] is closed in any case.
 ///
 /// # Errors
-/// It cannot be made, belongs to another user, or is one that all users write into, as `/tmp`.
+/// It cannot be made, or is one that all users write into, as `/tmp`.
 pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let mode = fs::metadata(folder)?.permissions().mode();
-    if mode & 0o077 == 0 {
-        return Ok(());
-    }
-    let open = |why: String| {
-        let (folder, mode) = (folder.display(), mode & 0o7777);
-        let text =
-            format!("{folder} is open to other users (mode {mode:o}) and {why}: give a folder of your own, chmod 700");
-        io::Error::new(io::ErrorKind::PermissionDenied, text)
-    };
+    let mode = fs::metadata(folder)?.permissions().mode() & 0o7777;
+    let place = folder.display();
     if mode & STICKY != 0 {
-        return Err(open("all users write into it".to_owned()));
+        let why =
+            format!("all users write into {place} (mode {mode:o}): give a folder that is closed to others, chmod 700");
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
-    fs::set_permissions(folder, Permissions::from_mode(mode & 0o700)).map_err(|error| open(error.to_string()))
+    if mode & 0o077 != 0 {
+        warn!("{place} is open to other users (mode {mode:o}): they see the names of jobs there; chmod 700 closes it");
+    }
+    Ok(())
 }
 
 /// The bit of the mode of a folder that many users write into.
@@ -99,11 +98,13 @@ fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+
     use super::*;
     use crate::scratch::Scratch;
 
     #[test]
-    fn an_open_folder_is_closed_and_one_of_all_users_is_refused() {
+    fn a_new_folder_is_closed_one_that_is_there_keeps_its_mode_and_one_of_all_users_is_refused() {
         let scratch = Scratch::new();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
         let (new, open, shared) =
@@ -115,7 +116,7 @@ mod tests {
             fs::set_permissions(folder, Permissions::from_mode(before)).unwrap();
         }
         make_private(&open).unwrap();
-        assert_eq!(mode(&open), 0o700);
+        assert_eq!(mode(&open), 0o755);
         assert!(make_private(&shared).unwrap_err().to_string().contains("chmod 700"));
         assert_eq!(mode(&shared), 0o1777);
     }

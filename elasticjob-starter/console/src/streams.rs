@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::Extensions;
 
-use crate::access::{Identity, address};
+use crate::access::{Identity, address, network};
 
 /// The most streams at a time. The tab in front of each reader has one.
 pub(crate) const MOST: usize = 64;
@@ -54,7 +54,9 @@ impl Streams {
     pub(crate) fn take(&self, identity: &Identity, extensions: &Extensions) -> Result<Place, NoPlace> {
         // Visitors of a server that knows no addresses share the places in all.
         let caller = match identity.is_anonymous() {
-            true => address(extensions).map(|address| format!("address {address}")),
+            true => address(extensions)
+                .and_then(|address| address.parse().ok())
+                .map(|address| format!("address {}", network(address))),
             false => Some(format!("user {}", identity.name())),
         };
         let mut taken = self.lock();

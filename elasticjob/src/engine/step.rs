@@ -31,6 +31,7 @@ impl JobEngine {
     pub fn handle(&mut self, now: Now, event: Event) {
         self.session.see(now);
         self.clock.see(now);
+        self.dependencies.reruns.pass(now.mono);
         self.deafen_by(now, &event);
         if self.phase == Phase::Stopped {
             self.note(now, event);

@@ -159,11 +159,11 @@ fn open_to_others(path: &std::path::Path) -> u32 {
 async fn no_other_user_reads_what_is_kept_of_a_process() {
     let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
     let folder = host.scratch.path().join("work");
-    // A version before made it open.
+    // A folder of the host, which stays as it is.
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     let carrier = host.connect();
-    assert_eq!(open_to_others(&folder), 0);
+    assert_eq!(open_to_others(&folder), 0o055);
     let app = Arc::new(host.app("closed", "umask; echo told >&2; umask 022; touch $ELASTICJOB_FAILURE.made"));
     let job = json!({ "jobName": "closed", "appName": "closed", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
                       "memoryMB": 16, "shardingTotalCount": 1 });

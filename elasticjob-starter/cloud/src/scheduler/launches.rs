@@ -263,20 +263,23 @@ impl Launches {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stops everything that the carrier runs for a job.
+    /// Stops everything that the carrier runs for a job. A launch that cannot be stopped keeps no other one running.
     ///
     /// # Errors
-    /// [`CarrierError`] when the engine did not answer. Then something may go on: call again.
+    /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
     pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
-        let carrier = &self.0.carrier;
-        for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
-            let states = carrier.states(&id).await?.unwrap_or_default();
-            let items: Vec<ShardingItem> =
-                states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
-            if !items.is_empty() {
-                carrier.stop(&id, &items, grace).await?;
-            }
+        let mut first = Ok(());
+        for id in self.0.carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
+            let stopped = self.stop_launch(&id, grace).await;
+            first = first.and(stopped);
         }
-        Ok(())
+        first
+    }
+
+    async fn stop_launch(&self, id: &LaunchId, grace: Duration) -> Result<(), CarrierError> {
+        let states = self.0.carrier.states(id).await?.unwrap_or_default();
+        let items: Vec<ShardingItem> =
+            states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
+        if items.is_empty() { Ok(()) } else { self.0.carrier.stop(id, &items, grace).await }
     }
 }

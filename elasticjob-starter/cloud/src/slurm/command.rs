@@ -53,8 +53,24 @@ const NOT_NOW: [&str; 9] = [
     "Invalid authentication credential",
 ];
 
-/// What Slurm says where it refuses the request, and would refuse it again. All else is tried again: a new version has texts
-/// of its own, the network has more, and to repeat a request is harmless.
+/// What Slurm says before the text of a refusal of its controller, whatever the text is: plug-ins of sites have their own.
+const REFUSED: &str = "batch job submission failed: ";
+
+/// What stands there where the network, or the time that the answer took, is the reason.
+const ON_THE_WAY: [&str; 9] = [
+    "connect",
+    "header lengths",
+    "host",
+    "receive failure",
+    "send failure",
+    "socket",
+    "temporarily",
+    "timed out",
+    "zero bytes",
+];
+
+/// What Slurm says where it refuses the request, and would refuse it again. All else but a refusal of the controller is tried
+/// again: the network has many texts, and to repeat a request is harmless.
 const FINAL: [&str; 30] = [
     // The job.
     "access/permission denied",
@@ -130,9 +146,16 @@ fn failure(program: &str, code: Option<i32>, said: &str) -> Failed {
         None => Failed::Unknown(format!("{program} was killed: {why}")),
         // Asked first: the same answer may have the text of a refusal besides.
         Some(_) if NOT_NOW.iter().any(|text| said.contains(text)) => Failed::NotReached(format!("{program}: {why}")),
+        Some(_) if is_refusal_of_controller(&lower) => Failed::Refused(format!("{program}: {why}")),
         Some(_) if FINAL.iter().any(|text| lower.contains(text)) => Failed::Refused(format!("{program}: {why}")),
         Some(_) => Failed::Unknown(format!("{program}: {why}")),
     }
+}
+
+/// Whether the controller has answered, and takes no such job.
+fn is_refusal_of_controller(lower: &str) -> bool {
+    let reason = lower.split_once(REFUSED).map(|(_, reason)| reason);
+    reason.is_some_and(|reason| !ON_THE_WAY.iter().any(|text| reason.contains(text)))
 }
 
 #[cfg(test)]
@@ -158,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_to_be_final_is_tried_again() {
+    fn what_went_wrong_on_the_way_is_tried_again_and_what_the_controller_refuses_is_not() {
         let of =
             |said: &str| failure("sbatch", Some(1), &format!("sbatch: error: Batch job submission failed: {said}"));
         for said in [
@@ -168,12 +191,13 @@ mod tests {
             "No route to host",
             "Unknown host",
             "Header lengths are longer than data received",
-            "Unspecified error",
-            "a text of a version that is not written yet",
+            "Zero Bytes were transmitted or received",
         ] {
             assert!(matches!(of(said), Failed::Unknown(_)), "{said}: {:?}", of(said));
         }
         for said in [
+            "Unspecified error",
+            "a text of a plug-in of the site",
             "Invalid account or account/partition combination specified",
             "Invalid qos specification",
             "Invalid feature specification",
@@ -185,6 +209,8 @@ mod tests {
         ] {
             assert!(matches!(of(said), Failed::Refused(_)), "{said}: {:?}", of(said));
         }
+        let unknown = failure("squeue", Some(1), "slurm_load_jobs error: a text of a version that is not written yet");
+        assert!(matches!(unknown, Failed::Unknown(_)), "{unknown:?}");
         let gone = "scancel: error: Kill job error on job id 7: Invalid job id specified";
         assert!(matches!(failure("scancel", Some(1), gone), Failed::Refused(_)));
     }

@@ -66,6 +66,9 @@ impl Failures {
 pub(crate) struct Attempt {
     account: Key,
     address: Option<Key>,
+    /// When an attempt of the address had failed last.
+    failed_before: Option<Instant>,
+    begun: Instant,
 }
 
 impl Attempt {
@@ -84,9 +87,10 @@ impl Throttle {
     /// Begins an attempt of an address with an account, or says how long the caller has to wait before the next one.
     pub(crate) fn begin(&self, account: &str, address: Option<&str>, now: Instant) -> Result<Attempt, Duration> {
         let address = address.and_then(|address| address.parse().ok()).map(network);
-        let attempt =
-            Attempt { account: Key::Account(account.to_owned(), address), address: address.map(Key::Address) };
         let mut failures = self.lock();
+        let (account, address) = (Key::Account(account.to_owned(), address), address.map(Key::Address));
+        let failed_before = address.as_ref().and_then(|key| failures.get(key)).map(|failed| failed.last);
+        let attempt = Attempt { account, address, failed_before, begun: now };
         let wait = |key: &Key| {
             let failed = failures.get(key)?;
             (failed.last + failed.wait(key.free())).checked_duration_since(now).filter(|wait| !wait.is_zero())
@@ -111,8 +115,12 @@ impl Throttle {
             && let Some(failed) = failures.get_mut(key)
         {
             failed.count -= 1;
-            if failed.count == 0 {
-                failures.remove(key);
+            // Otherwise logins that succeed would keep old failures from being forgotten. Of several attempts at the same
+            // time the one that began last is not taken back.
+            match attempt.failed_before {
+                _ if failed.count == 0 => drop(failures.remove(key)),
+                Some(before) if failed.last == attempt.begun => failed.last = before,
+                _ => {}
             }
         }
     }
@@ -194,6 +202,22 @@ mod tests {
         });
         assert_eq!(guesses.count(), FREE_OF_ADDRESS as usize + 1);
         assert!(throttle.begin("root", Some("203.0.113.9"), now).is_ok());
+    }
+
+    #[test]
+    fn logins_that_succeed_keep_no_old_failure_in_mind() {
+        let (throttle, mut now) = (Throttle::default(), Instant::now());
+        for number in 0..=FREE_OF_ADDRESS {
+            let _fails = throttle.begin(&number.to_string(), HERE, now).expect("there is no wait yet");
+        }
+        now += LONGEST;
+        for _ in 0..3 {
+            throttle.succeeded(&throttle.begin("own", HERE, now).expect("the wait is over"));
+            now += FORGOTTEN / 2;
+        }
+        for _ in 0..3 {
+            throttle.succeeded(&throttle.begin("own", HERE, now).expect("the failures are forgotten"));
+        }
     }
 
     #[test]

@@ -84,6 +84,11 @@ impl Reruns {
         self.taken.clear();
     }
 
+    /// Time has passed for the leader.
+    pub(crate) fn pass(&mut self, now: Duration) {
+        self.taken.pass(now);
+    }
+
     /// Events may have been missed: whether triggers wait has to be seen anew.
     pub(crate) fn expect_missed_events(&mut self) {
         self.taken.clear();

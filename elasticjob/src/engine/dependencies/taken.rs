@@ -10,7 +10,8 @@ use crate::ident::JobName;
 /// it for items that it gets within ten seconds.
 pub(super) const SETTLES: Duration = Duration::from_secs(12);
 
-/// A leader that looks so long after a re-run has settled stood still meanwhile: what it knows of the job may be as old.
+/// A leader to which nothing happened until so long after that time stood still meanwhile: what it knows of the job may be as
+/// old. It sets a timer for that time.
 const STOOD_STILL: Duration = Duration::from_secs(1);
 
 /// Since when no trigger waits at a job for a re-run, as this leader saw it, by the clock that never steps: those of the hosts
@@ -21,25 +22,30 @@ pub(super) struct Taken(BTreeMap<(JobName, Rerun), Since>);
 #[derive(Debug, Clone, Copy)]
 struct Since {
     at: Duration,
-    /// Whether the leader looked when the time was over.
+    /// Whether the leader was awake when the time was over.
     is_settled: bool,
 }
 
 impl Since {
-    /// The leader looks again. It does where the time is over, also where nothing happens.
-    fn seen(self, now: Duration) -> Self {
+    fn pass(&mut self, now: Duration) {
         match now.checked_sub(self.at + SETTLES) {
-            Some(late) if !self.is_settled && late > STOOD_STILL => Self { at: now, is_settled: false },
-            Some(_) => Self { is_settled: true, ..self },
-            None => self,
+            Some(late) if !self.is_settled && late > STOOD_STILL => self.at = now,
+            Some(_) => self.is_settled = true,
+            None => {}
         }
     }
 }
 
 impl Taken {
+    /// Time has passed, whether the leader may look now or not: a write may be out.
+    pub(super) fn pass(&mut self, now: Duration) {
+        self.0.values_mut().for_each(|since| since.pass(now));
+    }
+
     /// Takes the jobs at which no trigger waits now for a re-run that they were triggered for.
     pub(super) fn look(&mut self, taken: impl IntoIterator<Item = (JobName, Rerun)>, now: Duration) {
-        let known = |key: &_| self.0.get(key).map_or(Since { at: now, is_settled: false }, |since| since.seen(now));
+        self.pass(now);
+        let known = |key: &_| self.0.get(key).copied().unwrap_or(Since { at: now, is_settled: false });
         self.0 = taken.into_iter().map(|key| (key.clone(), known(&key))).collect();
     }
 
