@@ -57,7 +57,8 @@ impl Driver {
         self.report(self.failure(Failed::Coordination, panic.to_owned()));
         // The runs get the grace that every run gets when it is cut off, by the clock that goes on while the machine is
         // suspended. The stand-in waits for their code.
-        let abort_at = Deadline::Mono(self.environment.now().mono + self.engine.grace());
+        let abort_at = self.environment.now().mono + self.engine.grace();
+        let abort_at = Deadline::Mono(self.environment.by_clock(abort_at));
         for (item, live) in std::mem::take(&mut self.running) {
             live.cancel();
             let running = live.running().clone();
