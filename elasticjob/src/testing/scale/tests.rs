@@ -47,8 +47,8 @@ fn a_seed_decides_everything() {
 
 #[test]
 fn a_slice_stands_for_the_whole() {
-    let whole = play(&Deployment { alignment: Alignment::Spread, ..deployment(20, 400, 3, 3) });
-    let slice = play(&Deployment { alignment: Alignment::Spread, slices: 2, ..deployment(20, 400, 3, 3) });
+    let whole = play(&Deployment { alignment: Alignment::Spread, ..deployment(20, 100, 3, 3) });
+    let slice = play(&Deployment { alignment: Alignment::Spread, slices: 2, ..deployment(20, 100, 3, 3) });
     let close = |a: u64, b: u64| a.abs_diff(b) * 20 <= a;
     assert_eq!((whole.quiet.begun, slice.quiet.begun), (whole.quiet.due, slice.quiet.due));
     assert!(close(whole.mean.operations, slice.mean.operations), "{:?} {:?}", whole.mean, slice.mean);
