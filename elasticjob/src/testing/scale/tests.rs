@@ -44,18 +44,3 @@ fn a_seed_decides_everything() {
     let played = || format!("{:?}", play(&Deployment { alignment: Alignment::Spread, ..deployment(10, 20, 3, 3) }));
     assert_eq!(played(), played());
 }
-
-#[test]
-fn a_slice_stands_for_the_whole() {
-    let whole = play(&Deployment { alignment: Alignment::Spread, ..deployment(20, 100, 3, 3) });
-    let slice = play(&Deployment { alignment: Alignment::Spread, slices: 2, ..deployment(20, 100, 3, 3) });
-    let close = |a: u64, b: u64| a.abs_diff(b) * 20 <= a;
-    assert_eq!((whole.quiet.begun, slice.quiet.begun), (whole.quiet.due, slice.quiet.due));
-    assert!(close(whole.mean.operations, slice.mean.operations), "{:?} {:?}", whole.mean, slice.mean);
-    assert!(close(whole.mean.notifications, slice.mean.notifications), "{:?} {:?}", whole.mean, slice.mean);
-    assert_eq!(whole.kept.watches, slice.kept.watches);
-    for report in [whole, slice] {
-        assert_eq!(report.loss.lost_runs, report.loss.taken_over);
-        assert!(report.loss.settled_after.is_some() && report.rolling_after.is_some());
-    }
-}
