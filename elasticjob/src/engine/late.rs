@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::dependencies::Release;
 use super::engine::JobEngine;
 use super::notice::Notice;
+use super::own_fires::OwnFires;
 use super::planted::Bug;
 use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::clock::Now;
@@ -228,10 +229,12 @@ impl JobEngine {
     /// Reports which fires before this one no instance began for items that came here.
     pub(super) fn tell_unbegun(&mut self, fire: Fire, items: &[ShardingItem]) -> Result<(), Unread> {
         let Fire::Scheduled(at) = fire else { return Ok(()) };
+        let fires = self.own_fires();
         let mut unbegun: Vec<(i64, ShardingItem)> = Vec::new();
         for item in items {
             let record = self.record_of(*item)?;
-            let Some(from) = self.first_unbegun(*item, &record, at) else { continue };
+            let first = fires.as_ref().and_then(|fires| self.first_unbegun(fires, *item, &record, at));
+            let Some(from) = first else { continue };
             match self.evidence(*item, from)? {
                 Evidence::NotBegun => unbegun.push((from, *item)),
                 Evidence::MadeSince | Evidence::Java => {}
@@ -245,40 +248,26 @@ impl JobEngine {
 
     /// The first fire of an item after those that the record of another instance covers, if it comes before this one
     /// and was not reported as given up.
-    fn first_unbegun(&self, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
+    fn first_unbegun(&self, fires: &OwnFires, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
         let by_another = record.last.as_ref().is_none_or(|begun| begun.instance != self.identity.instance);
         let through = record.through.filter(|_| by_another)?;
         // Before the schedule was followed other fires were due, or no fire was recorded.
-        if self.schedule().is_some() && self.configuration.follows_since.is_none_or(|since| since > through) {
+        let is_followed = self.configuration.follows_since.is_some_and(|since| since <= through);
+        if matches!(fires, OwnFires::Scheduled(_)) && !is_followed {
             return None;
         }
         // What a clock far ahead began has run.
-        let next_after = |after| self.next_fire_of(item, after);
+        let next_after = |after| fires.next_after(item, after);
         let first = next_after(through).filter(|first| record.ahead != Some(*first));
         let first = first.or_else(|| next_after(record.ahead?))?;
         self.fires.given_up.first_unsaid(item, first, next_after).filter(|first| *first < at)
     }
 
-    /// The first fire after a time that an item has to run for: of the schedule, or of those that were decided by what other
-    /// jobs did.
-    fn next_fire_of(&self, item: ShardingItem, after: i64) -> Option<i64> {
-        if let Some(schedule) = self.schedule() {
-            return schedule.next_after(after);
-        }
-        let known = self.mirror.need(&JobPath::Dependencies).ok()??;
-        self.read_decided(known)?.due_after(after, item).map(|due| due.at)
-    }
-
     /// Remembers the items that are given up for a scheduled fire, because that is reported now.
     pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
         let Fire::Scheduled(at) = fire else { return };
-        if !reason.gives_up() {
-            return;
-        }
-        for item in items {
-            let last = self.fires.given_up.last(*item);
-            let is_next = last.is_some_and(|last| self.next_fire_of(*item, last) == Some(at));
-            self.fires.given_up.note(*item, at, is_next);
+        if let Some(fires) = reason.gives_up().then(|| self.own_fires()).flatten() {
+            items.iter().for_each(|item| self.fires.given_up.note(*item, at, |last| fires.next_after(*item, last)));
         }
     }
 

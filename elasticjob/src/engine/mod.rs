@@ -21,6 +21,7 @@ mod listeners;
 mod liveness;
 mod notice;
 mod once_calls;
+mod own_fires;
 mod pending_triggers;
 mod planted;
 mod retry;

@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::audit::Action;
 use super::commit::{Plan, Step};
 use super::{InstanceOfJob, JobSnapshot, NotRerun, OperationError, Operations, Target, read};
-use crate::config::{JobConfiguration, wire};
-use crate::engine::{DependencyRecord, FollowedRerun, ParentView};
+use crate::config::JobConfiguration;
+use crate::engine::{DependencyRecord, FollowedRerun};
 use crate::fire::{Begun, Rerun};
 use crate::ident::JobName;
 use crate::registry::layout::JobPath;
@@ -146,18 +146,10 @@ impl Operations {
 
     /// What the leader of a job after others has decided, with the version of that.
     async fn decided(&self, job: JobName) -> Result<Option<(JobName, (DependencyRecord, i32))>, OperationError> {
-        let (node, config) =
-            tokio::try_join!(self.get(JobPath::Dependencies.absolute(&job)), self.get(JobPath::Config.absolute(&job)))?;
-        let Some(node) = node else { return Ok(None) };
+        let (view, version) = self.decided_view(&job).await?;
         // The note makes the node younger: what it holds of a clock that was ahead would count from then on.
-        let view = ParentView {
-            configuration: config.and_then(|node| wire::from_yaml(&job, &node.data).ok()).map(Into::into),
-            decided: DependencyRecord::parse(&node.data),
-            decided_at: node.stat.mtime,
-            ..ParentView::default()
-        };
         let record = view.counted(LONG_SESSION).decided;
-        Ok(record.map(|record| (job, (record, node.stat.version))))
+        Ok(record.zip(version).map(|read| (job, read)))
     }
 }
 

@@ -44,8 +44,8 @@ pub const PROCESS: &str = "PROCESS";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessOptions {
-    /// Where it keeps packages, logs and outcomes. It is closed to other users. Two schedulers of this host that run as the
-    /// same user may share it, and then adopt what the other one started.
+    /// Where it keeps packages, logs and outcomes. It is closed to other users where it is made here. Two schedulers of this
+    /// host that run as the same user may share it, and then adopt what the other one started.
     pub folder: PathBuf,
     /// The namespace of the registry center: launches of other namespaces have other names.
     pub namespace: String,
@@ -91,7 +91,7 @@ impl ProcessCarrier {
     /// Makes a carrier. It needs a tokio runtime.
     ///
     /// # Errors
-    /// The folder cannot be made, written, or closed to other users.
+    /// The folder cannot be made or written, or is one that all users write into.
     pub fn new(options: ProcessOptions) -> io::Result<Self> {
         make_private(&options.folder)?;
         // A relative path means another folder to a process that is started in its package.

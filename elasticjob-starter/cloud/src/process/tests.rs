@@ -110,6 +110,16 @@ async fn an_item_that_waits_is_not_started_once_another_scheduler_has_forgotten_
     assert_eq!(other.states(&ids[1]).await, Ok(None));
 }
 
+/// How the first item of a launch ends.
+async fn ended(carrier: &ProcessCarrier, id: &LaunchId) -> Outcome {
+    loop {
+        match carrier.states(id).await.unwrap().and_then(|mut states| states.remove(&0)) {
+            Some(ItemState::Ended { outcome }) => return outcome,
+            _ => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+        }
+    }
+}
+
 /// Kills a process with its keeper, and returns how it ended, and its log.
 async fn killed(failover: bool) -> (Outcome, String) {
     let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
@@ -131,12 +141,7 @@ async fn killed(failover: bool) -> (Outcome, String) {
         }
         let keeper = fs::read_to_string(folder.join("pid")).unwrap().parse().ok().and_then(Pid::from_raw).unwrap();
         kill_process_group(keeper, Signal::KILL).unwrap();
-        loop {
-            match carrier.states(&id).await.unwrap().and_then(|mut states| states.remove(&0)) {
-                Some(ItemState::Ended { outcome }) => return outcome,
-                _ => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
-            }
-        }
+        ended(&carrier, &id).await
     };
     let outcome = tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
     (outcome, carrier.log(&id, 0, 1_000).await.unwrap().unwrap())
@@ -171,12 +176,7 @@ async fn no_other_user_reads_what_is_kept_of_a_process() {
     let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
     let launch = Launch::new(id.clone(), vec![LaunchItem { item: 0, fencing_token: None }], app, job);
     carrier.launch(launch).await.unwrap();
-    let ending = async {
-        while !carrier.states(&id).await.unwrap().unwrap().values().all(|state| state.outcome().is_some()) {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(60), ending).await.unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(60), ended(&carrier, &id)).await.unwrap();
     let item = folder.join("launches").join(id.token("tests")).join("0");
     for name in ["stdout", "stderr", "pid", "exit"] {
         assert_eq!(open_to_others(&item.join(name)), 0, "{name}");

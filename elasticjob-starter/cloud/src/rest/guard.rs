@@ -25,14 +25,6 @@ fn shown(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The name under which the request calls.
-fn host(request: &Request) -> Option<&str> {
-    match request.headers().get("host") {
-        Some(host) => host.to_str().ok(),
-        None => request.uri().authority().map(|authority| authority.as_str()),
-    }
-}
-
 /// The address of the client, behind a trusted proxy as well.
 fn client(api: &Api, extensions: &Extensions, headers: &HeaderMap) -> Option<IpAddr> {
     let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
@@ -57,7 +49,7 @@ pub(super) async fn guard(
         Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.to_string()).into_response(),
     };
     // A page of a foreign name that leads to this host by a trick of its name server shows nothing either.
-    if caller.is_anonymous() && !api.access.is_named_right(host(&request)) {
+    if caller.is_anonymous() && !api.access.is_named_right(request.headers(), request.uri()) {
         let why = "Unauthorized: without a login use http://127.0.0.1, or a name of elasticjob.console.allowed-hosts";
         return Refusal::new(StatusCode::UNAUTHORIZED, why).into_response();
     }

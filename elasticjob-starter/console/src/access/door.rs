@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Uri};
 use chrono::Utc;
 
 use super::grant::{Permission, Role};
-use super::host::HostName;
+use super::host::is_named_right;
 use super::identity::Identity;
 use super::log::Event;
 use super::login::{LoginOutcome, log_in};
@@ -62,10 +62,11 @@ impl Access {
         }
     }
 
-    /// Whether a caller that shows nothing may call under this `Host`: it is a name of this host, the address that the
-    /// console listens on, or one of the [allowed hosts](crate::ConsoleOptions::allowed_hosts).
-    pub fn is_named_right(&self, host: Option<&str>) -> bool {
-        host.and_then(HostName::of_header).is_some_and(|name| name.is_of(&self.0.options))
+    /// Whether a caller that shows nothing may call under the names of its request, each `Host` and the authority of the
+    /// address: they are of this host, the address that the console listens on, or the
+    /// [allowed hosts](crate::ConsoleOptions::allowed_hosts).
+    pub fn is_named_right(&self, headers: &HeaderMap, uri: &Uri) -> bool {
+        is_named_right(&self.0.options, headers, uri)
     }
 
     /// The address of the client of a request that came from `peer`: that which a trusted proxy gives, else `peer`.

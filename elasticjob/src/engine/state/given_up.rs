@@ -9,15 +9,10 @@ use crate::ident::ShardingItem;
 pub(in crate::engine) struct GivenUp(BTreeMap<ShardingItem, (i64, i64)>);
 
 impl GivenUp {
-    /// The last fire of an item that was given up and reported.
-    pub(in crate::engine) fn last(&self, item: ShardingItem) -> Option<i64> {
-        self.0.get(&item).map(|(_, last)| *last)
-    }
-
-    /// Notes that a fire of an item is given up and reported, which is the next one after the last of these or not.
-    pub(in crate::engine) fn note(&mut self, item: ShardingItem, at: i64, is_next: bool) {
+    /// Notes that a fire of an item is given up and reported.
+    pub(in crate::engine) fn note(&mut self, item: ShardingItem, at: i64, next_after: impl FnOnce(i64) -> Option<i64>) {
         let said = self.0.entry(item).or_insert((at, at));
-        *said = if is_next { (said.0, at) } else { (at, at) };
+        *said = if next_after(said.1) == Some(at) { (said.0, at) } else { (at, at) };
     }
 
     /// The first fire of an item, from this one on, that was not reported as given up.
@@ -43,14 +38,14 @@ mod tests {
     fn only_fires_without_one_between_them_are_passed_over() {
         let schedule = Schedule::parse("0/10 * * * * ?", Some("UTC")).unwrap();
         let mut said = GivenUp::default();
-        said.note(1, 20_000, false);
-        said.note(1, 30_000, true);
-        assert_eq!((said.last(1), said.last(2)), (Some(30_000), None));
-        let first = |said: &GivenUp, item, at| said.first_unsaid(item, at, |at| schedule.next_after(at));
+        let next_after = |at| schedule.next_after(at);
+        said.note(1, 20_000, next_after);
+        said.note(1, 30_000, next_after);
+        let first = |said: &GivenUp, item, at| said.first_unsaid(item, at, next_after);
         assert_eq!(first(&said, 1, 20_000), Some(40_000));
         assert_eq!(first(&said, 1, 10_000), Some(10_000), "that was not said");
         assert_eq!(first(&said, 2, 20_000), Some(20_000), "of another item");
-        said.note(1, 60_000, false);
+        said.note(1, 60_000, next_after);
         assert_eq!(first(&said, 1, 60_000), Some(70_000));
         assert_eq!(first(&said, 1, 50_000), Some(50_000));
     }

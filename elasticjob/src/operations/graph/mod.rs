@@ -140,21 +140,28 @@ impl Operations {
 
     /// What the leader of a job after this one knows of it.
     async fn view_of(&self, job: &JobName) -> Result<ParentView, OperationError> {
-        let (config, decided, items, triggers) = tokio::try_join!(
-            self.get(JobPath::Config.absolute(job)),
-            self.get(JobPath::Dependencies.absolute(job)),
+        let ((view, _), items, triggers) = tokio::try_join!(
+            self.decided_view(job),
             self.names(JobPath::Sharding.absolute(job)),
             self.names(JobPath::Triggers.absolute(job)),
         )?;
         let items: Vec<ShardingItem> = items.iter().filter_map(|item| item.parse().ok()).collect();
         let read = read::all(items.iter().map(|item| self.parent_item(job, *item))).await?;
-        Ok(ParentView {
+        Ok(ParentView { items: items.into_iter().zip(read).collect(), triggered: !triggers.is_empty(), ..view })
+    }
+
+    /// The configuration of a job, and what its leader has decided on fires, with the version of the node that says so.
+    pub(super) async fn decided_view(&self, job: &JobName) -> Result<(ParentView, Option<i32>), OperationError> {
+        let (config, decided) =
+            tokio::try_join!(self.get(JobPath::Config.absolute(job)), self.get(JobPath::Dependencies.absolute(job)),)?;
+        let version = decided.as_ref().map(|node| node.stat.version);
+        let view = ParentView {
             configuration: config.and_then(|node| wire::from_yaml(job, &node.data).ok()).map(Into::into),
-            items: items.into_iter().zip(read).collect(),
             decided_at: decided.as_ref().map_or(0, |node| node.stat.mtime),
             decided: decided.and_then(|node| DependencyRecord::parse(&node.data)),
-            triggered: !triggers.is_empty(),
-        })
+            ..ParentView::default()
+        };
+        Ok((view, version))
     }
 
     async fn parent_item(&self, job: &JobName, item: ShardingItem) -> Result<ParentItem, OperationError> {

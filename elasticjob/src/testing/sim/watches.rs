@@ -1,4 +1,5 @@
-//! Delivers events to the watches of the processes. A watch reports what happens after the server has it; an instance sees nothing else.
+//! Delivers events to the watches of the processes. A watch reports what happens after the server has it; an instance sees
+//! nothing else.
 
 use std::collections::BTreeMap;
 

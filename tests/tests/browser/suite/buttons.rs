@@ -158,6 +158,11 @@ impl<'a> Buttons<'a> {
     /// The same for an action, which tells that it was done.
     pub async fn act(&mut self, button: Button, fields: &[(&str, &str)]) {
         self.press(button.clone(), fields).await;
+        self.says_done(&button).await;
+    }
+
+    /// The page tells that an action was done.
+    pub async fn says_done(&self, button: &Button) {
         let told = self.chrome.eval("return document.querySelector('.said.done')?.innerText || ''").await;
         assert_ne!(told, json!(""), "{button:?} says\n{}", self.chrome.text().await);
     }
