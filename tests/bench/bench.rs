@@ -19,9 +19,9 @@ use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::registry::{RegistryCenter, RequestCount, WatchEvent, WatchStream};
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob::schedule::Schedule;
+use elasticjob_test_usage::{arguments, run};
 use elasticjob_tests::measure::{Begins, Begun, ProcessUse, percentiles, sleep_to};
 use elasticjob_tests::records::now_us;
-use elasticjob_tests::usage::{arguments, run};
 use serde_json::json;
 
 const USAGE: &str = "usage: bench --jobs J --items N --seconds S [--zookeeper HOST:PORT [--namespace NAME]] \

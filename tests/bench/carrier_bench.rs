@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use elasticjob_test_usage::arguments;
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::measure::{ProcessUse, percentiles};
 use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
 use elasticjob_tests::slurm::SlurmCluster;
-use elasticjob_tests::usage::arguments;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::{Value, json};
 

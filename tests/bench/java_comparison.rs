@@ -5,8 +5,8 @@
 
 use std::process::ExitCode;
 
+use elasticjob_test_usage::{arguments, run};
 use elasticjob_tests::java_comparison::{Plan, measure, tables};
-use elasticjob_tests::usage::{arguments, run};
 
 const USAGE: &str = "usage: java_comparison [--seconds S] [--rounds R] [--only CASE]";
 

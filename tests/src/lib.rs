@@ -22,7 +22,6 @@ pub mod programs;
 pub mod proxy;
 pub mod records;
 pub mod retry_reads;
-pub mod scale;
 #[cfg(feature = "cloud")]
 pub mod scheduler;
 #[cfg(feature = "cloud")]
@@ -30,7 +29,6 @@ pub mod slurm;
 pub mod tier;
 #[cfg(feature = "databases")]
 pub mod tracing_suite;
-pub mod usage;
 pub mod worker;
 pub mod wrong_clock;
 pub mod zookeeper;

@@ -8,8 +8,8 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use elasticjob_test_usage::arguments;
 use elasticjob_tests::chaos::{Servers, Settings, play};
-use elasticjob_tests::usage::arguments;
 use elasticjob_tests::worker::{self, WorkerPlan};
 
 const USAGE: &str =

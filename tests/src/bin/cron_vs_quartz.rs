@@ -5,10 +5,10 @@
 
 use std::process::ExitCode;
 
+use elasticjob_test_usage::arguments;
 use elasticjob_tests::cron_vs_quartz::compare;
 use elasticjob_tests::java_peer::JavaPeer;
 use elasticjob_tests::records::now_us;
-use elasticjob_tests::usage::arguments;
 use serde_json::{Map, json};
 
 const USAGE: &str = "usage: cron_vs_quartz --rows N [--seed S]";

@@ -4,7 +4,7 @@
 
 use std::process::ExitCode;
 
-use elasticjob_tests::usage::arguments;
+use elasticjob_test_usage::arguments;
 use elasticjob_tests::worker::{self, WorkerPlan};
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<WorkerPlan, String> {

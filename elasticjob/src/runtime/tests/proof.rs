@@ -64,13 +64,14 @@ async fn a_run_whose_session_cannot_be_proven_is_cancelled_in_time_and_the_drive
 async fn jobs_that_fire_together_share_the_proof_of_their_session() {
     const JOBS: u64 = 50;
     let environment = environment();
-    let remote = Remote::far(Duration::from_secs(3), Duration::from_millis(50));
+    let remote = Remote::far(Duration::from_secs(3), Duration::from_millis(200));
     let registry: Arc<dyn RegistryCenter> = remote.clone();
     let mut jobs = Vec::new();
     for number in 0..JOBS {
-        let configuration = each_second(&format!("unmonitored{number}"), 1).monitor_execution(false);
+        let configuration = each_second(&format!("unmonitored{number}"), 1).monitor_execution(false).misfire(false);
         jobs.push(scheduled(&environment, &registry, configuration, reporter().0).await);
     }
+    let fires = || jobs.iter().map(|job| job.handle().status().borrow().fires).sum::<u64>();
     let run = async || {
         let fires = jobs[0].handle().status().borrow().fires;
         for job in &jobs {
@@ -80,11 +81,12 @@ async fn jobs_that_fire_together_share_the_proof_of_their_session() {
     // The first fire comes while the items are assigned.
     run().await;
     run().await;
-    let before = remote.writes.load(Ordering::Relaxed);
+    let (proven, begun) = (remote.checks.load(Ordering::Relaxed), fires());
     run().await;
     run().await;
     run().await;
-    let writes = remote.writes.load(Ordering::Relaxed) - before;
-    // If each job proved the session by itself, there would be three for each job.
-    assert!((1..JOBS).contains(&writes), "{writes} transactions");
+    let (proofs, fires) = (remote.checks.load(Ordering::Relaxed) - proven, fires() - begun);
+    // If each job proved the session by itself, there would be one for each fire. A slow machine spreads the fires over
+    // the second, in which there is room for five proofs.
+    assert!(proofs > 0 && 3 * proofs < fires, "{proofs} proofs of {fires} fires");
 }

@@ -20,6 +20,8 @@ pub(super) struct Remote {
     pub(super) registry: Arc<dyn RegistryCenter>,
     proof: Arc<Mutex<Option<Proof>>>,
     pub(super) writes: AtomicU64,
+    /// The transactions among them that check and change nothing: they prove the session.
+    pub(super) checks: AtomicU64,
     pub(super) is_broken: AtomicBool,
     /// How long a transaction is on its way.
     pub(super) latency: Duration,
@@ -51,6 +53,7 @@ impl Remote {
             proof: Arc::default(),
             latency,
             writes: AtomicU64::new(0),
+            checks: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
             panics: AtomicU64::new(0),
             panics_at_registrations: AtomicU64::new(0),
@@ -83,6 +86,9 @@ impl RegistryCenter for Remote {
         assert!(take(&self.panics).is_err(), "as planned");
         assert!(!registers || take(&self.panics_at_registrations).is_err(), "as planned");
         self.writes.fetch_add(1, Ordering::Relaxed);
+        if transaction.ops().iter().all(|op| matches!(op, Op::Check { .. })) {
+            self.checks.fetch_add(1, Ordering::Relaxed);
+        }
         if self.is_broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
         }

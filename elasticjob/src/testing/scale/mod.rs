@@ -13,8 +13,6 @@ mod drive;
 mod mix;
 mod scenario;
 mod server;
-#[cfg(test)]
-mod tests;
 mod wire;
 mod world;
 

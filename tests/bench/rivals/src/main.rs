@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use elasticjob_tests::measure::{Begins, ProcessUse, percentiles, sleep_to};
 use elasticjob_tests::records::now_us;
-use elasticjob_tests::usage::{arguments, run};
+use elasticjob_test_usage::{arguments, run};
 use serde_json::json;
 
 use self::schedulers::Scheduler;

@@ -5,13 +5,16 @@
 //! `docs/pictures/scale`. With `--quick` it plays a few small deployments, with `--most` none of
 //! more jobs. The same seed gives the same figures.
 
+mod chart;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
 use elasticjob::testing::scale::{Alignment, CostOfFire, Deployment, Rates, Report, cost_of_fire, play};
-use elasticjob_tests::scale::{Chart, Line};
-use elasticjob_tests::usage::arguments;
+use elasticjob_test_usage::arguments;
+
+use chart::{Chart, Line};
 
 const USAGE: &str = "usage: scale [--quick] [--most JOBS] [--seed S] [--write FOLDER]";
 

@@ -1,4 +1,6 @@
-use super::*;
+//! What the scale simulation counts, where it is known from real servers.
+
+use elasticjob::testing::scale::{Alignment, Deployment, Rates, cost_of_fire, play};
 
 fn deployment(processes: u32, jobs: u32, instances: u32, items: u32) -> Deployment {
     let (alignment, rates) = (Alignment::Aligned, Rates::default());

@@ -11,26 +11,26 @@ const COLORS: [&str; 6] = ["#3b82f6", "#ea580c", "#16a34a", "#a855f7", "#db2777"
 
 /// One curve.
 #[derive(Debug, Clone)]
-pub struct Line {
+pub(crate) struct Line {
     /// What the key says.
-    pub name: String,
+    pub(crate) name: String,
     /// Its points. Those without a value above zero are left out.
-    pub points: Vec<(f64, f64)>,
+    pub(crate) points: Vec<(f64, f64)>,
     /// Whether it is a line of dashes.
-    pub is_dashed: bool,
+    pub(crate) is_dashed: bool,
 }
 
 /// A picture of curves.
 #[derive(Debug, Clone)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// The title.
-    pub title: String,
+    pub(crate) title: String,
     /// What the axis to the right is.
-    pub across: String,
+    pub(crate) across: String,
     /// What the axis upwards is.
-    pub up: String,
+    pub(crate) up: String,
     /// The curves.
-    pub lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
 }
 
 /// A logarithmic scale over whole powers of ten.
@@ -77,7 +77,7 @@ fn label(power: i32) -> String {
 
 impl Chart {
     /// The picture. Its text has the colour of the page in a browser that prefers dark pages.
-    pub fn svg(&self) -> String {
+    pub(crate) fn svg(&self) -> String {
         let (left, top, right, bottom) = FIELD;
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let across = Scale::of(points().map(|point| point.0), (left, right));

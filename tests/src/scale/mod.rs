@@ -1,5 +1,0 @@
-//! The pictures of the scale simulation.
-
-mod chart;
-
-pub use chart::{Chart, Line};
