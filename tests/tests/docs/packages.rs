@@ -61,13 +61,13 @@ fn every_published_package_has_its_licence_and_says_what_it_is() {
 
 #[test]
 fn the_gate_packs_every_published_package_together() {
-    let gate = fs::read_to_string(root().join(".ci/run")).expect("the gate");
+    let gate = fs::read_to_string(root().join(".ci/packages")).expect("the gate");
     let packed = gate.lines().find(|line| line.trim_start().starts_with("-p elasticjob-syntax")).expect("its packages");
     let words: Vec<&str> = packed.split_whitespace().collect();
     for folder in published() {
         let manifest = manifest_of(&folder);
         let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"')).expect("a name");
-        assert!(words.contains(&name), ".ci/run does not pack {name}");
+        assert!(words.contains(&name), ".ci/packages does not pack {name}");
     }
 }
 
