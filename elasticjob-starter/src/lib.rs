@@ -33,6 +33,9 @@ pub use elasticjob::{
     register_error_handler, register_job_type, register_listener, register_once_listener, register_sharding_strategy,
     register_thread_pool_size_provider, register_tracing_storage,
 };
+/// The web console: its options are what [`ConsoleSettings::options`](settings::ConsoleSettings::options) makes of settings.
+#[cfg(feature = "console")]
+pub use elasticjob_console;
 /// Registers a function as a job: see [`elasticjob::elastic_job`] for its options.
 pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 /// The library whose tracer provider gets a span for each run of an item. A program must use the same version of it.

@@ -72,7 +72,8 @@ pub use access::{
     Token, TokenHash, TokenProblem, User,
 };
 pub use app::{Console, ConsoleError};
-pub use axum::http::HeaderName;
+/// The library of the router, and of the types of HTTP in signatures: a program that takes it from here has the same version.
+pub use axum;
 pub use oidc_options::OidcOptions;
 pub use options::ConsoleOptions;
 pub use registries::Registry;

@@ -25,10 +25,8 @@ use crate::model::{App, CarriedJob, Problem};
 
 pub use daemon::{Daemon, DaemonProcess};
 pub use error::{CarrierError, LaunchError};
-#[cfg(feature = "kubernetes")]
-pub(crate) use launch::digest;
-pub(crate) use launch::job_token;
 pub use launch::{CARRIED, Carried, Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId};
+pub(crate) use launch::{digest, job_token};
 pub use state::{ItemState, Outcome};
 pub use watch::{EventSender, LaunchEvent, LaunchStream};
 

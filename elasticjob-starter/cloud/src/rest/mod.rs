@@ -26,6 +26,8 @@ use elasticjob_console::Access;
 
 use crate::scheduler::Scheduler;
 
+/// The library of the router: a program that takes it from here has the same version.
+pub use axum;
 pub use openapi::document as openapi_document;
 
 /// What the API works with.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::kept::Kept;
 use super::nodes::DAEMONS;
 use super::registrations::{Registered, Registrations};
 use crate::carrier::{Carrier, Daemon, LaunchError};
@@ -24,6 +25,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 pub(super) struct Daemons {
     pub(super) registry: Arc<dyn RegistryCenter>,
     pub(super) carrier: Arc<dyn Carrier>,
+    pub(super) kept: Kept,
     pub(super) registrations: watch::Receiver<Registrations>,
     pub(super) ending: CancellationToken,
     /// Whether the processes end with the scheduler, as no other one will look after them.
@@ -47,8 +49,9 @@ impl Daemons {
     pub(super) async fn keep_all(mut self) {
         let mut events = self.registry.watch(DAEMONS);
         let mut told = Told::new();
+        let mut knows_earlier = false;
         loop {
-            let again = match self.look(&mut told).await {
+            let again = match self.look(&mut told, &mut knows_earlier).await {
                 Ok(is_done) => !is_done,
                 Err(error) => {
                     warn!("DAEMON jobs are looked at again in {} s: {error}", AGAIN.as_secs());
@@ -64,15 +67,23 @@ impl Daemons {
         }
         for (name, (registered, _)) in told {
             match self.ends_processes {
-                true => drop(self.keep(&registered, 0).await),
+                true if self.keep(&registered, 0).await.is_ok() => drop(self.kept.delete(&name).await),
+                true => {}
                 false => self.carrier.release(&name),
             }
             self.disown(&name).await;
         }
     }
 
-    /// Looks at all jobs. Returns whether the carrier took everything.
-    async fn look(&mut self, told: &mut Told) -> Result<bool, RegistryError> {
+    /// Looks at all jobs. Returns whether the carrier took everything. The first time also at those of which an earlier
+    /// scheduler had something kept here.
+    async fn look(&mut self, told: &mut Told, knows_earlier: &mut bool) -> Result<bool, RegistryError> {
+        if !*knows_earlier {
+            // How many processes there are is not known: whatever is wanted is another number.
+            let earlier = self.kept.all().await?.into_iter();
+            told.extend(earlier.map(|registered| (registered.job.job_name.clone(), (registered, u32::MAX))));
+            *knows_earlier = true;
+        }
         let all = self.registrations.borrow_and_update().clone();
         let daemons = all.jobs.values().filter(|job| job.job_execution_type == ExecutionType::Daemon);
         let wanted: BTreeMap<JobName, Registered> =
@@ -85,6 +96,7 @@ impl Daemons {
                         if all.is_disabled(&registered.job) { 0 } else { registered.job.daemon_instances() };
                     let now = (registered.clone(), instances);
                     if told.get(name) != Some(&now) {
+                        self.kept.note(registered).await?;
                         match self.keep(registered, instances).await {
                             Ok(()) => drop(told.insert(name.clone(), now)),
                             Err(error) => {
@@ -95,13 +107,19 @@ impl Daemons {
                     }
                 }
                 Some(other) => {
-                    if let Some((registered, _)) = told.remove(name) {
-                        info!(job = %name, "scheduler {} looks after the processes of the job now", other.scheduler);
-                        match other.place == self.owner.place {
-                            true => self.carrier.release(name),
-                            false => drop(self.keep(&registered, 0).await),
-                        }
+                    let Some((registered, _)) = told.get(name).cloned() else { continue };
+                    if other.place == self.owner.place {
+                        self.carrier.release(name);
+                    } else if let Err(error) = self.keep(&registered, 0).await {
+                        warn!(job = %name, "the processes of the job, which runs at {} now, go on here: {error}; it is tried \
+                            again", other.place);
+                        is_done = false;
+                        continue;
+                    } else {
+                        self.kept.delete(name).await?;
                     }
+                    told.remove(name);
+                    info!(job = %name, "scheduler {} looks after the processes of the job now", other.scheduler);
                 }
             }
         }
@@ -110,6 +128,7 @@ impl Daemons {
             let Some((registered, _)) = told.get(&name) else { continue };
             match self.keep(registered, 0).await {
                 Ok(()) => {
+                    self.kept.delete(&name).await?;
                     told.remove(&name);
                     self.disown(&name).await;
                 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use elasticjob::api::classed_item_handler;
 use elasticjob::ident::JobName;
 use elasticjob::log::{info, warn};
-use elasticjob::operations::{Force, Operations};
+use elasticjob::operations::{Force, OperationError, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode, StartError};
 use tokio::sync::watch;
@@ -41,10 +41,13 @@ pub(super) struct Means {
 pub(super) async fn keep_all(mut means: Means) {
     let mut running = JoinSet::new();
     let mut tasks: HashMap<JobName, AbortHandle> = HashMap::new();
+    // What is left of jobs that were removed while a scheduler ended is stopped and deleted now.
+    let mut left = means.launches.jobs();
     loop {
         // The task of a job that was removed ends; a job of the same name has another one, once that is over.
         tasks.retain(|_, task| !task.is_finished());
-        let names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
+        let mut names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
+        names.append(&mut left);
         for name in names {
             let keeper = || Keeper { name: name.clone(), means: means.clone() };
             tasks.entry(name.clone()).or_insert_with(|| running.spawn(keeper().keep()));
@@ -88,6 +91,7 @@ impl Keeper {
         let mut current: Option<(Registered, Running)> = None;
         let mut rest = Rest::Unknown;
         let mut grace = DEFAULT_GRACE;
+        let mut is_removed = false;
         loop {
             let (wanted, is_registered) = {
                 let all = self.means.registrations.borrow_and_update();
@@ -110,9 +114,18 @@ impl Keeper {
             if wanted.is_none() && !matches!(rest, Rest::Stopped) {
                 rest = self.stop_processes(&rest, grace).await;
             }
-            let is_left = wanted.is_none() && !matches!(rest, Rest::Stopped);
+            let mut is_left = wanted.is_none() && !matches!(rest, Rest::Stopped);
+            is_removed &= !is_registered;
             if !is_registered && !is_left {
-                return self.remove().await;
+                if !is_removed {
+                    self.remove().await;
+                    is_removed = true;
+                }
+                // What was stopped has its grace period, and the carrier may be away.
+                match self.means.launches.forget_all(&self.name).await {
+                    Ok(true) => return,
+                    Ok(false) | Err(_) => is_left = true,
+                }
             }
             let misses = is_left || (wanted.is_some() && current.is_none());
             tokio::select! {
@@ -176,10 +189,16 @@ impl Keeper {
     /// Removes the nodes of the job. The last scheduler that leaves does it: before, instances are online.
     async fn remove(&self) {
         self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
-        if let Err(error) = Operations::new(self.means.registry.clone()).remove_job(&self.name, Force::No).await {
+        let removed = Operations::new(self.means.registry.clone()).remove_job(&self.name, Force::No).await;
+        if let Err(error) = removed.map(drop).or_else(is_gone) {
             info!(job = %self.name, "the nodes of the job stay in the registry center: {error}");
         }
     }
+}
+
+/// A job that another scheduler has removed is removed.
+fn is_gone(error: OperationError) -> Result<(), OperationError> {
+    if matches!(error, OperationError::NoSuchJob { .. }) { Ok(()) } else { Err(error) }
 }
 
 /// A job that waits for its configuration joins as soon as it can be used.

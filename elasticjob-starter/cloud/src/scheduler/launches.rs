@@ -1,20 +1,20 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use elasticjob::api::{JobClass, JobError, JobResult, ShardingContext};
 use elasticjob::fire::{CancelReason, ExecutionSource};
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::log::warn;
+use elasticjob::log::{info, warn};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::hub::Hub;
-use super::marks::Marks;
+use super::marks::{Marks, Note};
 use super::registrations::Registered;
-use crate::carrier::{Carrier, CarrierError, ItemState, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
+use crate::carrier::{Carrier, CarrierError, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
@@ -22,6 +22,8 @@ const TOGETHER: Duration = Duration::from_millis(200);
 /// The pauses between launches that did not reach the engine.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// The pause before a stop that the carrier did not take is tried again.
+const AGAIN: Duration = Duration::from_secs(5);
 /// How many launches of a job are kept, with their logs.
 const KEPT: usize = 10;
 
@@ -36,6 +38,8 @@ struct Shared {
     groups: Mutex<HashMap<GroupKey, Arc<Group>>>,
     /// The launches of each job that the carrier keeps, the oldest first.
     kept: Mutex<HashMap<JobName, Vec<LaunchId>>>,
+    /// The last launch of each item whose end was seen here.
+    ended: Mutex<HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>>,
 }
 
 /// A launch, and the items of the run that it is for.
@@ -64,8 +68,21 @@ impl JobClass for Launches {
             }
         };
         tokio::select! {
-            outcome = ended => of_job(outcome),
+            outcome = ended => {
+                self.saw_end(&id, item);
+                of_job(outcome)
+            }
             () = context.cancelled() => self.cut(registered, &id, item, context.cut_reason()).await,
+        }
+    }
+}
+
+/// Stops an item as soon as the carrier takes it. When the scheduler dies before, the next launch of the item does it.
+async fn stop_again(carrier: Arc<dyn Carrier>, id: LaunchId, item: ShardingItem, grace: Duration) {
+    loop {
+        sleep(AGAIN).await;
+        if carrier.stop(&id, &[item], grace).await.is_ok() {
+            return info!("item {item} of {id} is stopped now");
         }
     }
 }
@@ -79,7 +96,14 @@ fn of_job(outcome: Outcome) -> JobResult {
 
 impl Launches {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks) -> Self {
-        Self(Arc::new(Shared { carrier, hub, marks, groups: Mutex::default(), kept: Mutex::default() }))
+        Self(Arc::new(Shared {
+            carrier,
+            hub,
+            marks,
+            groups: Mutex::default(),
+            kept: Mutex::default(),
+            ended: Mutex::default(),
+        }))
     }
 
     /// A run is cut off. When its session was lost or the scheduler leaves, another scheduler takes the item over and adopts
@@ -96,8 +120,13 @@ impl Launches {
                 Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
             }
             Some(other) => {
-                if let Err(error) = self.0.carrier.stop(id, &[item], registered.job.grace()).await {
-                    warn!("item {item} of {id} was cut off, and may go on: {error}");
+                let grace = registered.job.grace();
+                if let Err(error) = self.0.carrier.stop(id, &[item], grace).await {
+                    warn!(
+                        "item {item} of {id} was cut off, and goes on for now: {error}; the stop is tried again every {} s",
+                        AGAIN.as_secs()
+                    );
+                    tokio::spawn(stop_again(self.0.carrier.clone(), id.clone(), item, grace));
                 }
                 Err(JobError::message(format!("it was stopped: {other}")))
             }
@@ -181,9 +210,10 @@ impl Launches {
     /// was launched, and that may not run twice is lost.
     async fn prepare(&self, launch: &mut Launch) -> Result<(), String> {
         let id = launch.id.clone();
+        let noted = self.0.marks.read(&id.job).await?;
         if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
             let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
-            let before = self.0.marks.launched(&id).await?;
+            let before = noted.of(&id);
             let is_lost = |item: &LaunchItem| before.contains(&item.item) && !known.contains_key(&item.item);
             let lost: Vec<LaunchItem> = launch.items.extract_if(.., |item| is_lost(item)).collect();
             for item in lost {
@@ -193,7 +223,58 @@ impl Launches {
             }
         }
         let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-        if items.is_empty() { Ok(()) } else { self.0.marks.note(&id, &items).await }
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.end_former(&id, &items, &noted, launch.job.grace()).await?;
+        self.0.marks.note(&id, &items, noted).await
+    }
+
+    /// Waits until these items run no more for an earlier fire, which is over for the job: such a run was cut off, and has its
+    /// grace period or was never told to end.
+    async fn end_former(
+        &self,
+        id: &LaunchId,
+        items: &[ShardingItem],
+        noted: &Note,
+        grace: Duration,
+    ) -> Result<(), String> {
+        let mut formers: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
+        if noted.is_empty() {
+            // It is the first launch since the job was registered: perhaps a job of this name was removed a moment ago.
+            let all = self.0.carrier.launches().await.map_err(|error| error.to_string())?;
+            let of_job = all.into_iter().filter(|other| other.job == id.job && other != id);
+            formers.extend(of_job.map(|former| (former, items.to_vec())));
+        }
+        for item in items {
+            if let Some(former) = noted.former(*item, id).filter(|former| !self.has_seen_end(former, *item)) {
+                formers.entry(former).or_default().push(*item);
+            }
+        }
+        for (former, mut items) in formers {
+            let states = self.0.carrier.states(&former).await.map_err(|error| error.to_string())?.unwrap_or_default();
+            items.retain(|item| states.get(item).is_some_and(|state| state.outcome().is_none()));
+            if items.is_empty() {
+                continue;
+            }
+            info!("{id} is launched when items {items:?} of {former} have ended, which were cut off");
+            self.0.carrier.stop(&former, &items, grace).await.map_err(|error| error.to_string())?;
+            let followed: Vec<_> = items.iter().map(|item| (*item, self.0.hub.follow(&former, *item))).collect();
+            self.0.hub.accepted(&former, &items).await;
+            for (item, mut following) in followed {
+                following.outcome().await;
+                self.saw_end(&former, item);
+            }
+        }
+        Ok(())
+    }
+
+    fn saw_end(&self, id: &LaunchId, item: ShardingItem) {
+        self.lock_ended().entry(id.job.clone()).or_default().insert(item, id.clone());
+    }
+
+    fn has_seen_end(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        self.lock_ended().get(&id.job).and_then(|items| items.get(&item)) == Some(id)
     }
 
     /// Learns what the carrier keeps from earlier schedulers.
@@ -211,6 +292,30 @@ impl Launches {
             }
             Err(error) => warn!("launches of earlier schedulers could not be deleted: {error}"),
         }
+    }
+
+    /// The jobs of which the carrier kept launches when this scheduler began.
+    pub(super) fn jobs(&self) -> Vec<JobName> {
+        self.lock_kept().keys().cloned().collect()
+    }
+
+    /// Forgets the launches of a job that is removed. Returns whether none is left: one of which something still runs is.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    pub(super) async fn forget_all(&self, job: &JobName) -> Result<bool, CarrierError> {
+        let carrier = &self.0.carrier;
+        let mut is_left = false;
+        for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
+            let states = carrier.states(&id).await?.unwrap_or_default();
+            match states.values().all(|state| state.outcome().is_some()) {
+                true => carrier.forget(&id).await?,
+                false => is_left = true,
+            }
+        }
+        self.lock_kept().remove(job);
+        self.lock_ended().remove(job);
+        Ok(!is_left)
     }
 
     /// Keeps a launch, and forgets the oldest ones of its job.
@@ -250,13 +355,18 @@ impl Launches {
         }
     }
 
-    /// Whether every item of a launch has ended: those that the carrier knows, and those whose last note is of this launch. A
-    /// carrier need not know what waits for room in another scheduler.
+    /// Whether every item of a launch has ended, and was launched for another fire since: only then its end is recorded. A
+    /// scheduler that took the item over a moment ago asks the carrier for it.
     async fn is_over(&self, id: &LaunchId) -> Result<bool, String> {
-        let noted = self.0.marks.launched(id).await?;
+        if !self.0.marks.read(&id.job).await?.of(id).is_empty() {
+            return Ok(false);
+        }
         let states = self.0.carrier.states(id).await.map_err(|error| error.to_string())?.unwrap_or_default();
-        let has_ended = |item| states.get(item).is_some_and(|state: &ItemState| state.outcome().is_some());
-        Ok(states.keys().chain(&noted).all(has_ended))
+        Ok(states.values().all(|state| state.outcome().is_some()))
+    }
+
+    fn lock_ended(&self) -> MutexGuard<'_, HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>> {
+        self.0.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_kept(&self) -> MutexGuard<'_, HashMap<JobName, Vec<LaunchId>>> {

@@ -19,33 +19,54 @@ const ATTEMPTS: usize = 8;
 #[derive(Debug, Clone)]
 pub(super) struct Marks(Arc<dyn RegistryCenter>);
 
-type Note = BTreeMap<ShardingItem, String>;
+/// The note of a job: for which fire each item was launched last.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Note {
+    launched: BTreeMap<ShardingItem, String>,
+    /// Of its node, where there is one.
+    version: Option<i32>,
+}
+
+impl Note {
+    /// Whether the job was never launched.
+    pub(super) fn is_empty(&self) -> bool {
+        self.launched.is_empty()
+    }
+
+    /// The items that were launched last for this fire.
+    pub(super) fn of(&self, id: &LaunchId) -> Vec<ShardingItem> {
+        let fire = id.to_string();
+        self.launched.iter().filter(|(_, launched)| **launched == fire).map(|(item, _)| *item).collect()
+    }
+
+    /// The other fire for which an item was launched last.
+    pub(super) fn former(&self, item: ShardingItem, id: &LaunchId) -> Option<LaunchId> {
+        self.launched.get(&item)?.parse().ok().filter(|former| former != id)
+    }
+}
 
 impl Marks {
     pub(super) fn new(registry: Arc<dyn RegistryCenter>) -> Self {
         Self(registry)
     }
 
-    /// The items that were launched for this fire.
-    pub(super) async fn launched(&self, id: &LaunchId) -> Result<Vec<ShardingItem>, String> {
-        let (note, _) = self.read(&id.job).await?.unwrap_or_default();
-        let fire = id.to_string();
-        Ok(note.into_iter().filter(|(_, launched)| *launched == fire).map(|(item, _)| item).collect())
-    }
-
-    /// Notes that items are about to be launched.
-    pub(super) async fn note(&self, id: &LaunchId, items: &[ShardingItem]) -> Result<(), String> {
+    /// Notes that items are about to be launched, over what was read of the job.
+    pub(super) async fn note(&self, id: &LaunchId, items: &[ShardingItem], read: Note) -> Result<(), String> {
         let path = path(&id.job);
         let mut why = String::new();
+        let mut known = Some(read);
         for _ in 0..ATTEMPTS {
-            let known = self.read(&id.job).await?;
-            let mut note = known.clone().map(|(note, _)| note).unwrap_or_default();
-            note.extend(items.iter().map(|item| (*item, id.to_string())));
-            let text = serde_json::to_string(&note).expect("texts have a JSON form");
+            let Note { launched: before, version } = match known.take() {
+                Some(known) => known,
+                None => self.read(&id.job).await?,
+            };
+            let mut launched = before.clone();
+            launched.extend(items.iter().map(|item| (*item, id.to_string())));
+            let text = serde_json::to_string(&launched).expect("texts have a JSON form");
             let mut transaction = Transaction::new();
-            match known {
-                Some((known, _)) if known == note => return Ok(()),
-                Some((_, version)) => transaction.set(path.clone(), text.as_str(), Some(version)),
+            match version {
+                Some(_) if before == launched => return Ok(()),
+                Some(version) => transaction.set(path.clone(), text.as_str(), Some(version)),
                 None => transaction.create(path.clone(), text.as_str(), CreateMode::Persistent),
             };
             match self.0.commit(transaction).await {
@@ -61,11 +82,12 @@ impl Marks {
         Err(format!("the launch cannot be noted in the registry center: {why}"))
     }
 
-    async fn read(&self, job: &JobName) -> Result<Option<(Note, i32)>, String> {
+    /// Reads the note of a job. A job that was never launched has an empty one.
+    pub(super) async fn read(&self, job: &JobName) -> Result<Note, String> {
         let node = self.0.get(&path(job)).await.map_err(|error| error.to_string())?;
-        Ok(node.map(|node| {
-            let note = serde_json::from_str(node.data.text().unwrap_or_default()).unwrap_or_default();
-            (note, node.stat.version)
+        Ok(node.map_or_else(Note::default, |node| {
+            let launched = serde_json::from_str(node.data.text().unwrap_or_default()).unwrap_or_default();
+            Note { launched, version: Some(node.stat.version) }
         }))
     }
 }

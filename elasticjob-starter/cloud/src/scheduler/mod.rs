@@ -7,6 +7,7 @@
 mod daemons;
 mod hub;
 mod jobs;
+mod kept;
 mod launches;
 mod marks;
 mod nodes;
@@ -38,6 +39,7 @@ use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use hub::Hub;
 use jobs::{Means, Troubles};
+use kept::Kept;
 use launches::Launches;
 use marks::Marks;
 
@@ -109,6 +111,7 @@ impl Scheduler {
         let daemons = Daemons {
             registry: registry.clone(),
             carrier: carrier.clone(),
+            kept: Kept::new(registry.clone(), &carrier.place()),
             registrations: registrations.clone(),
             ending: ending.clone(),
             ends_processes,

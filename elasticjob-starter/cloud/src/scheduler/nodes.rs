@@ -13,9 +13,13 @@ pub(super) const LAUNCHED: &str = "/state/launched";
 /// Which scheduler looks after the processes of a `DAEMON` job. ElasticJob-Cloud has no such node.
 pub(super) const DAEMONS: &str = "/state/daemon";
 
+/// What a carrier keeps of `DAEMON` jobs, by job and place: it has to be ended there when the job is removed, whichever
+/// scheduler of the place is there then. ElasticJob-Cloud has no such node.
+pub(super) const KEPT: &str = "/state/kept";
+
 /// All directories, each after its parent.
-pub(super) const DIRECTORIES: [&str; 9] =
-    [CONFIG, APPS, JOBS, "/state", DISABLED, DISABLED_APPS, DISABLED_JOBS, LAUNCHED, DAEMONS];
+pub(super) const DIRECTORIES: [&str; 10] =
+    [CONFIG, APPS, JOBS, "/state", DISABLED, DISABLED_APPS, DISABLED_JOBS, LAUNCHED, DAEMONS, KEPT];
 
 /// Names that no carried job can have: their nodes are in the way.
 pub(super) const TAKEN: [&str; 2] = ["config", "state"];

@@ -14,6 +14,7 @@ use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
+use super::nodes::KEPT;
 use super::{Scheduler, SchedulerOptions, StoreError};
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
@@ -386,6 +387,36 @@ async fn processes_of_a_daemon_live_as_long_as_it_is_registered_and_enabled() {
     store.remove_job(&resident).await.unwrap();
     until("none is there any more", || async { kept().await == 0 }).await;
     for member in members {
+        member.scheduler.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_left_of_removed_jobs_is_ended_by_the_next_scheduler_of_the_place() {
+    let cluster = Cluster::new();
+    let first = cluster.scheduler("a").await;
+    first.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
+    first.scheduler.store().add_app(cluster.app("resident", "echo $$ >$DIR/pid; exec sleep 600")).await.unwrap();
+    first.scheduler.store().add_job(job("resident", "resident", daemon)).await.unwrap();
+    first.trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    let resident = name("resident");
+    until("the daemon is there", || async { !cluster.lines("pid").is_empty() }).await;
+    let pid = cluster.lines("pid").remove(0);
+    let is_alive = || PathBuf::from("/proc").join(&pid).exists();
+    first.scheduler.shutdown().await;
+    assert!(first.running("long").await == 1 && is_alive(), "both go on");
+    // A scheduler of another place cannot end them.
+    let other = cluster.scheduler("b").await;
+    other.scheduler.store().remove_job(&name("long")).await.unwrap();
+    other.scheduler.store().remove_job(&resident).await.unwrap();
+    let next = cluster.scheduler("a").await;
+    let carrier = next.scheduler.carrier();
+    until("the daemon is ended", || async { !is_alive() }).await;
+    until("the launch is deleted", || async { carrier.launches().await.unwrap().is_empty() }).await;
+    until("no note is left", || async { next.center.children(KEPT).await.unwrap() == Some(Vec::new()) }).await;
+    for member in [next, other] {
         member.scheduler.shutdown().await;
     }
 }

@@ -54,7 +54,7 @@ impl PasswordHash {
     /// # Errors
     /// [`PasswordProblem::NotMade`].
     pub fn random_password() -> Result<String, PasswordProblem> {
-        Ok(random_password()?)
+        random_password().map_err(PasswordProblem::not_made)
     }
 
     /// The text for settings.
@@ -80,8 +80,10 @@ impl FromStr for PasswordHash {
     }
 }
 
-impl From<getrandom::Error> for PasswordProblem {
-    fn from(error: getrandom::Error) -> Self {
+impl PasswordProblem {
+    /// There is no chance to be had from the system.
+    #[allow(clippy::needless_pass_by_value, reason = "it is handed to map_err")]
+    pub(crate) fn not_made(error: getrandom::Error) -> Self {
         Self::NotMade(error.to_string())
     }
 }

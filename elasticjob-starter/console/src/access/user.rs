@@ -148,7 +148,7 @@ impl Users {
         let mut kept: BTreeMap<_, _> = kept.into_iter().map(|user| (user.name.clone(), user)).collect();
         let mut first = None;
         if given.is_empty() && kept.is_empty() {
-            let password = random_password()?;
+            let password = random_password().map_err(PasswordProblem::not_made)?;
             let user = User::new(FIRST, PasswordHash::of(&password)?, [Grant::everywhere(Role::Admin)]);
             first = Some(FirstPassword { user: FIRST.to_owned(), password, kept: data.is_some() });
             match &data {

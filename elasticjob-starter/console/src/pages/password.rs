@@ -10,7 +10,7 @@ use axum::response::Response;
 use super::form::{self, Fields};
 use super::said::{Said, Tone};
 use super::{Layout, login, with_status};
-use crate::access::{Account, Kind, NotChanged};
+use crate::access::{Account, Kind, NotChanged, PasswordProblem};
 use crate::api::Problem;
 use crate::here::Who;
 use crate::text::t;
@@ -63,7 +63,7 @@ pub(crate) async fn change(who: Who, Form(sent): Fields) -> Response {
     let session = changed.and_then(|()| {
         let begun =
             who.app.sessions.begin(Account::Local(who.identity.name().to_owned()), who.from.clone(), Instant::now());
-        begun.map_err(|error| NotChanged::Password(error.into()))
+        begun.map_err(|error| NotChanged::Password(PasswordProblem::not_made(error)))
     });
     match session {
         Ok(token) => login::with_session(Said::done(t!(page, "password-done")).at(&who.app, PATH), &who.app, &token),

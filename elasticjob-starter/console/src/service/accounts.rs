@@ -21,7 +21,7 @@ impl Who {
     async fn hash(&self, password: Option<String>) -> Result<(PasswordHash, Option<String>), NotChanged> {
         let made = match &password {
             Some(_) => None,
-            None => Some(random_password().map_err(crate::access::PasswordProblem::from)?),
+            None => Some(random_password().map_err(crate::access::PasswordProblem::not_made)?),
         };
         let password = password.or_else(|| made.clone()).unwrap_or_default();
         Ok((self.app.passwords.hash(password).await?, made))

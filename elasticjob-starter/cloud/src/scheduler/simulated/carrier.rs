@@ -29,13 +29,23 @@ pub(super) struct Modelled {
     number: i64,
     /// What it was asked to launch.
     asked: Arc<Mutex<BTreeSet<LaunchId>>>,
+    /// Of what it was asked to stop items.
+    stopped: Arc<Mutex<BTreeSet<LaunchId>>>,
     bug: Option<Bug>,
 }
 
 impl Modelled {
     pub(super) fn new(engine: Engine, number: i64, seed: u64, bug: Option<Bug>) -> Self {
         let rng = Arc::new(Mutex::new(Rng::new(seed)));
-        Self { engine, rng, killed: CancellationToken::new(), number, asked: Arc::default(), bug }
+        Self {
+            engine,
+            rng,
+            killed: CancellationToken::new(),
+            number,
+            asked: Arc::default(),
+            stopped: Arc::default(),
+            bug,
+        }
     }
 
     /// Kills its scheduler.
@@ -113,8 +123,35 @@ impl Modelled {
             Ok(Some(states)) if self.bug == Some(Bug::ForgetsWhatOthersRun) && !self.has_asked(id) => {
                 Ok(Some(states.into_keys().map(|item| (item, Outcome::Succeeded.into())).collect()))
             }
+            Ok(Some(states)) if self.bug == Some(Bug::TakesAStopForAnEnd) && self.was_told_to_stop(id) => {
+                Ok(Some(states.into_keys().map(|item| (item, Outcome::Stopped.into())).collect()))
+            }
             answer => answer,
         }
+    }
+
+    async fn end(&self, id: &LaunchId, items: &[ShardingItem], grace: Duration) -> Result<(), CarrierError> {
+        self.stopped.lock().unwrap().insert(id.clone());
+        self.travel().await;
+        let lost = || Err(CarrierError::new("stop the items", "the engine does not answer"));
+        let answer = match self.below(6) {
+            _ if self.engine.is_away() => lost(),
+            0 => lost(),
+            1 => {
+                self.engine.stop(&self.known(id), items, grace);
+                lost()
+            }
+            _ => {
+                self.engine.stop(&self.known(id), items, grace);
+                Ok(())
+            }
+        };
+        self.travel().await;
+        answer
+    }
+
+    fn was_told_to_stop(&self, id: &LaunchId) -> bool {
+        self.stopped.lock().unwrap().contains(id)
     }
 
     fn has_asked(&self, id: &LaunchId) -> bool {
@@ -154,9 +191,8 @@ impl Carrier for Modelled {
         Box::pin(self.request(launch))
     }
 
-    fn stop<'a>(&'a self, id: &'a LaunchId, _: &'a [ShardingItem], _: Duration) -> Answer<'a, ()> {
-        // No history stops an item: whatever is cut off in them is handed over.
-        Box::pin(async move { panic!("{id} was stopped") })
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+        Box::pin(self.end(id, items, grace))
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {

@@ -32,8 +32,18 @@ struct Inner {
     /// The items of the fire of this time run much longer than others.
     long: Option<i64>,
     events: EventSender,
+    overlaps: Vec<Overlap>,
     /// It answers no carrier until then.
     away: Instant,
+}
+
+/// An item that ran for two fires at a time.
+#[derive(Debug, Clone)]
+pub(super) struct Overlap {
+    pub(super) item: ShardingItem,
+    pub(super) fires: (i64, i64),
+    /// When the engine accepted it for the earlier fire.
+    pub(super) accepted: Duration,
 }
 
 /// What became of an item.
@@ -59,6 +69,7 @@ impl Engine {
             lives: 0,
             long: None,
             events: EventSender::default(),
+            overlaps: Vec::new(),
             away: Instant::now(),
         };
         Self(Arc::new(Mutex::new(inner)))
@@ -105,6 +116,27 @@ impl Engine {
             tokio::spawn(self.clone().live(launch.id.clone(), item, number, launch.replaces_lost()));
         }
         launched
+    }
+
+    /// Ends items within a grace period. Those that it does not know, or that have ended, stay as they are.
+    pub(super) fn stop(&self, id: &LaunchId, items: &[ShardingItem], grace: Duration) {
+        let inner = self.lock();
+        let Some(lives) = inner.launches.get(id) else { return };
+        let live = items.iter().filter_map(|item| {
+            lives.get(item).filter(|life| life.state.outcome().is_none()).map(|life| (*item, life.number))
+        });
+        for (item, number) in live.collect::<Vec<_>>() {
+            let (engine, id) = (self.clone(), id.clone());
+            tokio::spawn(async move {
+                engine.pass(u64::try_from(grace.as_millis()).unwrap()).await;
+                engine.change((&id, item, number), Outcome::Stopped.into(), |_| ());
+            });
+        }
+    }
+
+    /// The items that ran for two fires at a time.
+    pub(super) fn overlaps(&self) -> Vec<Overlap> {
+        self.lock().overlaps.clone()
     }
 
     /// Deletes what it has of a launch. What still runs is killed.
@@ -167,11 +199,21 @@ impl Engine {
         let mut inner = self.lock();
         // It was forgotten, and may have been launched again since.
         let Some(life) = inner.launches.get_mut(id).and_then(|lives| lives.get_mut(&item)) else { return };
-        if life.number != number {
+        // An end is final.
+        if life.number != number || life.state.outcome().is_some() {
             return;
         }
         life.state = state.clone();
         count(life);
+        if matches!(state, ItemState::Running { .. }) {
+            let of_item = inner.launches.iter().filter_map(|(id, lives)| Some((id.fire.at(), lives.get(&item)?)));
+            let mut run: Vec<_> = of_item.filter(|(_, life)| matches!(life.state, ItemState::Running { .. })).collect();
+            run.sort_unstable_by_key(|(at, _)| *at);
+            if let [(earlier, life), (later, _), ..] = run[..] {
+                let overlap = Overlap { item, fires: (earlier, later), accepted: life.accepted };
+                inner.overlaps.push(overlap);
+            }
+        }
         inner.events.send(LaunchEvent::Changed { id: id.clone(), item, state });
     }
 

@@ -57,6 +57,8 @@ pub(super) enum Bug {
     HasOtherIdsThanOthers,
     /// A launch of another scheduler is taken for one that has ended, and forgotten.
     ForgetsWhatOthersRun,
+    /// An item that was asked to end is taken for one that has ended.
+    TakesAStopForAnEnd,
 }
 
 impl Bug {
@@ -67,6 +69,7 @@ impl Bug {
         Self::GivesUpAfterALostAnswer,
         Self::HasOtherIdsThanOthers,
         Self::ForgetsWhatOthersRun,
+        Self::TakesAStopForAnEnd,
     ];
 }
 
@@ -92,6 +95,10 @@ pub(super) struct Counts {
     /// Those that count as lost although their engine lost none: a scheduler noted that it launches them, and was gone before
     /// the launch arrived. On hosts of their own no scheduler can know.
     pub(super) never_arrived: u32,
+    /// Those that ran beside the next fire, as their launch arrived when they were cancelled.
+    pub(super) arrived_late: u32,
+    /// Those that an operator cancelled.
+    pub(super) cancelled: u32,
     /// The launches that the engine was told to forget.
     pub(super) forgotten: usize,
 }
@@ -155,7 +162,8 @@ impl History {
         let mut early = self.begin(&busy, EARLY, &second, ExecutionSource::NormalTrigger);
         self.record(EARLY, &mut early).await?;
         let pending = LaunchId { job: self.registered.job.job_name.clone(), fire: Fire::Scheduled(EARLY) };
-        Marks::new(Arc::new(self.registry.connect())).note(&pending, &[2]).await?;
+        let marks = Marks::new(Arc::new(self.registry.connect()));
+        marks.note(&pending, &[2], marks.read(&pending.job).await?).await?;
         let other = self.scheduler().await;
         other.launches.learn().await;
         for fire in 1..=FIRES_OF_THE_OTHER {
@@ -230,6 +238,9 @@ impl History {
             source = ExecutionSource::Failover;
         }
         let mut running = self.begin(&scheduler, at, &left, source);
+        if self.rng.one_in(4) {
+            return Ok(self.cancel(at, scheduler, running).await);
+        }
         while let Some(end) = timeout(FOR_EVER, running.ends.join_next())
             .await
             .map_err(|_| format!("items {left:?} of the fire {at} never end: {:?}", self.lives(at)))?
@@ -239,6 +250,22 @@ impl History {
             self.recorded.insert((at, item), (self.began.elapsed(), end));
         }
         Ok(scheduler)
+    }
+
+    /// An operator cancels what runs. Its scheduler may be killed a moment later: another one has the next fire.
+    async fn cancel(&mut self, at: i64, scheduler: Scheduler, mut running: Running) -> Scheduler {
+        sleep(Duration::from_millis(self.rng.below(10_000))).await;
+        running.cut.note(CancelReason::Operator);
+        running.cancellation.cancel();
+        while let Some(end) = running.ends.join_next().await {
+            let (item, end) = end.unwrap();
+            self.recorded.insert((at, item), (self.began.elapsed(), end));
+        }
+        if self.rng.one_in(2) {
+            scheduler.carrier.kill();
+            return self.scheduler().await;
+        }
+        scheduler
     }
 
     /// Something happens to the scheduler or its engine. Returns the scheduler that has the items then.
@@ -316,6 +343,15 @@ impl History {
                 return Err(format!("item {item} of {id} was forgotten while it ran"));
             }
         }
+        for overlap in self.engines.iter().flat_map(Engine::overlaps) {
+            let cancelled = self.recorded.get(&(overlap.fires.0, overlap.item));
+            // Its launch was on its way when it was cancelled, and arrived after the stop: no scheduler can know.
+            if cancelled.is_some_and(|(when, _)| overlap.accepted + ON_ITS_WAY > *when) {
+                counts.arrived_late += 1;
+            } else {
+                return Err(format!("two fires at a time: {overlap:?}, the earlier one recorded as {cancelled:?}"));
+            }
+        }
         for ((at, item), (when, recorded)) in &self.recorded {
             counts.items += 1;
             let lives: Vec<Life> =
@@ -331,7 +367,10 @@ impl History {
             if begun > may_begin {
                 return Err(format!("begun {begun} times: {}", what()));
             }
-            if self.is_shared && self.never_arrived(*when, recorded, &lives) {
+            // What an operator cancelled may go on for its grace period, and may have ended a moment before.
+            if is_cancelled(recorded) {
+                counts.cancelled += 1;
+            } else if self.is_shared && self.never_arrived(*when, recorded, &lives) {
                 counts.never_arrived += 1;
             } else if self.is_shared {
                 self.is_told(recorded, &lives).map_err(|why| format!("{why}: {}", what()))?;
@@ -360,4 +399,8 @@ impl History {
         };
         if told == outcome.to_string() { Ok(()) } else { Err(format!("the engine says '{outcome}'")) }
     }
+}
+
+fn is_cancelled(recorded: &JobResult) -> bool {
+    recorded.as_ref().is_err_and(|error| error.to_string().starts_with("it was stopped: "))
 }

@@ -1,0 +1,88 @@
+//! Notes in the registry center of what a carrier keeps of `DAEMON` jobs.
+//!
+//! A scheduler may end between the removal of a job and the end of its processes. The registration is gone then: only the note
+//! tells the next scheduler of the place what to end.
+
+use std::sync::Arc;
+
+use elasticjob::ident::JobName;
+use elasticjob::log::warn;
+use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
+use serde::{Deserialize, Serialize};
+
+use super::nodes::KEPT;
+use super::registrations::Registered;
+use crate::carrier::digest;
+use crate::model::{App, CarriedJob};
+
+/// The notes of a place.
+pub(super) struct Kept {
+    registry: Arc<dyn RegistryCenter>,
+    /// What the names of its nodes begin with.
+    prefix: String,
+}
+
+/// What a node says: the processes were started with it.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    app: App,
+    job: CarriedJob,
+}
+
+impl Kept {
+    pub(super) fn new(registry: Arc<dyn RegistryCenter>, place: &str) -> Self {
+        Self { registry, prefix: format!("{}-", digest(&[place])) }
+    }
+
+    /// All jobs of which something is kept here.
+    pub(super) async fn all(&self) -> Result<Vec<Registered>, RegistryError> {
+        let names = self.registry.children(KEPT).await?.unwrap_or_default();
+        let mut all = Vec::new();
+        for name in names.iter().filter(|name| name.starts_with(&self.prefix)) {
+            let path = format!("{KEPT}/{name}");
+            let Some(node) = self.registry.get(&path).await? else { continue };
+            match serde_json::from_str(node.data.text().unwrap_or_default()) {
+                Ok(Written { app, job }) => all.push(Registered { app: Arc::new(app), job: Arc::new(job) }),
+                Err(error) => warn!("{path} cannot be read, and what it names is not ended: {error}"),
+            }
+        }
+        Ok(all)
+    }
+
+    /// Notes that processes of a job are about to be kept.
+    pub(super) async fn note(&self, registered: &Registered) -> Result<(), RegistryError> {
+        let path = self.path(&registered.job.job_name);
+        let Registered { app, job } = registered;
+        let written = Written { app: App::clone(app), job: CarriedJob::clone(job) };
+        let text = serde_json::to_string(&written).expect("texts and numbers have a JSON form");
+        let known = self.registry.get(&path).await?;
+        if known.as_ref().is_some_and(|node| node.data.text() == Some(text.as_str())) {
+            return Ok(());
+        }
+        let mut transaction = Transaction::new();
+        match known {
+            Some(_) => transaction.set(path, text.as_str(), None),
+            None => transaction.create(path, text.as_str(), CreateMode::Persistent),
+        };
+        self.commit(transaction).await
+    }
+
+    /// Nothing of a job is kept any more.
+    pub(super) async fn delete(&self, name: &JobName) -> Result<(), RegistryError> {
+        let mut transaction = Transaction::new();
+        transaction.delete(self.path(name), None);
+        self.commit(transaction).await
+    }
+
+    /// Another scheduler of the place may have written the same.
+    async fn commit(&self, transaction: Transaction) -> Result<(), RegistryError> {
+        match self.registry.commit(transaction).await {
+            Ok(_) | Err(CommitError::Refused { reason: Refusal::NodeExists | Refusal::NoNode, .. }) => Ok(()),
+            Err(error) => Err(RegistryError::NoAnswer { why: error.to_string() }),
+        }
+    }
+
+    fn path(&self, name: &JobName) -> String {
+        format!("{KEPT}/{}{name}", self.prefix)
+    }
+}
