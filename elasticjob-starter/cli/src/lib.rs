@@ -8,6 +8,7 @@ mod args;
 mod audit;
 #[cfg(all(feature = "cloud", unix))]
 mod cloud;
+mod config;
 mod connect;
 #[cfg(feature = "console")]
 mod console;
@@ -16,12 +17,11 @@ mod graph;
 mod history;
 #[cfg(all(feature = "kubernetes", unix))]
 mod kubernetes;
+mod lists;
 mod log;
 mod next;
 mod operate;
 mod past;
-mod settings;
-mod statistics;
 mod status;
 mod table;
 mod time;
@@ -177,9 +177,9 @@ async fn on_registry(
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
     match command {
-        RegistryCommand::Jobs(jobs) => statistics::jobs(operations, jobs, json).await,
-        RegistryCommand::Servers { job } => statistics::servers(operations, job, json).await,
-        RegistryCommand::Shards { job } => statistics::shards(operations, &job, json).await,
+        RegistryCommand::Jobs(jobs) => lists::jobs(operations, jobs, json).await,
+        RegistryCommand::Servers { job } => lists::servers(operations, job, json).await,
+        RegistryCommand::Shards { job } => lists::shards(operations, &job, json).await,
         RegistryCommand::Status { job, watch: false } => status::status(operations, &job, json).await,
         RegistryCommand::Status { job, watch: true } => watch::watch(operations, &job, json, console).await,
         RegistryCommand::Why { job, item, .. } => why::why(operations, &job, item, json).await,
@@ -202,8 +202,8 @@ async fn on_registry(
         RegistryCommand::Shutdown(of) => operate::shut_down(operations, of, json).await,
         RegistryCommand::Remove(of) => operate::remove(operations, of, json).await,
         RegistryCommand::Config { command } => match command {
-            ConfigCommand::Get { job } => settings::get(operations, &job, json).await,
-            ConfigCommand::Set(set) => settings::set(operations, set, json).await,
+            ConfigCommand::Get { job } => config::get(operations, &job, json).await,
+            ConfigCommand::Set(set) => config::set(operations, set, json).await,
             ConfigCommand::Remove { job, force } => operate::remove_job(operations, &job, force, json).await,
         },
     }

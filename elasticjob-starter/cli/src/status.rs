@@ -5,7 +5,7 @@ use elasticjob::operations::{JobSnapshot, JobState, Operations, Reason, ServerSt
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::statistics::items;
+use crate::lists::items;
 use crate::table::json;
 use crate::time::{now, or_dash, zone_of};
 

@@ -27,7 +27,6 @@ mod planted;
 mod retry;
 mod rules;
 mod sharding_data;
-mod skip_rules;
 mod state;
 mod status;
 mod step;
@@ -35,6 +34,7 @@ mod stop_requests;
 mod takeover;
 mod timers;
 mod txn;
+mod unchanged_group;
 mod watch_scope;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Reads and changes the configuration of a job in the registry center.
 
-use super::{OperationError, Operations, closed_cycle, unequal_totals};
+use super::dependency_checks::{closed_cycle, unequal_totals};
+use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
 use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
 use crate::ident::JobName;

@@ -23,35 +23,27 @@
 //! ```
 
 mod audit;
-mod briefs;
 mod built_in_checks;
 mod cancel;
-mod catalogue;
 mod commit;
 mod configuration;
+mod dependency_checks;
 pub mod dump;
 mod error;
-mod finding;
-mod graph;
-mod instances;
-mod items;
 mod members;
-mod nodes;
-mod overview;
-mod past;
 mod read;
-mod reason;
-mod removal;
+mod remove_job;
+mod remove_servers;
 mod rerun;
-mod servers;
-mod sharding;
 mod shell;
-mod snapshot;
+mod shut_down;
+mod switch_items;
+mod switch_servers;
 mod target;
 #[cfg(test)]
 mod tests;
 mod trigger;
-mod why;
+mod views;
 
 use std::sync::Arc;
 
@@ -64,27 +56,24 @@ pub use crate::engine::{
 };
 pub use crate::registry::layout::ServerStatus;
 pub use audit::Audit;
-pub use briefs::{InstanceBrief, JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
-pub use catalogue::{Catalogue, Listed};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
+pub(crate) use dependency_checks::{closed_cycle, unequal_totals};
 pub use error::{NotCancelled, NotRerun, OperationError};
-pub use finding::{Argument, Finding, Remedy};
-pub use graph::{GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, JobGraph, RunOfJob};
-pub(crate) use graph::{closed_cycle, other_totals, unequal_totals};
-pub use instances::{InstanceOfJob, Removed};
-pub use items::ItemOfJob;
-pub use nodes::{Node, NodeLevel};
-pub use overview::{ItemCounts, JobOverview, Overdue};
-pub use past::{Happened, PastError, PastFire};
-pub use reason::Reason;
-pub use removal::{Force, JobRemoved};
+pub use remove_job::{Force, JobRemoved};
+pub use remove_servers::Removed;
 pub use rerun::RerunAsked;
-pub use servers::ServerOfJob;
-pub use sharding::{ShardInfo, ShardState};
 pub use shell::shell_word;
-pub use snapshot::{ItemSnapshot, JobSnapshot, RunningMark};
+pub use shut_down::InstanceOfJob;
+pub use switch_items::ItemOfJob;
+pub use switch_servers::ServerOfJob;
 pub use target::Target;
+pub use views::{
+    Argument, Catalogue, Finding, GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, Happened, InstanceBrief,
+    ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview, JobSnapshot, JobState, Listed, Node,
+    NodeLevel, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob, RunningMark, ServerBrief, ServerInJob,
+    ShardInfo, ShardState,
+};
 
 pub use crate::secret::is_secret_key;
 

@@ -7,6 +7,7 @@ use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use super::{OperationError, Operations};
 use crate::ident::JobName;
 use crate::registry::NodeData;
+use crate::registry::layout::JobPath;
 
 /// How many reads are under way at a time. It limits the load that a namespace with thousands of jobs puts on a server.
 const AT_A_TIME: usize = 256;
@@ -39,6 +40,23 @@ impl Operations {
     /// Names of the children. Empty where the node does not exist.
     pub(super) async fn names(&self, path: String) -> Result<Vec<String>, OperationError> {
         Ok(self.children(path).await?.unwrap_or_default())
+    }
+
+    /// The paths of a job, each after its parent. Empty where there is no such job.
+    pub(super) async fn tree(&self, job: &JobName) -> Result<Vec<String>, OperationError> {
+        let mut tree = Vec::new();
+        let mut level = vec![JobPath::Root.absolute(job)];
+        while !level.is_empty() {
+            let children = all(level.iter().map(|path| self.children(path.clone()))).await?;
+            let mut next = Vec::new();
+            // A node without an answer was deleted after its parent was read.
+            for (path, names) in level.into_iter().zip(children).filter_map(|(path, names)| Some((path, names?))) {
+                next.extend(names.into_iter().map(|name| format!("{path}/{name}")));
+                tree.push(path);
+            }
+            level = next;
+        }
+        Ok(tree)
     }
 
     /// The names of all jobs of the namespace, in ascending order. Nodes whose name cannot be the name of a job are

@@ -2,7 +2,6 @@
 
 mod audited;
 mod cancelled;
-mod catalogued;
 mod configurations;
 mod depends;
 mod explained;
@@ -11,6 +10,7 @@ mod races;
 mod removed;
 mod rerun;
 mod statistics;
+mod watched_lists;
 
 use std::sync::Arc;
 

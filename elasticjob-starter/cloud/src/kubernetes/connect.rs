@@ -10,7 +10,7 @@ use kube::{Api, Client, Config};
 use serde_json::Value;
 
 use super::errors::{Trouble, answer, causes};
-use super::template::Template;
+use super::operator_template::Template;
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use kube::api::{ListParams, LogParams};
 
 use super::errors::{Trouble, answer};
 use super::names::{CONTAINER, INDEX, OF_JOB};
-use super::{KubernetesCarrier, job, states};
+use super::{KubernetesCarrier, indexed_job, states};
 use crate::carrier::LaunchId;
 
 impl KubernetesCarrier {
@@ -20,7 +20,7 @@ impl KubernetesCarrier {
     ) -> Result<Option<String>, Trouble> {
         let jobs = self.jobs_of(id).await?;
         let place = jobs.iter().find_map(|job| {
-            let index = job::items(job).iter().position(|items| items.contains(&item))?;
+            let index = indexed_job::items(job).iter().position(|items| items.contains(&item))?;
             Some((job.name_any(), index))
         });
         let Some((job, index)) = place else { return Ok(None) };

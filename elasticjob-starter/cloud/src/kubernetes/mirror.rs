@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use kube::runtime::watcher::Event;
 
-use super::job::{id, items};
+use super::indexed_job::{id, items};
 use super::names::{LOST_AFTER, OF_JOB};
 use super::states::{index, silent_since, states, stopped};
 use crate::carrier::{ItemStates, LaunchEvent};

@@ -5,50 +5,41 @@
 //! knows everything that this carrier knows: a scheduler that starts again, or another one, reads it there.
 
 mod connect;
-mod daemon;
 mod errors;
 mod follow;
-mod job;
+mod indexed_job;
+mod launch;
 mod log;
 mod mirror;
 mod names;
+mod operator_template;
 mod outcome;
-mod pod;
+mod pod_template;
 mod shell;
+mod stateful_set;
 mod states;
-mod template;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
-use kube::{Api, ResourceExt};
-use serde_json::json;
+use kube::Api;
 use tokio::task::AbortHandle;
 
 pub use self::connect::{KubernetesError, KubernetesOptions};
 use crate::carrier::{
-    Answer, Carrier, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchId, LaunchItem,
-    LaunchStream, Launched, digest,
+    Answer, Carrier, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
+    Launched, digest,
 };
-use crate::model::{App, CarriedJob, Problem, SourceScheme};
-use errors::{Trouble, answer, if_there};
+use crate::model::{App, CarriedJob, Problem};
 use follow::Following;
-use job::Common;
-use names::{DAEMON, LAUNCH, MANAGED_BY, SCOPE};
+use indexed_job::Common;
+use names::LAUNCH;
 
 /// The name of the carrier.
 pub const KUBERNETES: &str = "KUBERNETES";
-
-/// How often a launch is tried to which other schedulers add items at the same time.
-const ATTEMPTS: usize = 8;
-
-/// The most items of a pod: each of them needs room in the text that says how they ended.
-const ITEMS_OF_A_POD: u32 = 100;
 
 /// Carries items as pods of a cluster. Dropping it ends nothing: what runs goes on, and the next carrier adopts it.
 #[derive(Debug)]
@@ -88,7 +79,7 @@ impl KubernetesCarrier {
         let following = Following {
             jobs: jobs.clone(),
             pods: pods.clone(),
-            selector: format!("{},{LAUNCH}", of_scope(&common)),
+            selector: format!("{},{LAUNCH}", common.selector()),
             events: events.clone(),
         };
         let following = tokio::spawn(following.follow()).abort_handle();
@@ -102,161 +93,6 @@ impl KubernetesCarrier {
             following,
         })
     }
-
-    /// Launches what is not known, Job by Job.
-    async fn launched(&self, launch: Launch) -> Result<Launched, LaunchError> {
-        if let Some(problem) = needs(&launch.app).into_iter().next() {
-            return Err(LaunchError::Refused { why: problem.to_string() });
-        }
-        let mut launched = Launched::default();
-        // Most fires are launched once: they are not looked for before.
-        let (mut number, mut left) = (0, launch.items.clone());
-        for _ in 0..ATTEMPTS {
-            let mut conflicts = false;
-            while !left.is_empty() && !conflicts {
-                let now: Vec<LaunchItem> = left.iter().take(job::room(&launch)).cloned().collect();
-                let job = job::job(&launch, &now, number, &self.common);
-                match answer(self.jobs.create(&PostParams::default(), &job)).await {
-                    Ok(_) => {
-                        launched.started.extend(now.iter().map(|item| item.item));
-                        left.drain(..now.len());
-                        number += 1;
-                    }
-                    Err(trouble) if trouble.is_conflict() => conflicts = true,
-                    Err(trouble) => return Err(trouble.of_launch()),
-                }
-            }
-            if left.is_empty() {
-                return Ok(launched);
-            }
-            let known = self.jobs_of(&launch.id).await.map_err(Trouble::of_launch)?;
-            let token = launch.id.token(&self.common.namespace);
-            number =
-                known.iter().filter_map(|job| names::number(&job.name_any(), &token)).max().map_or(0, |last| last + 1);
-            let known: BTreeSet<ShardingItem> = known.iter().flat_map(job::items).flatten().collect();
-            let adopted = left.extract_if(.., |item| known.contains(&item.item));
-            launched.adopted.extend(adopted.map(|item| item.item));
-        }
-        let why = format!("other schedulers add items to it all the time: {ATTEMPTS} attempts");
-        Err(LaunchError::Unknown { why })
-    }
-
-    /// The Jobs of a launch, as the cluster has them now.
-    async fn jobs_of(&self, id: &LaunchId) -> Result<Vec<Job>, Trouble> {
-        answer(self.jobs.list(&self.of_launch(id))).await.map(|list| list.items)
-    }
-
-    fn of_launch(&self, id: &LaunchId) -> ListParams {
-        let token = id.token(&self.common.namespace);
-        ListParams::default().labels(&format!("{},{LAUNCH}={token}", of_scope(&self.common)))
-    }
-
-    async fn states_of(&self, id: &LaunchId) -> Result<Option<ItemStates>, Trouble> {
-        let jobs = self.jobs_of(id).await?;
-        if jobs.is_empty() {
-            return Ok(None);
-        }
-        let pods = answer(self.pods.list(&self.of_launch(id))).await?.items;
-        let mut by_job: BTreeMap<String, Vec<&Pod>> = BTreeMap::new();
-        for pod in &pods {
-            by_job.entry(pod.labels().get(names::OF_JOB).cloned().unwrap_or_default()).or_default().push(pod);
-        }
-        let states = jobs.iter().flat_map(|job| {
-            let pods = by_job.remove(&job.name_any()).unwrap_or_default();
-            states::states(job, pods)
-        });
-        Ok(Some(states.collect()))
-    }
-
-    /// Notes on the Jobs that items are stopped. The task that follows the Jobs ends their pods.
-    async fn note_stop(&self, id: &LaunchId, items: &[ShardingItem]) -> Result<(), Trouble> {
-        for job in self.jobs_of(id).await? {
-            let of_job: BTreeSet<ShardingItem> = job::items(&job).into_iter().flatten().collect();
-            let mut stopped = states::stopped(&job);
-            let new: Vec<ShardingItem> =
-                items.iter().copied().filter(|item| of_job.contains(item) && !stopped.contains(item)).collect();
-            if new.is_empty() {
-                continue;
-            }
-            stopped.extend(&new);
-            let notes: BTreeMap<String, &str> = new.iter().map(|item| (names::stopped(*item), "true")).collect();
-            let mut patch = json!({ "metadata": { "annotations": notes } });
-            if states::is_suspended(&job) && stopped == of_job {
-                // It waits in a queue, and is not to run when its turn comes.
-                patch["spec"] = json!({ "parallelism": 0 });
-            }
-            let patched = answer(self.jobs.patch(&job.name_any(), &PatchParams::default(), &Patch::Merge(patch))).await;
-            if_there(patched)?;
-        }
-        Ok(())
-    }
-
-    /// Deletes the Jobs of a launch, the first one last: its name is what keeps the launch from being made again.
-    async fn forgotten(&self, id: &LaunchId) -> Result<(), Trouble> {
-        let token = id.token(&self.common.namespace);
-        let mut jobs = self.jobs_of(id).await?;
-        jobs.sort_by_key(|job| std::cmp::Reverse(names::number(&job.name_any(), &token)));
-        for job in jobs {
-            if_there(answer(self.jobs.delete(&job.name_any(), &DeleteParams::background())).await)?;
-        }
-        Ok(())
-    }
-
-    async fn keeps(&self, daemon: Daemon) -> Result<(), LaunchError> {
-        if let Some(problem) = needs(&daemon.app).into_iter().next() {
-            return Err(LaunchError::Refused { why: problem.to_string() });
-        }
-        let name = daemon::name(&daemon.job.job_name, &self.common);
-        let done = if daemon.instances == 0 {
-            if_there(answer(self.stateful_sets.delete(&name, &DeleteParams::background())).await).map(drop)
-        } else {
-            let wanted = daemon::stateful_set(&daemon, &self.common);
-            let apply = PatchParams::apply(MANAGED_BY.1).force();
-            answer(self.stateful_sets.patch(&name, &apply, &Patch::Apply(&wanted))).await.map(drop)
-        };
-        done.map_err(Trouble::of_launch)
-    }
-
-    async fn processes(&self, job: &JobName) -> Result<Vec<DaemonProcess>, Trouble> {
-        let name = daemon::name(job, &self.common);
-        let labels = format!("{},{DAEMON}={name}", of_scope(&self.common));
-        let pods = answer(self.pods.list(&ListParams::default().labels(&labels))).await?;
-        let mut processes: Vec<DaemonProcess> = pods.items.iter().filter_map(daemon::process).collect();
-        processes.sort_by_key(|process| process.index);
-        Ok(processes)
-    }
-}
-
-/// The labels of everything that a carrier makes in its scope.
-fn of_scope(common: &Common) -> String {
-    let (name, value) = MANAGED_BY;
-    format!("{name}={value},{SCOPE}={}", common.scope)
-}
-
-/// What an application needs to run in pods.
-fn needs(app: &App) -> Vec<Problem> {
-    let Ok(source) = app.source() else { return Vec::new() };
-    let mut problems = Vec::new();
-    match source.scheme {
-        SourceScheme::Oci => {}
-        SourceScheme::File => problems.push(Problem::new(
-            "appURL",
-            format!(
-                "names a file of the scheduler's host, which the nodes of {KUBERNETES} do not have: use oci: or https:"
-            ),
-        )),
-        SourceScheme::Web => {
-            if app.image.is_none() {
-                let why = "is missing: the image with the shell and the tools that the package needs";
-                problems.push(Problem::new("image", why.to_owned()));
-            }
-            if source.sha256.is_none() {
-                let why = "has no checksum: each pod fetches the package by itself, and all have to run the same; add #sha256=HEX";
-                problems.push(Problem::new("appURL", why.to_owned()));
-            }
-        }
-    }
-    problems
 }
 
 impl Carrier for KubernetesCarrier {
@@ -269,12 +105,7 @@ impl Carrier for KubernetesCarrier {
     }
 
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
-        let mut problems = needs(app);
-        if job.items_per_process > ITEMS_OF_A_POD {
-            let why = format!("is {}: at most {ITEMS_OF_A_POD} items share a pod", job.items_per_process);
-            problems.push(Problem::new("itemsPerProcess", why));
-        }
-        problems
+        pod_template::problems(app, job)
     }
 
     fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
@@ -297,13 +128,7 @@ impl Carrier for KubernetesCarrier {
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        Box::pin(async {
-            let labels = format!("{},{LAUNCH}", of_scope(&self.common));
-            let listed = answer(self.jobs.list(&ListParams::default().labels(&labels))).await;
-            let jobs = listed.map_err(|trouble| trouble.of_carrier("list the launches"))?.items;
-            let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(job::id).collect();
-            Ok(ids.into_iter().collect())
-        })
+        Box::pin(async { self.launch_ids().await.map_err(|trouble| trouble.of_carrier("list the launches")) })
     }
 
     fn watch(&self) -> Box<dyn LaunchStream> {

@@ -10,7 +10,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
-use super::job::{REPLACE, items};
+use super::indexed_job::{REPLACE, items};
 use super::names::{CONTAINER, DISRUPTED, INDEX, stopped_item};
 use super::outcome::outcomes;
 use crate::carrier::{ItemState, ItemStates, Outcome};

@@ -5,7 +5,9 @@ use k8s_openapi::api::core::v1::{Container, PodSpec};
 use serde_json::{Value, json};
 
 use super::*;
-use template::Template;
+use crate::carrier::LaunchItem;
+use operator_template::Template;
+use pod_template::needs;
 
 fn app(more: Value) -> App {
     let mut app = json!({ "appName": "a", "appURL": "oci://shop/orders:3", "bootstrapScript": "bin/run", "cpuCount": 0.5, "memoryMB": 64 });
@@ -29,7 +31,7 @@ fn made(app: App, of: CarriedJob, common: &Common) -> Job {
     let items: Vec<LaunchItem> = of.items().map(|item| LaunchItem { item, fencing_token: None }).collect();
     let id = LaunchId { job: of.job_name.clone(), fire: Fire::Scheduled(1) };
     let launch = Launch::new(id, items.clone(), Arc::new(app), Arc::new(of));
-    job::job(&launch, &items, 0, common)
+    indexed_job::job(&launch, &items, 0, common)
 }
 
 fn pod_of(job: &Job) -> PodSpec {
@@ -47,8 +49,8 @@ fn a_launch_is_a_job_with_a_pod_for_each_item_that_is_never_run_twice() {
     assert_eq!((spec.completions, spec.parallelism, spec.backoff_limit_per_index), (Some(5), Some(5), Some(0)));
     assert_eq!(spec.pod_failure_policy.unwrap().rules[0].action, "FailIndex");
     assert_eq!((spec.pod_replacement_policy.as_deref(), spec.suspend), (Some("Failed"), None));
-    assert_eq!(job::items(&made), [[0], [1], [2], [3], [4]]);
-    assert_eq!(job::id(&made).unwrap().to_string(), "Settle Orders/scheduled@1");
+    assert_eq!(indexed_job::items(&made), [[0], [1], [2], [3], [4]]);
+    assert_eq!(indexed_job::id(&made).unwrap().to_string(), "Settle Orders/scheduled@1");
     let pod = pod_of(&made);
     let (program, resources) = (program(&pod), program(&pod).resources.clone().unwrap());
     assert_eq!(program.image.as_deref(), Some("shop/orders:3"));
@@ -66,7 +68,7 @@ fn failover_items_that_share_pods_and_queues_are_said_to_the_cluster() {
     assert_eq!(spec.pod_failure_policy.unwrap().rules[0].action, "Ignore");
     assert_eq!((spec.completions, spec.suspend), (Some(3), Some(true)));
     assert_eq!(made.metadata.labels.as_ref().unwrap()["kueue.x-k8s.io/queue-name"], "night");
-    assert_eq!(job::items(&made), [vec![0, 1], vec![2, 3], vec![4]]);
+    assert_eq!(indexed_job::items(&made), [vec![0, 1], vec![2, 3], vec![4]]);
     let pod = pod_of(&made);
     assert_eq!(pod.termination_grace_period_seconds, Some(3));
     assert_eq!(program(&pod).resources.clone().unwrap().requests.unwrap()["memory"].0, "264Mi");
@@ -128,7 +130,7 @@ fn the_template_of_the_operator_stays_where_the_job_says_nothing() {
 fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
     let of = carried(json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 2 }));
     let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2 };
-    let set = daemon::stateful_set(&daemon, &common(json!({}))).spec.unwrap();
+    let set = stateful_set::stateful_set(&daemon, &common(json!({}))).spec.unwrap();
     assert_eq!((set.replicas, set.pod_management_policy.as_deref()), (Some(2), Some("Parallel")));
     let pod = set.template.spec.unwrap();
     assert_eq!(pod.restart_policy.as_deref(), Some("Always"));

@@ -4,23 +4,24 @@
 //! |---|---|
 //! | `storage` | the seam: what can be kept |
 //! | `sqlite` | opens the file; its schema, version by version |
-//! | `access`, `actions` | the log of logins; what operators did, where no database of traces records it |
+//! | `login_log` | the log of logins |
+//! | `action_log` | what operators did, where no database of traces records it |
 //! | `acknowledged` | which alarms an operator looks after |
-//! | `callers` | users and tokens |
+//! | `users_and_tokens` | users and tokens |
 //! | `versions` | configurations that jobs had |
 
 #[cfg(feature = "data")]
-mod access;
-#[cfg(feature = "data")]
 mod acknowledged;
 #[cfg(feature = "data")]
-mod actions;
-#[cfg(feature = "data")]
-mod callers;
+mod action_log;
 mod error;
+#[cfg(feature = "data")]
+mod login_log;
 #[cfg(feature = "data")]
 mod sqlite;
 mod storage;
+#[cfg(feature = "data")]
+mod users_and_tokens;
 #[cfg(feature = "data")]
 mod versions;
 

@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::error::DataError;
 use super::storage::{AccessCursor, Pending, Storage, StoreError};
-use super::{access, acknowledged, actions, callers, versions};
+use super::{acknowledged, action_log, login_log, users_and_tokens, versions};
 use crate::access::{Entry, KeptToken, KeptUser};
 use crate::service::alarms::Acknowledged;
 use crate::service::versions::Version;
@@ -77,8 +77,8 @@ impl SqliteFile {
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
         let pool = pool.map_err(|error| unusable(error.to_string()))?;
         bring_up_to_date(&pool, &file).await?;
-        let users = callers::users(&pool).await.map_err(|error| unusable(error.to_string()))?;
-        let tokens = callers::tokens(&pool).await.map_err(|error| unusable(error.to_string()))?;
+        let users = users_and_tokens::users(&pool).await.map_err(|error| unusable(error.to_string()))?;
+        let tokens = users_and_tokens::tokens(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let acknowledgements = acknowledged::all(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let (later, waiting) = mpsc::channel(QUEUE);
         let end = tokio_util::sync::CancellationToken::new();
@@ -211,20 +211,20 @@ async fn write_all(pool: &SqlitePool, batch: impl Iterator<Item = Later>) -> Res
     for one in batch {
         match one {
             Later::Access(event) => events.push(event),
-            Later::FirstUser(user) => callers::save_user(pool, &user).await?,
-            Later::TokenUse(name, at) => callers::note_use(pool, &name, at).await?,
+            Later::FirstUser(user) => users_and_tokens::save_user(pool, &user).await?,
+            Later::TokenUse(name, at) => users_and_tokens::note_use(pool, &name, at).await?,
         }
     }
-    if events.is_empty() { Ok(()) } else { access::write(pool, &events).await }
+    if events.is_empty() { Ok(()) } else { login_log::write(pool, &events).await }
 }
 
 async fn remove_old(pool: &SqlitePool) {
     let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
     let oldest = crate::service::now().saturating_sub(kept);
-    if let Err(error) = access::remove_old(pool, oldest).await {
+    if let Err(error) = login_log::remove_old(pool, oldest).await {
         failed(error);
     }
-    if let Err(error) = actions::remove_old(pool, oldest).await {
+    if let Err(error) = action_log::remove_old(pool, oldest).await {
         failed(error);
     }
     if let Err(error) = acknowledged::remove_old(pool, oldest).await {

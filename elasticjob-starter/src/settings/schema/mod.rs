@@ -1,7 +1,7 @@
 //! The schema of the settings: names, types, defaults, meaning and places. The readers, the hints in errors and
 //! `docs/settings.md` use it.
 
-mod job;
+mod from_job_table;
 mod key;
 mod kind;
 mod names;
@@ -10,7 +10,7 @@ mod tracing;
 
 pub(crate) use elasticjob_syntax::suggest::nearest;
 pub(super) use elasticjob_syntax::suggest::{hint, squash};
-pub(super) use job::JOB;
+pub(super) use from_job_table::JOB;
 pub(crate) use key::Key;
 pub(super) use kind::Kind;
 pub(super) use names::{KnownNames, Names};

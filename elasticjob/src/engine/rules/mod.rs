@@ -64,7 +64,7 @@ pub(super) enum Meanwhile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LooksAt {
     /// The nodes of the job, the session, and the configuration in force. A rule that passed passes again until one of
-    /// these changes; see `engine/skip_rules.rs`.
+    /// these changes; see `engine/unchanged_group.rs`.
     Group,
     /// Also the fires and runs of this instance, and the time.
     Everything,

@@ -1,4 +1,4 @@
-//! The settings of one job, from the table of settings.
+//! The schema of the settings of a job, made from the table that the attribute and the library read too.
 
 use elasticjob_syntax::job_option::{JobOption, OptionKind, Unset};
 use elasticjob_syntax::job_settings::JOB_SETTINGS;

@@ -2,11 +2,12 @@
 
 use super::finding::Finding;
 use super::reason::Reason;
-use super::{ItemSnapshot, JobSnapshot, ServerStatus};
+use super::{ItemSnapshot, JobSnapshot};
 use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::{DecidedFire, Release, late_limit};
 use crate::fire::Fire;
 use crate::ident::ShardingItem;
+use crate::registry::layout::ServerStatus;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
 pub(super) const BEGIN: i64 = 2_000;

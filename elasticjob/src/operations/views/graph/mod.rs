@@ -3,26 +3,23 @@
 mod cycles;
 mod fire;
 mod run;
-mod totals;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{OperationError, Operations, read};
 use crate::config::{Dependency, DependencyItems, JobConfiguration, When, wire};
 use crate::engine::{DependencyRecord, ParentItem, ParentView};
 use crate::fire::FireRecord;
 use crate::ident::{JobName, ShardingItem};
+use crate::operations::{OperationError, Operations, read};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::trace::now;
 
-pub(crate) use cycles::closed_cycle;
 use cycles::cycles;
 use fire::Stands;
 pub use fire::{GraphFire, GraphState};
 pub use run::{GraphRun, RunOfJob};
-pub(crate) use totals::{other_totals, unequal_totals};
 
 /// Jobs that run after others, and those others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -126,7 +123,10 @@ impl Operations {
     }
 
     /// A job with each that it runs after. Of other jobs, however many there are, no configuration is parsed.
-    pub(super) async fn after_others(&self, job: &JobName) -> Result<Vec<(JobName, JobName)>, OperationError> {
+    pub(in crate::operations) async fn after_others(
+        &self,
+        job: &JobName,
+    ) -> Result<Vec<(JobName, JobName)>, OperationError> {
         let node = self.get(JobPath::Config.absolute(job)).await?;
         let node = node.filter(|node| node.data.text().is_some_and(wire::may_depend));
         let read = node.and_then(|node| wire::from_yaml(job, &node.data).ok());
@@ -151,7 +151,10 @@ impl Operations {
     }
 
     /// The configuration of a job, and what its leader has decided on fires, with the version of the node that says so.
-    pub(super) async fn decided_view(&self, job: &JobName) -> Result<(ParentView, Option<i32>), OperationError> {
+    pub(in crate::operations) async fn decided_view(
+        &self,
+        job: &JobName,
+    ) -> Result<(ParentView, Option<i32>), OperationError> {
         let (config, decided) =
             tokio::try_join!(self.get(JobPath::Config.absolute(job)), self.get(JobPath::Dependencies.absolute(job)),)?;
         let version = decided.as_ref().map(|node| node.stat.version);

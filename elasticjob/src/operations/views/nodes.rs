@@ -1,7 +1,7 @@
 //! The nodes of the registry center, one level at a time, as an administrator looks at them. Secrets are masked.
 
-use super::{OperationError, Operations, read};
 use crate::escaped::{Escaped, in_dump};
+use crate::operations::{OperationError, Operations, read};
 use crate::registry::{NodeData, SessionId};
 use crate::secret::{mask_document, mask_inside};
 

@@ -6,16 +6,46 @@ use elasticjob::ident::JobName;
 use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetSpec};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 
-use super::job::Common;
+use super::errors::{Trouble, answer, if_there};
+use super::indexed_job::Common;
 use super::names::{DAEMON, JOB, MANAGED_BY, POD_INDEX, SCOPE};
-use super::pod::{Wanted, package, template};
-use super::shell;
+use super::pod_template::{Wanted, needs, package, template};
 use super::states::{alive, container};
-use crate::carrier::{Daemon, DaemonProcess, ItemState, job_token};
+use super::{KubernetesCarrier, shell};
+use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
+
+impl KubernetesCarrier {
+    /// Makes, changes or deletes the StatefulSet of a job.
+    pub(super) async fn keeps(&self, daemon: Daemon) -> Result<(), LaunchError> {
+        if let Some(problem) = needs(&daemon.app).into_iter().next() {
+            return Err(LaunchError::Refused { why: problem.to_string() });
+        }
+        let name = name(&daemon.job.job_name, &self.common);
+        let done = if daemon.instances == 0 {
+            if_there(answer(self.stateful_sets.delete(&name, &DeleteParams::background())).await).map(drop)
+        } else {
+            let wanted = stateful_set(&daemon, &self.common);
+            let apply = PatchParams::apply(MANAGED_BY.1).force();
+            answer(self.stateful_sets.patch(&name, &apply, &Patch::Apply(&wanted))).await.map(drop)
+        };
+        done.map_err(Trouble::of_launch)
+    }
+
+    /// The processes of a job, by index.
+    pub(super) async fn processes(&self, job: &JobName) -> Result<Vec<DaemonProcess>, Trouble> {
+        let name = name(job, &self.common);
+        let labels = format!("{},{DAEMON}={name}", self.common.selector());
+        let pods = answer(self.pods.list(&ListParams::default().labels(&labels))).await?;
+        let mut processes: Vec<DaemonProcess> = pods.items.iter().filter_map(process).collect();
+        processes.sort_by_key(|process| process.index);
+        Ok(processes)
+    }
+}
 
 /// The name of the StatefulSet of a job, which is also the value of its label.
-pub(super) fn name(job: &JobName, common: &Common) -> String {
+fn name(job: &JobName, common: &Common) -> String {
     job_token(&common.namespace, job)
 }
 
@@ -61,7 +91,7 @@ pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
 }
 
 /// What a pod of a StatefulSet says of the process.
-pub(super) fn process(pod: &Pod) -> Option<DaemonProcess> {
+fn process(pod: &Pod) -> Option<DaemonProcess> {
     let index = pod.metadata.labels.as_ref()?.get(POD_INDEX)?.parse().ok()?;
     let status = container(pod);
     let restarts = status.map_or(0, |status| u32::try_from(status.restart_count).unwrap_or(0));

@@ -1,4 +1,4 @@
-//! Actions of operators, for registry centers whose traces no database has.
+//! The log of what operators did, for registry centers whose traces no database has.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Decides when the rules of the group need not be asked again.
+//! Decides that the rules of the group need not be asked again, as nothing of the group has changed.
 //!
 //! Thousands of jobs in a process fire at the same moment, and most rules look at the group: its instances, its leader,
 //! the owners of items. While none of this changes, these rules would answer the same again.

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::{ItemSnapshot, JobSnapshot, OperationError, Operations};
+use super::{ItemSnapshot, JobSnapshot};
 use crate::fire::Begun;
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::operations::{OperationError, Operations};
 
 /// The state of an item. The names are those of ElasticJob's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::members::Members;
-use super::{OperationError, Operations, ServerStatus, other_totals, read};
 use crate::config::JobConfiguration;
 use crate::config::wire;
 use crate::engine::{DependencyRecord, ShardingData};
 use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::layout::{ItemNode, JobPath};
+use crate::operations::dependency_checks::other_totals;
+use crate::operations::members::Members;
+use crate::operations::{OperationError, Operations, read};
+use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::{NodeData, SessionId};
 
 /// A job in the registry center, without its traces in databases and logs.
@@ -37,9 +38,9 @@ pub struct JobSnapshot {
     /// The jobs that its items follow item by item and that have another number of items, with that number.
     pub(super) other_totals: Vec<(JobName, u32)>,
     /// Since when the schedule is followed, in milliseconds since 1970.
-    pub(super) followed_since: Option<i64>,
+    pub(in crate::operations) followed_since: Option<i64>,
     pub(super) times: Times,
-    pub(super) members: Members,
+    pub(in crate::operations) members: Members,
     pub(super) sessions: BTreeSet<SessionId>,
 }
 

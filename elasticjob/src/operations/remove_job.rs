@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::commit::{Step, is_of_a_race};
-use super::{OperationError, Operations, read};
+use super::{OperationError, Operations};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Op};
@@ -74,23 +74,6 @@ impl Operations {
             }
         }
         Err(OperationError::Contended { done: done.len() })
-    }
-
-    /// The paths of a job, each after its parent. Empty where there is no such job.
-    pub(super) async fn tree(&self, job: &JobName) -> Result<Vec<String>, OperationError> {
-        let mut tree = Vec::new();
-        let mut level = vec![JobPath::Root.absolute(job)];
-        while !level.is_empty() {
-            let children = read::all(level.iter().map(|path| self.children(path.clone()))).await?;
-            let mut next = Vec::new();
-            // A node without an answer was deleted after its parent was read.
-            for (path, names) in level.into_iter().zip(children).filter_map(|(path, names)| Some((path, names?))) {
-                next.extend(names.into_iter().map(|name| format!("{path}/{name}")));
-                tree.push(path);
-            }
-            level = next;
-        }
-        Ok(tree)
     }
 }
 

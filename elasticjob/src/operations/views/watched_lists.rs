@@ -7,9 +7,10 @@ use futures_util::stream::{StreamExt, iter};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 use super::briefs::{instances, jobs_of_server, servers};
-use super::members::Members;
-use super::{InstanceBrief, JobOfServer, JobOverview, OperationError, Operations, ServerBrief};
+use super::{InstanceBrief, JobOfServer, JobOverview, ServerBrief};
 use crate::ident::JobName;
+use crate::operations::members::Members;
+use crate::operations::{OperationError, Operations};
 use crate::registry::Moment;
 use crate::registry::watched::WatchedRegistry;
 

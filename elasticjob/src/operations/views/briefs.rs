@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::members::Members;
-use super::{JobSnapshot, OperationError, Operations, ServerStatus, read};
+use super::JobSnapshot;
 use crate::fire::{FireRecord, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::registry::layout::JobPath;
+use crate::operations::members::Members;
+use crate::operations::{OperationError, Operations, read};
+use crate::registry::layout::{JobPath, ServerStatus};
 
 /// The state of a job. The names and the rules are those of ElasticJob's console: the first rule that holds counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

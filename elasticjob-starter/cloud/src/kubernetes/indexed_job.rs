@@ -9,9 +9,9 @@ use k8s_openapi::api::batch::v1::{
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::names::{self, DISRUPTED, ID, ITEMS, JOB, LAUNCH, MANAGED_BY, QUEUE, SCOPE};
-use super::pod::{Wanted, package, template};
+use super::operator_template::Template;
+use super::pod_template::{Wanted, package, template};
 use super::shell;
-use super::template::Template;
 use crate::carrier::{Launch, LaunchId, LaunchItem};
 
 /// How many pods a Job has at most: each pod carries what all of them are told, so a larger one would cost its square.
@@ -33,6 +33,14 @@ pub(super) struct Common {
     pub(super) scope: String,
     pub(super) lost_after: Option<i64>,
     pub(super) template: Template,
+}
+
+impl Common {
+    /// The labels of everything that a carrier makes in its scope.
+    pub(super) fn selector(&self) -> String {
+        let (name, value) = MANAGED_BY;
+        format!("{name}={value},{SCOPE}={}", self.scope)
+    }
 }
 
 /// How many of the items fit into a Job.

@@ -1,4 +1,4 @@
-//! The pods of carried jobs: what they run, and what they may use.
+//! The template that the pods of a job are made by: what they run, and what they may use.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use super::KUBERNETES;
 use super::names::{CONTAINER, FETCH, LOST_AFTER};
+use super::operator_template::Template;
 use super::shell::Run;
-use super::template::Template;
-use crate::model::{App, SourceScheme};
+use crate::model::{App, CarriedJob, Problem, SourceScheme};
 
 /// Fetches the package of an application.
 const FETCH_SCRIPT: &str = include_str!("fetch.sh");
@@ -24,6 +25,9 @@ const FAILURES: &str = "failures";
 
 /// The taints of a node that does not answer.
 const SILENT: [&str; 2] = ["node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"];
+
+/// The most items of a pod: each of them needs room in the text that says how they ended.
+const ITEMS_OF_A_POD: u32 = 100;
 
 /// A pod, as far as the jobs differ.
 pub(super) struct Wanted<'a> {
@@ -40,6 +44,42 @@ pub(super) struct Wanted<'a> {
     pub(super) annotations: BTreeMap<String, String>,
     /// `Never` for items, `Always` for daemons.
     pub(super) restart_policy: &'static str,
+}
+
+/// What a job and its application need to run in pods.
+pub(super) fn problems(app: &App, job: &CarriedJob) -> Vec<Problem> {
+    let mut problems = needs(app);
+    if job.items_per_process > ITEMS_OF_A_POD {
+        let why = format!("is {}: at most {ITEMS_OF_A_POD} items share a pod", job.items_per_process);
+        problems.push(Problem::new("itemsPerProcess", why));
+    }
+    problems
+}
+
+/// What an application needs to run in pods.
+pub(super) fn needs(app: &App) -> Vec<Problem> {
+    let Ok(source) = app.source() else { return Vec::new() };
+    let mut problems = Vec::new();
+    match source.scheme {
+        SourceScheme::Oci => {}
+        SourceScheme::File => problems.push(Problem::new(
+            "appURL",
+            format!(
+                "names a file of the scheduler's host, which the nodes of {KUBERNETES} do not have: use oci: or https:"
+            ),
+        )),
+        SourceScheme::Web => {
+            if app.image.is_none() {
+                let why = "is missing: the image with the shell and the tools that the package needs";
+                problems.push(Problem::new("image", why.to_owned()));
+            }
+            if source.sha256.is_none() {
+                let why = "has no checksum: each pod fetches the package by itself, and all have to run the same; add #sha256=HEX";
+                problems.push(Problem::new("appURL", why.to_owned()));
+            }
+        }
+    }
+    problems
 }
 
 /// The folder of the package in a pod; `None` where the program is in the image.

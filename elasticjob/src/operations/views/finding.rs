@@ -6,9 +6,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::reason::Reason;
-use super::shell::shell_word;
 use crate::fire::{Begun, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::operations::shell::shell_word;
 use crate::schedule::{TimeZone, format_rfc3339};
 
 /// A reason why a job or an item runs, does not run, or did not run, and since when.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::{OperationError, Operations};
 use crate::config::JobConfiguration;
 use crate::ident::{JobName, ShardingItem};
+use crate::operations::{OperationError, Operations};
 use crate::schedule::{Schedule, TimeZone};
 use crate::trace::{
     AnyTraceReader, DecisionFilter, DecisionKind, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord,

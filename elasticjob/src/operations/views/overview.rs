@@ -140,7 +140,7 @@ impl JobSnapshot {
 
     /// When [`Self::overview`] says something else although no node changes, in milliseconds since 1970; `None` where only
     /// changes of nodes do that.
-    pub(super) fn overview_changes_at(&self, overview: &JobOverview, now: i64) -> Option<i64> {
+    pub(in crate::operations) fn overview_changes_at(&self, overview: &JobOverview, now: i64) -> Option<i64> {
         let schedule = self.usable()?.schedule()?;
         // A fire is overdue when it had the time to begin.
         let overdue = schedule.next_after(now.saturating_sub(BEGIN)).map(|fire| fire.saturating_add(BEGIN));

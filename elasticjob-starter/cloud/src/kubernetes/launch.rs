@@ -1,0 +1,128 @@
+//! Launches items, reads how they are, stops them and forgets them: all by the Jobs of a launch, which the cluster keeps.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use elasticjob::ident::ShardingItem;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
+use serde_json::json;
+
+use super::errors::{Trouble, answer, if_there};
+use super::names::{self, LAUNCH};
+use super::{KubernetesCarrier, indexed_job, pod_template, states};
+use crate::carrier::{ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched};
+
+/// How often a launch is tried to which other schedulers add items at the same time.
+const ATTEMPTS: usize = 8;
+
+impl KubernetesCarrier {
+    /// Launches what is not known, Job by Job.
+    pub(super) async fn launched(&self, launch: Launch) -> Result<Launched, LaunchError> {
+        if let Some(problem) = pod_template::needs(&launch.app).into_iter().next() {
+            return Err(LaunchError::Refused { why: problem.to_string() });
+        }
+        let mut launched = Launched::default();
+        // Most fires are launched once: they are not looked for before.
+        let (mut number, mut left) = (0, launch.items.clone());
+        for _ in 0..ATTEMPTS {
+            let mut conflicts = false;
+            while !left.is_empty() && !conflicts {
+                let now: Vec<LaunchItem> = left.iter().take(indexed_job::room(&launch)).cloned().collect();
+                let job = indexed_job::job(&launch, &now, number, &self.common);
+                match answer(self.jobs.create(&PostParams::default(), &job)).await {
+                    Ok(_) => {
+                        launched.started.extend(now.iter().map(|item| item.item));
+                        left.drain(..now.len());
+                        number += 1;
+                    }
+                    Err(trouble) if trouble.is_conflict() => conflicts = true,
+                    Err(trouble) => return Err(trouble.of_launch()),
+                }
+            }
+            if left.is_empty() {
+                return Ok(launched);
+            }
+            let known = self.jobs_of(&launch.id).await.map_err(Trouble::of_launch)?;
+            let token = launch.id.token(&self.common.namespace);
+            number =
+                known.iter().filter_map(|job| names::number(&job.name_any(), &token)).max().map_or(0, |last| last + 1);
+            let known: BTreeSet<ShardingItem> = known.iter().flat_map(indexed_job::items).flatten().collect();
+            let adopted = left.extract_if(.., |item| known.contains(&item.item));
+            launched.adopted.extend(adopted.map(|item| item.item));
+        }
+        let why = format!("other schedulers add items to it all the time: {ATTEMPTS} attempts");
+        Err(LaunchError::Unknown { why })
+    }
+
+    /// The Jobs of a launch, as the cluster has them now.
+    pub(super) async fn jobs_of(&self, id: &LaunchId) -> Result<Vec<Job>, Trouble> {
+        answer(self.jobs.list(&self.of_launch(id))).await.map(|list| list.items)
+    }
+
+    fn of_launch(&self, id: &LaunchId) -> ListParams {
+        let token = id.token(&self.common.namespace);
+        ListParams::default().labels(&format!("{},{LAUNCH}={token}", self.common.selector()))
+    }
+
+    /// The states of the items of a launch; `None` where the cluster knows none.
+    pub(super) async fn states_of(&self, id: &LaunchId) -> Result<Option<ItemStates>, Trouble> {
+        let jobs = self.jobs_of(id).await?;
+        if jobs.is_empty() {
+            return Ok(None);
+        }
+        let pods = answer(self.pods.list(&self.of_launch(id))).await?.items;
+        let mut by_job: BTreeMap<String, Vec<&Pod>> = BTreeMap::new();
+        for pod in &pods {
+            by_job.entry(pod.labels().get(names::OF_JOB).cloned().unwrap_or_default()).or_default().push(pod);
+        }
+        let states = jobs.iter().flat_map(|job| {
+            let pods = by_job.remove(&job.name_any()).unwrap_or_default();
+            states::states(job, pods)
+        });
+        Ok(Some(states.collect()))
+    }
+
+    /// The launches that the cluster knows.
+    pub(super) async fn launch_ids(&self) -> Result<Vec<LaunchId>, Trouble> {
+        let labels = format!("{},{LAUNCH}", self.common.selector());
+        let jobs = answer(self.jobs.list(&ListParams::default().labels(&labels))).await?.items;
+        let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(indexed_job::id).collect();
+        Ok(ids.into_iter().collect())
+    }
+
+    /// Notes on the Jobs that items are stopped. The task that follows the Jobs ends their pods.
+    pub(super) async fn note_stop(&self, id: &LaunchId, items: &[ShardingItem]) -> Result<(), Trouble> {
+        for job in self.jobs_of(id).await? {
+            let of_job: BTreeSet<ShardingItem> = indexed_job::items(&job).into_iter().flatten().collect();
+            let mut stopped = states::stopped(&job);
+            let new: Vec<ShardingItem> =
+                items.iter().copied().filter(|item| of_job.contains(item) && !stopped.contains(item)).collect();
+            if new.is_empty() {
+                continue;
+            }
+            stopped.extend(&new);
+            let notes: BTreeMap<String, &str> = new.iter().map(|item| (names::stopped(*item), "true")).collect();
+            let mut patch = json!({ "metadata": { "annotations": notes } });
+            if states::is_suspended(&job) && stopped == of_job {
+                // It waits in a queue, and is not to run when its turn comes.
+                patch["spec"] = json!({ "parallelism": 0 });
+            }
+            let patched = answer(self.jobs.patch(&job.name_any(), &PatchParams::default(), &Patch::Merge(patch))).await;
+            if_there(patched)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the Jobs of a launch, the first one last: its name is what keeps the launch from being made again.
+    pub(super) async fn forgotten(&self, id: &LaunchId) -> Result<(), Trouble> {
+        let token = id.token(&self.common.namespace);
+        let mut jobs = self.jobs_of(id).await?;
+        jobs.sort_by_key(|job| std::cmp::Reverse(names::number(&job.name_any(), &token)));
+        for job in jobs {
+            if_there(answer(self.jobs.delete(&job.name_any(), &DeleteParams::background())).await)?;
+        }
+        Ok(())
+    }
+}
