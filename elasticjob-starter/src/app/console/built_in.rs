@@ -8,9 +8,10 @@ use std::sync::Arc;
 use elasticjob::__private::log::{apart, info};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
+use elasticjob_console::axum::http::HeaderName;
 use elasticjob_console::{
-    Console, ConsoleError, ConsoleOptions, DataFile, Grant, HeaderName, OidcOptions, PasswordHash, ProxyLogin,
-    Registry, Role, Token, TokenHash, User,
+    Console, ConsoleError, ConsoleOptions, DataFile, Grant, OidcOptions, PasswordHash, ProxyLogin, Registry, Role,
+    Token, TokenHash, User,
 };
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
