@@ -105,8 +105,9 @@ impl KubernetesCarrier {
             stopped.extend(&new);
             let notes: BTreeMap<String, &str> = new.iter().map(|item| (names::stopped(*item), "true")).collect();
             let mut patch = json!({ "metadata": { "annotations": notes } });
-            if states::is_suspended(&job) && stopped == of_job {
-                // It waits in a queue, and is not to run when its turn comes.
+            let has_pods = job.status.as_ref().and_then(|status| status.active).is_some_and(|active| active > 0);
+            if stopped == of_job && (states::is_suspended(&job) || !has_pods) {
+                // It waits in a queue, or the cluster makes no pod of it: it is not to run when its turn comes.
                 patch["spec"] = json!({ "parallelism": 0 });
             }
             let patched = answer(self.jobs.patch(&job.name_any(), &PatchParams::default(), &Patch::Merge(patch))).await;

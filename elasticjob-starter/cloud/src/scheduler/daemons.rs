@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::kept::Kept;
-use super::nodes::DAEMONS;
+use super::nodes::{DAEMONS, JOBS};
 use super::registrations::{Registered, Registrations};
 use crate::carrier::{Carrier, Daemon, LaunchError};
 use crate::model::ExecutionType;
@@ -97,6 +97,8 @@ impl Daemons {
                     let now = (registered.clone(), instances);
                     if told.get(name) != Some(&now) {
                         self.kept.note(registered).await?;
+                        // Whatever the answer says, it may be kept from now on.
+                        told.insert(name.clone(), (registered.clone(), u32::MAX));
                         match self.keep(registered, instances).await {
                             Ok(()) => drop(told.insert(name.clone(), now)),
                             Err(error) => {
@@ -126,7 +128,12 @@ impl Daemons {
         let gone: BTreeSet<JobName> = told.keys().filter(|name| !wanted.contains_key(*name)).cloned().collect();
         for name in gone {
             let Some((registered, _)) = told.get(&name) else { continue };
+            // It may have been registered since the registrations were read.
+            if self.registry.get(&format!("{JOBS}/{name}")).await?.is_some() {
+                continue;
+            }
             match self.keep(registered, 0).await {
+                Ok(()) if !self.carrier.kept(&name).await.is_ok_and(|kept| kept.is_empty()) => is_done = false,
                 Ok(()) => {
                     self.kept.delete(&name).await?;
                     told.remove(&name);
@@ -166,11 +173,18 @@ impl Daemons {
         }
     }
 
+    /// Gives a job up that this scheduler has.
     async fn disown(&self, name: &JobName) {
-        let mut transaction = Transaction::new();
-        transaction.delete(path(name), None);
-        if let Err(error) = self.registry.commit(transaction).await {
+        let path = path(name);
+        let mine = serde_json::to_string(&self.owner).expect("texts have a JSON form");
+        let node = match self.registry.get(&path).await {
+            Ok(Some(node)) if node.data.text() == Some(mine.as_str()) => node,
             // It ends with the session at the latest.
+            _ => return,
+        };
+        let mut transaction = Transaction::new();
+        transaction.delete(path, Some(node.stat.version));
+        if let Err(error) = self.registry.commit(transaction).await {
             info!(job = %name, "the lock node of this scheduler for the job could not be deleted yet: {error}");
         }
     }

@@ -116,6 +116,11 @@ impl Hub {
         self.lock().contains_key(id)
     }
 
+    /// Whether an item is waited for here.
+    pub(super) fn follows_item(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        self.lock().get(id).is_some_and(|launched| launched.contains_key(&item))
+    }
+
     fn listening(&self) -> Listening {
         Listening { carrier: self.carrier.clone(), followed: self.followed.clone() }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use elasticjob::api::classed_item_handler;
 use elasticjob::ident::JobName;
@@ -41,13 +41,10 @@ pub(super) struct Means {
 pub(super) async fn keep_all(mut means: Means) {
     let mut running = JoinSet::new();
     let mut tasks: HashMap<JobName, AbortHandle> = HashMap::new();
-    // What is left of jobs that were removed while a scheduler ended is stopped and deleted now.
-    let mut left = means.launches.jobs();
     loop {
         // The task of a job that was removed ends; a job of the same name has another one, once that is over.
         tasks.retain(|_, task| !task.is_finished());
-        let mut names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
-        names.append(&mut left);
+        let names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
         for name in names {
             let keeper = || Keeper { name: name.clone(), means: means.clone() };
             tasks.entry(name.clone()).or_insert_with(|| running.spawn(keeper().keep()));
@@ -91,7 +88,7 @@ impl Keeper {
         let mut current: Option<(Registered, Running)> = None;
         let mut rest = Rest::Unknown;
         let mut grace = DEFAULT_GRACE;
-        let mut is_removed = false;
+        let (mut is_removed, mut stopped) = (false, Instant::now());
         loop {
             let (wanted, is_registered) = {
                 let all = self.means.registrations.borrow_and_update();
@@ -113,6 +110,7 @@ impl Keeper {
             }
             if wanted.is_none() && !matches!(rest, Rest::Stopped) {
                 rest = self.stop_processes(&rest, grace).await;
+                stopped = Instant::now();
             }
             let mut is_left = wanted.is_none() && !matches!(rest, Rest::Stopped);
             is_removed &= !is_registered;
@@ -125,6 +123,10 @@ impl Keeper {
                 match self.means.launches.forget_all(&self.name).await {
                     Ok(true) => return,
                     Ok(false) | Err(_) => is_left = true,
+                }
+                if stopped.elapsed() > grace + AGAIN {
+                    // A launch that was on its way when the others were stopped has arrived since.
+                    rest = Rest::Unknown;
                 }
             }
             let misses = is_left || (wanted.is_some() && current.is_none());

@@ -52,8 +52,11 @@ impl Kept {
     /// Notes that processes of a job are about to be kept.
     pub(super) async fn note(&self, registered: &Registered) -> Result<(), RegistryError> {
         let path = self.path(&registered.job.job_name);
-        let Registered { app, job } = registered;
-        let written = Written { app: App::clone(app), job: CarriedJob::clone(job) };
+        let (mut app, mut job) = (App::clone(&registered.app), CarriedJob::clone(&registered.job));
+        // To end them no environment is needed, and it may have secrets.
+        app.env.clear();
+        job.env.clear();
+        let written = Written { app, job };
         let text = serde_json::to_string(&written).expect("texts and numbers have a JSON form");
         let known = self.registry.get(&path).await?;
         if known.as_ref().is_some_and(|node| node.data.text() == Some(text.as_str())) {

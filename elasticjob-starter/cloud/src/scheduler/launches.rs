@@ -1,6 +1,8 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,8 +13,9 @@ use elasticjob::log::{info, warn};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::formers::Formers;
 use super::hub::Hub;
-use super::marks::{Marks, Note};
+use super::marks::Marks;
 use super::registrations::Registered;
 use crate::carrier::{Carrier, CarrierError, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
@@ -22,8 +25,6 @@ const TOGETHER: Duration = Duration::from_millis(200);
 /// The pauses between launches that did not reach the engine.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The pause before a stop that the carrier did not take is tried again.
-const AGAIN: Duration = Duration::from_secs(5);
 /// How many launches of a job are kept, with their logs.
 const KEPT: usize = 10;
 
@@ -35,11 +36,10 @@ struct Shared {
     carrier: Arc<dyn Carrier>,
     hub: Hub,
     marks: Marks,
+    formers: Formers,
     groups: Mutex<HashMap<GroupKey, Arc<Group>>>,
     /// The launches of each job that the carrier keeps, the oldest first.
     kept: Mutex<HashMap<JobName, Vec<LaunchId>>>,
-    /// The last launch of each item whose end was seen here.
-    ended: Mutex<HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>>,
 }
 
 /// A launch, and the items of the run that it is for.
@@ -62,27 +62,22 @@ impl JobClass for Launches {
         let ended = async {
             let result = launched.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
             match result {
-                Some(Ok(())) => following.outcome().await,
+                Some(Ok(())) => {
+                    let outcome = following.outcome().await;
+                    // What was lost may go on where it is not seen.
+                    if !matches!(outcome, Outcome::Lost { .. }) {
+                        self.0.formers.saw_end(&id, item);
+                    }
+                    outcome
+                }
                 Some(Err(why)) => Outcome::Failed { exit: None, text: why },
                 None => Outcome::Failed { exit: None, text: "the scheduler is ending".to_owned() },
             }
         };
         tokio::select! {
-            outcome = ended => {
-                self.saw_end(&id, item);
-                of_job(outcome)
-            }
+            biased;
+            outcome = ended => of_job(outcome),
             () = context.cancelled() => self.cut(registered, &id, item, context.cut_reason()).await,
-        }
-    }
-}
-
-/// Stops an item as soon as the carrier takes it. When the scheduler dies before, the next launch of the item does it.
-async fn stop_again(carrier: Arc<dyn Carrier>, id: LaunchId, item: ShardingItem, grace: Duration) {
-    loop {
-        sleep(AGAIN).await;
-        if carrier.stop(&id, &[item], grace).await.is_ok() {
-            return info!("item {item} of {id} is stopped now");
         }
     }
 }
@@ -96,14 +91,8 @@ fn of_job(outcome: Outcome) -> JobResult {
 
 impl Launches {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks) -> Self {
-        Self(Arc::new(Shared {
-            carrier,
-            hub,
-            marks,
-            groups: Mutex::default(),
-            kept: Mutex::default(),
-            ended: Mutex::default(),
-        }))
+        let formers = Formers::new(carrier.clone(), hub.clone());
+        Self(Arc::new(Shared { carrier, hub, marks, formers, groups: Mutex::default(), kept: Mutex::default() }))
     }
 
     /// A run is cut off. When its session was lost or the scheduler leaves, another scheduler takes the item over and adopts
@@ -120,14 +109,8 @@ impl Launches {
                 Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
             }
             Some(other) => {
-                let grace = registered.job.grace();
-                if let Err(error) = self.0.carrier.stop(id, &[item], grace).await {
-                    warn!(
-                        "item {item} of {id} was cut off, and goes on for now: {error}; the stop is tried again every {} s",
-                        AGAIN.as_secs()
-                    );
-                    tokio::spawn(stop_again(self.0.carrier.clone(), id.clone(), item, grace));
-                }
+                // The run may be dropped before the carrier answers: the stop goes on.
+                let _ = self.0.formers.stop(id, item, registered.job.grace()).await;
                 Err(JobError::message(format!("it was stopped: {other}")))
             }
         }
@@ -222,59 +205,34 @@ impl Launches {
                 self.0.hub.settle(&id, item.item, Outcome::Lost { why });
             }
         }
+        let running = self.0.formers.running(&id, launch.items.iter().map(|item| item.item), &noted).await?;
+        for (former, items) in running {
+            info!("items {items:?} of {id} are launched when they have ended for {former}");
+            let held = launch.items.extract_if(.., |item| items.contains(&item.item)).collect();
+            tokio::spawn(self.clone().launch_after(former, Launch { items: held, ..launch.clone() }));
+        }
         let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-        if items.is_empty() {
-            return Ok(());
-        }
-        self.end_former(&id, &items, &noted, launch.job.grace()).await?;
-        self.0.marks.note(&id, &items, noted).await
+        if items.is_empty() { Ok(()) } else { self.0.marks.note(&id, &items, noted).await }
     }
 
-    /// Waits until these items run no more for an earlier fire, which is over for the job: such a run was cut off, and has its
-    /// grace period or was never told to end.
-    async fn end_former(
-        &self,
-        id: &LaunchId,
-        items: &[ShardingItem],
-        noted: &Note,
-        grace: Duration,
-    ) -> Result<(), String> {
-        let mut formers: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
-        if noted.is_empty() {
-            // It is the first launch since the job was registered: perhaps a job of this name was removed a moment ago.
-            let all = self.0.carrier.launches().await.map_err(|error| error.to_string())?;
-            let of_job = all.into_iter().filter(|other| other.job == id.job && other != id);
-            formers.extend(of_job.map(|former| (former, items.to_vec())));
-        }
-        for item in items {
-            if let Some(former) = noted.former(*item, id).filter(|former| !self.has_seen_end(former, *item)) {
-                formers.entry(former).or_default().push(*item);
+    /// Launches items when they run no more for an earlier fire. Those that are cut off meanwhile are left out.
+    fn launch_after(self, former: LaunchId, mut launch: Launch) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            let id = launch.id.clone();
+            let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
+            let is_followed = |item: &ShardingItem| self.0.hub.follows_item(&id, *item);
+            self.0.formers.end(&former, &items, launch.job.grace(), || items.iter().any(is_followed)).await;
+            launch.items.retain(|item| is_followed(&item.item));
+            if launch.items.is_empty() {
+                return;
             }
-        }
-        for (former, mut items) in formers {
-            let states = self.0.carrier.states(&former).await.map_err(|error| error.to_string())?.unwrap_or_default();
-            items.retain(|item| states.get(item).is_some_and(|state| state.outcome().is_none()));
-            if items.is_empty() {
-                continue;
+            let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
+            if let Err(text) = self.attempt(launch).await {
+                for item in items {
+                    self.0.hub.settle(&id, item, Outcome::Failed { exit: None, text: text.clone() });
+                }
             }
-            info!("{id} is launched when items {items:?} of {former} have ended, which were cut off");
-            self.0.carrier.stop(&former, &items, grace).await.map_err(|error| error.to_string())?;
-            let followed: Vec<_> = items.iter().map(|item| (*item, self.0.hub.follow(&former, *item))).collect();
-            self.0.hub.accepted(&former, &items).await;
-            for (item, mut following) in followed {
-                following.outcome().await;
-                self.saw_end(&former, item);
-            }
-        }
-        Ok(())
-    }
-
-    fn saw_end(&self, id: &LaunchId, item: ShardingItem) {
-        self.lock_ended().entry(id.job.clone()).or_default().insert(item, id.clone());
-    }
-
-    fn has_seen_end(&self, id: &LaunchId, item: ShardingItem) -> bool {
-        self.lock_ended().get(&id.job).and_then(|items| items.get(&item)) == Some(id)
+        })
     }
 
     /// Learns what the carrier keeps from earlier schedulers.
@@ -294,11 +252,6 @@ impl Launches {
         }
     }
 
-    /// The jobs of which the carrier kept launches when this scheduler began.
-    pub(super) fn jobs(&self) -> Vec<JobName> {
-        self.lock_kept().keys().cloned().collect()
-    }
-
     /// Forgets the launches of a job that is removed. Returns whether none is left: one of which something still runs is.
     ///
     /// # Errors
@@ -314,7 +267,7 @@ impl Launches {
             }
         }
         self.lock_kept().remove(job);
-        self.lock_ended().remove(job);
+        self.0.formers.forget(job);
         Ok(!is_left)
     }
 
@@ -363,10 +316,6 @@ impl Launches {
         }
         let states = self.0.carrier.states(id).await.map_err(|error| error.to_string())?.unwrap_or_default();
         Ok(states.values().all(|state| state.outcome().is_some()))
-    }
-
-    fn lock_ended(&self) -> MutexGuard<'_, HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>> {
-        self.0.ended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_kept(&self) -> MutexGuard<'_, HashMap<JobName, Vec<LaunchId>>> {

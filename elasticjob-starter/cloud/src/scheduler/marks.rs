@@ -28,11 +28,6 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// Whether the job was never launched.
-    pub(super) fn is_empty(&self) -> bool {
-        self.launched.is_empty()
-    }
-
     /// The items that were launched last for this fire.
     pub(super) fn of(&self, id: &LaunchId) -> Vec<ShardingItem> {
         let fire = id.to_string();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use elasticjob::fire::FireState;
+use elasticjob::fire::{CancelRequest, FireState};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
@@ -392,31 +392,57 @@ async fn processes_of_a_daemon_live_as_long_as_it_is_registered_and_enabled() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_left_of_removed_jobs_is_ended_by_the_next_scheduler_of_the_place() {
+async fn processes_of_a_removed_daemon_are_ended_by_the_next_scheduler_of_their_place() {
     let cluster = Cluster::new();
     let first = cluster.scheduler("a").await;
-    first.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
     let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
-    first.scheduler.store().add_app(cluster.app("resident", "echo $$ >$DIR/pid; exec sleep 600")).await.unwrap();
+    let app = cluster.app("resident", "echo $$ >$DIR/pid; exec sleep 600");
+    first.scheduler.store().add_app(app).await.unwrap();
     first.scheduler.store().add_job(job("resident", "resident", daemon)).await.unwrap();
-    first.trigger("long").await;
-    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
-    let resident = name("resident");
-    until("the daemon is there", || async { !cluster.lines("pid").is_empty() }).await;
+    until("it is there", || async { !cluster.lines("pid").is_empty() }).await;
     let pid = cluster.lines("pid").remove(0);
     let is_alive = || PathBuf::from("/proc").join(&pid).exists();
     first.scheduler.shutdown().await;
-    assert!(first.running("long").await == 1 && is_alive(), "both go on");
-    // A scheduler of another place cannot end them.
+    assert!(is_alive(), "it goes on");
+    // A scheduler of another place cannot end it.
     let other = cluster.scheduler("b").await;
-    other.scheduler.store().remove_job(&name("long")).await.unwrap();
-    other.scheduler.store().remove_job(&resident).await.unwrap();
+    other.scheduler.store().remove_job(&name("resident")).await.unwrap();
     let next = cluster.scheduler("a").await;
-    let carrier = next.scheduler.carrier();
-    until("the daemon is ended", || async { !is_alive() }).await;
-    until("the launch is deleted", || async { carrier.launches().await.unwrap().is_empty() }).await;
+    until("it is ended", || async { !is_alive() }).await;
     until("no note is left", || async { next.center.children(KEPT).await.unwrap() == Some(Vec::new()) }).await;
     for member in [next, other] {
+        member.scheduler.shutdown().await;
+    }
+}
+
+/// Goes on for a while when it is asked to end, and says when it ends.
+const SLOW_TO_END: &str = "trap '' TERM; echo begun >>$DIR/runs; sleep 3; echo ended >>$DIR/runs";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_is_launched_when_a_cancelled_run_has_ended_also_that_of_an_earlier_scheduler() {
+    for restarts in [false, true] {
+        let cluster = Cluster::new();
+        let mut member = cluster.scheduler("a").await;
+        let long = job("long", "long", json!({ "gracePeriodSeconds": 60 }));
+        member.register(cluster.app("long", SLOW_TO_END), long).await;
+        member.trigger("long").await;
+        until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+        member.operations().cancel(&name("long"), None, &CancelRequest::new("operator", "it is wrong")).await.unwrap();
+        until("it is recorded", || async {
+            member.last("long").await.is_some_and(|(state, _)| state != FireState::Running)
+        })
+        .await;
+        if restarts {
+            member.scheduler.shutdown().await;
+            member = cluster.scheduler("a").await;
+            until("an instance is online", || async {
+                member.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
+            })
+            .await;
+        }
+        member.trigger("long").await;
+        member.until_last("long", FireState::Succeeded).await;
+        assert_eq!(cluster.lines("runs"), ["begun", "ended", "begun", "ended"], "restarts: {restarts}");
         member.scheduler.shutdown().await;
     }
 }

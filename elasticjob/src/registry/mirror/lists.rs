@@ -25,8 +25,13 @@ impl Mirror {
         let exists = children.is_some();
         let listed: BTreeSet<JobPath> =
             children.unwrap_or_default().iter().filter_map(|name| path.child(&self.job, name)).collect();
-        for gone in self.children(path).iter().filter(|known| !listed.contains(known) && !told.contains(known)) {
-            self.remove_tree(gone);
+        for known in self.children(path).iter().filter(|known| !listed.contains(known)) {
+            if !told.contains(known) {
+                self.remove_tree(known);
+            } else if self.is_listed_itself(known) {
+                // It was made after the list: what is known from below it may be of the time before.
+                self.to_list.insert(known.clone());
+            }
         }
         match exists {
             _ if told.contains(path) => {}
@@ -40,17 +45,22 @@ impl Mirror {
             if !self.hears(&child) {
                 continue;
             }
-            let is_heard = match &child {
-                JobPath::Item(item, ItemNode::Dir) => self.on_item_listed(*item),
-                _ => true,
-            };
-            if child.has_children() && is_heard {
+            if self.is_listed_itself(&child) {
                 self.to_list.insert(child.clone());
             }
             if !told.contains(&child) {
                 self.nodes.add(child);
             }
         }
+    }
+
+    /// Whether a node that a list shows has to be listed, too.
+    fn is_listed_itself(&mut self, path: &JobPath) -> bool {
+        let is_heard = match path {
+            JobPath::Item(item, ItemNode::Dir) => self.on_item_listed(*item),
+            _ => true,
+        };
+        path.has_children() && is_heard
     }
 
     /// A list or a read got no answer: the request is sent again on demand.

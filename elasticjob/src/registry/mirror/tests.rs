@@ -107,6 +107,24 @@ fn events_that_overtake_the_answer_to_a_list_are_the_later_word() {
 }
 
 #[test]
+fn of_a_directory_that_is_made_again_while_its_parent_is_listed_nothing_is_left() {
+    let mut mirror = synced();
+    mirror.on_event(&WatchEvent::Gap);
+    let generation = mirror.generation();
+    assert_eq!(mirror.take_lists(), [JobPath::Root]);
+    // The list was made between the loss of all nodes and their return.
+    for path in ["/job", "/job/sharding", "/job/sharding/0", "/job/sharding/0/instance"] {
+        mirror.on_event(&WatchEvent::Created(path.to_owned()));
+    }
+    mirror.on_listed(generation, &JobPath::Root, None);
+    let tree: [(&str, &[&str]); 2] = [("/job/sharding", &["0"]), ("/job/sharding/0", &["instance"])];
+    list_all(&mut mirror, &tree);
+    assert_eq!(mirror.items().collect::<Vec<_>>(), [0]);
+    assert!(mirror.exists(&JobPath::owner_of(0)));
+    assert!(!mirror.exists(&JobPath::running(0)), "it went with the directory");
+}
+
+#[test]
 fn a_directory_that_changes_before_its_parent_was_listed_is_listed_as_well() {
     let mut mirror = Mirror::new(job());
     mirror.on_event(&WatchEvent::Gap);

@@ -158,6 +158,11 @@ impl Mirror {
         }
     }
 
+    /// Whether a change of any node of the job would be heard of.
+    pub fn hears_everything(&self) -> bool {
+        self.parts.as_ref().is_none_or(|parts| parts.whole == Whole::InPlace)
+    }
+
     /// Whether the mirror hears of parts of the job only.
     pub fn hears_parts(&self) -> bool {
         self.parts.as_ref().is_some_and(|parts| parts.whole == Whole::Dropped)

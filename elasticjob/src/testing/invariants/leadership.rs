@@ -44,8 +44,11 @@ impl Leadership {
         if scene.is_java(*host) {
             return Ok(());
         }
+        let deposed_lately = self.deposed.get(session).is_some_and(|at| scene.now - at < ON_THE_WAY);
+        // One that was deposed, and leaves or loses its driver before it hears of that, deletes the node of the next one.
         let deposes = transaction.ops().iter().any(|op| {
-            !matches!(op, Op::Check { .. }) && JobPath::parse(scene.job, op.path()) == Some(JobPath::LeaderInstance)
+            let may = matches!(op, Op::Check { .. }) || (deposed_lately && matches!(op, Op::Delete { .. }));
+            !may && JobPath::parse(scene.job, op.path()) == Some(JobPath::LeaderInstance)
         });
         // An instance that has connected again replaces what it wrote in its last session.
         let own = |it: &SessionId| {
@@ -65,7 +68,6 @@ impl Leadership {
             _ => false,
         });
         let Some(op) = leaders else { return Ok(()) };
-        let deposed_lately = self.deposed.get(session).is_some_and(|at| scene.now - at < ON_THE_WAY);
         if *leader != Some(*session) && !deposed_lately {
             return Err(format!(
                 "host {host} wrote {} while {leader:?} was the leader's session, its own is {session}",

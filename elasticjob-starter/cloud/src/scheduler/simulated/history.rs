@@ -55,7 +55,7 @@ pub(super) enum Bug {
     GivesUpAfterALostAnswer,
     /// Each scheduler has ids of its own.
     HasOtherIdsThanOthers,
-    /// A launch of another scheduler is taken for one that has ended, and forgotten.
+    /// A launch of another scheduler is taken for one that has ended, without a look at the notes, and forgotten.
     ForgetsWhatOthersRun,
     /// An item that was asked to end is taken for one that has ended.
     TakesAStopForAnEnd,
@@ -202,7 +202,7 @@ impl History {
         let shared = Arc::new(carrier.clone());
         let hub = Hub::new(shared.clone());
         let registry = match self.bug {
-            Some(Bug::HasNoNotesOfOthers) => MemoryRegistry::new(),
+            Some(Bug::HasNoNotesOfOthers | Bug::ForgetsWhatOthersRun) => MemoryRegistry::new(),
             _ => self.registry.clone(),
         };
         let center = registry.connect();

@@ -14,6 +14,11 @@ use crate::registry::mirror::{Known, Unread, read_found};
 impl JobEngine {
     /// The items that have not begun yet, or not ended yet, in the round of a run that waits.
     pub(super) fn awaited_items(&self, now: Now, waits: &Waiting) -> Result<Vec<ShardingItem>, Unread> {
+        // In a large group the watches of all items come with the first round that calls such a listener, which the job may not
+        // have had until now.
+        if !self.mirror.hears_everything() {
+            return Err(Unread);
+        }
         match waits.hook {
             Hook::Before => self.items_to_begin(now, waits),
             Hook::After if self.planted.has(Bug::HastyAfter) => Ok(Vec::new()),

@@ -1,0 +1,142 @@
+//! What of an item still runs for an earlier fire: a run that an operator cancelled has its grace period, or was never told to
+//! end, as its scheduler died. The item is launched again when it has ended.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::{info, warn};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::hub::Hub;
+use super::marks::Note;
+use crate::carrier::{Carrier, LaunchId};
+
+/// The pause before the carrier is asked again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// A launch of each item.
+type ByItem = HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>;
+
+/// The earlier launches. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Formers {
+    carrier: Arc<dyn Carrier>,
+    hub: Hub,
+    /// The last launch of each item whose end was seen here.
+    ended: Arc<Mutex<ByItem>>,
+    /// The last launch of each item that was stopped here. It is not stopped twice: many programs take a second signal for the
+    /// wish that they end at once.
+    stopped: Arc<Mutex<ByItem>>,
+}
+
+impl Formers {
+    pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub) -> Self {
+        Self { carrier, hub, ended: Arc::default(), stopped: Arc::default() }
+    }
+
+    /// A process of this launch has ended, or never will begin.
+    pub(super) fn saw_end(&self, id: &LaunchId, item: ShardingItem) {
+        note(&self.ended, id, item);
+    }
+
+    /// Nothing of a job is there any more.
+    pub(super) fn forget(&self, job: &JobName) {
+        lock(&self.ended).remove(job);
+        lock(&self.stopped).remove(job);
+    }
+
+    /// Stops an item as soon as the carrier takes it, whether anybody waits for that or not. When the scheduler ends before, the
+    /// next launch of the item does it.
+    pub(super) fn stop(&self, id: &LaunchId, item: ShardingItem, grace: Duration) -> JoinHandle<()> {
+        let (formers, id) = (self.clone(), id.clone());
+        tokio::spawn(async move {
+            let mut was_refused = false;
+            // Whoever launches the item meanwhile stops it.
+            while !is_noted(&formers.stopped, &id, item) {
+                match formers.carrier.stop(&id, &[item], grace).await {
+                    Ok(()) => {
+                        note(&formers.stopped, &id, item);
+                        if was_refused {
+                            info!("item {item} of {id} is stopped now");
+                        }
+                        return;
+                    }
+                    Err(error) if !was_refused => {
+                        was_refused = true;
+                        let seconds = AGAIN.as_secs();
+                        warn!(
+                            "item {item} of {id} was cut off, and goes on for now: {error}; the stop is tried again every \
+                             {seconds} s"
+                        );
+                    }
+                    Err(_) => {}
+                }
+                sleep(AGAIN).await;
+            }
+        })
+    }
+
+    /// The items that still run for an earlier fire, by its launch.
+    ///
+    /// # Errors
+    /// The carrier did not answer.
+    pub(super) async fn running(
+        &self,
+        id: &LaunchId,
+        items: impl Iterator<Item = ShardingItem>,
+        noted: &Note,
+    ) -> Result<BTreeMap<LaunchId, Vec<ShardingItem>>, String> {
+        let mut formers: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
+        for item in items {
+            if let Some(former) = noted.former(item, id).filter(|former| !is_noted(&self.ended, former, item)) {
+                formers.entry(former).or_default().push(item);
+            }
+        }
+        for (former, items) in &mut formers {
+            let states = self.carrier.states(former).await.map_err(|error| error.to_string())?.unwrap_or_default();
+            items.retain(|item| states.get(item).is_some_and(|state| state.outcome().is_none()));
+        }
+        formers.retain(|_, items| !items.is_empty());
+        Ok(formers)
+    }
+
+    /// Ends items of an earlier launch, as long as a later one waits for that. A carrier need not tell the ends of what another
+    /// scheduler launched, so it is asked again.
+    pub(super) async fn end(
+        &self,
+        former: &LaunchId,
+        items: &[ShardingItem],
+        grace: Duration,
+        is_wanted: impl Fn() -> bool,
+    ) {
+        for item in items {
+            let mut following = self.hub.follow(former, *item);
+            drop(self.stop(former, *item, grace));
+            loop {
+                self.hub.accepted(former, &[*item]).await;
+                if timeout(AGAIN, following.outcome()).await.is_ok() {
+                    self.saw_end(former, *item);
+                    break;
+                }
+                if !is_wanted() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+fn note(launches: &Mutex<ByItem>, id: &LaunchId, item: ShardingItem) {
+    lock(launches).entry(id.job.clone()).or_default().insert(item, id.clone());
+}
+
+fn is_noted(launches: &Mutex<ByItem>, id: &LaunchId, item: ShardingItem) -> bool {
+    lock(launches).get(&id.job).and_then(|items| items.get(&item)) == Some(id)
+}
+
+fn lock(launches: &Mutex<ByItem>) -> MutexGuard<'_, ByItem> {
+    launches.lock().unwrap_or_else(PoisonError::into_inner)
+}
