@@ -57,6 +57,7 @@ async fn all(visitor: &Visitor) -> Result<Vec<Now>, Refusal> {
         let mut states = ItemStates::new();
         for fire in fires {
             let id = LaunchId { job: job.job_name.clone(), fire };
+            states.extend(scheduler.waiting(&id));
             states.extend(scheduler.carrier().states(&id).await?.unwrap_or_default());
         }
         Ok(Now { job, snapshot, states })

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::hub::Hub;
 use super::marks::Note;
-use crate::carrier::{Carrier, LaunchId};
+use crate::carrier::{Carrier, ItemState, ItemStates, LaunchId};
 
 /// The pause before the carrier is asked again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -30,11 +30,31 @@ pub(super) struct Formers {
     /// The last launch of each item that was stopped here. It is not stopped twice: many programs take a second signal for the
     /// wish that they end at once.
     stopped: Arc<Mutex<ByItem>>,
+    /// The items that wait, by their launch, with the earlier one that they wait for.
+    held: Arc<Mutex<BTreeMap<LaunchId, BTreeMap<ShardingItem, LaunchId>>>>,
+}
+
+/// Items that wait, until this is dropped.
+pub(super) struct Held {
+    formers: Formers,
+    id: LaunchId,
+    items: Vec<ShardingItem>,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut held = self.formers.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(of_launch) = held.get_mut(&self.id) else { return };
+        self.items.iter().for_each(|item| drop(of_launch.remove(item)));
+        if of_launch.is_empty() {
+            held.remove(&self.id);
+        }
+    }
 }
 
 impl Formers {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub) -> Self {
-        Self { carrier, hub, ended: Arc::default(), stopped: Arc::default() }
+        Self { carrier, hub, ended: Arc::default(), stopped: Arc::default(), held: Arc::default() }
     }
 
     /// A process of this launch has ended, or never will begin.
@@ -101,6 +121,21 @@ impl Formers {
         }
         formers.retain(|_, items| !items.is_empty());
         Ok(formers)
+    }
+
+    /// Items of a launch wait for an earlier one.
+    pub(super) fn hold(&self, id: &LaunchId, items: &[ShardingItem], former: &LaunchId) -> Held {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.entry(id.clone()).or_default().extend(items.iter().map(|item| (*item, former.clone())));
+        drop(held);
+        Held { formers: self.clone(), id: id.clone(), items: items.to_vec() }
+    }
+
+    /// What the items of a launch wait for here.
+    pub(super) fn waiting(&self, id: &LaunchId) -> ItemStates {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = |former: &LaunchId| ItemState::waiting(format!("its process of {former} has not ended"));
+        held.get(id).into_iter().flatten().map(|(item, former)| (*item, why(former))).collect()
     }
 
     /// Ends items of an earlier launch, as long as a later one waits for that. A carrier need not tell the ends of what another

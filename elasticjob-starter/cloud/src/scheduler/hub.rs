@@ -1,6 +1,6 @@
 //! Follows the states of launched items for this scheduler, as the carrier reports them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(super) struct Hub {
     carrier: Arc<dyn Carrier>,
-    followed: Arc<Mutex<HashMap<LaunchId, Launched>>>,
+    followed: Arc<Mutex<BTreeMap<LaunchId, Launched>>>,
     task: Arc<TaskGuard>,
 }
 
@@ -125,7 +125,7 @@ impl Hub {
         Listening { carrier: self.carrier.clone(), followed: self.followed.clone() }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<LaunchId, Launched>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<LaunchId, Launched>> {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -133,7 +133,7 @@ impl Hub {
 /// The part of the hub that its own task has: without the guard that ends the task.
 struct Listening {
     carrier: Arc<dyn Carrier>,
-    followed: Arc<Mutex<HashMap<LaunchId, Launched>>>,
+    followed: Arc<Mutex<BTreeMap<LaunchId, Launched>>>,
 }
 
 impl Listening {
@@ -184,7 +184,7 @@ impl Listening {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<LaunchId, Launched>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<LaunchId, Launched>> {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

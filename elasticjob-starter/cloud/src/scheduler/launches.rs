@@ -17,7 +17,7 @@ use super::formers::Formers;
 use super::hub::Hub;
 use super::marks::Marks;
 use super::registrations::Registered;
-use crate::carrier::{Carrier, CarrierError, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
+use crate::carrier::{Carrier, CarrierError, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
@@ -155,6 +155,7 @@ impl Launches {
         launch.items = group.items.borrow().clone();
         launch.items.sort_unstable_by_key(|item| item.item);
         let result = tokio::select! {
+            biased;
             result = self.attempt(launch) => result,
             // All of them were cut off.
             () = group.result.closed() => return,
@@ -220,8 +221,10 @@ impl Launches {
         Box::pin(async move {
             let id = launch.id.clone();
             let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
+            let held = self.0.formers.hold(&id, &items, &former);
             let is_followed = |item: &ShardingItem| self.0.hub.follows_item(&id, *item);
             self.0.formers.end(&former, &items, launch.job.grace(), || items.iter().any(is_followed)).await;
+            drop(held);
             launch.items.retain(|item| is_followed(&item.item));
             if launch.items.is_empty() {
                 return;
@@ -250,6 +253,11 @@ impl Launches {
             }
             Err(error) => warn!("launches of earlier schedulers could not be deleted: {error}"),
         }
+    }
+
+    /// What the items of a launch wait for before the carrier gets them.
+    pub(super) fn waiting(&self, id: &LaunchId) -> ItemStates {
+        self.0.formers.waiting(id)
     }
 
     /// Forgets the launches of a job that is removed. Returns whether none is left: one of which something still runs is.

@@ -35,7 +35,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::registrations::Registrations;
 pub use self::store::{Store, StoreError};
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, ItemStates, LaunchId};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use hub::Hub;
@@ -144,6 +144,11 @@ impl Scheduler {
     /// The operations on the ordinary jobs.
     pub fn operations(&self) -> Operations {
         Operations::new(self.registry.clone())
+    }
+
+    /// The items of a launch that wait here for the end of an earlier run.
+    pub(crate) fn waiting(&self, id: &LaunchId) -> ItemStates {
+        self.launches.waiting(id)
     }
 
     /// Why jobs do not run here, by job.

@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use super::nodes::KEPT;
 use super::{Scheduler, SchedulerOptions, StoreError};
 use crate::carrier::{
-    Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
-    Launched,
+    Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemState, ItemStates, Launch, LaunchError, LaunchId,
+    LaunchStream, Launched,
 };
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
@@ -415,8 +415,9 @@ async fn processes_of_a_removed_daemon_are_ended_by_the_next_scheduler_of_their_
     }
 }
 
-/// Goes on for a while when it is asked to end, and says when it ends.
-const SLOW_TO_END: &str = "trap '' TERM; echo begun >>$DIR/runs; sleep 3; echo ended >>$DIR/runs";
+/// Goes on when it is asked to end, until the test lets it end, and says when it does.
+const DEAF_UNTIL_TOLD: &str = "trap '' TERM; echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done; \
+                               echo ended >>$DIR/runs";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_item_is_launched_when_a_cancelled_run_has_ended_also_that_of_an_earlier_scheduler() {
@@ -424,7 +425,7 @@ async fn an_item_is_launched_when_a_cancelled_run_has_ended_also_that_of_an_earl
         let cluster = Cluster::new();
         let mut member = cluster.scheduler("a").await;
         let long = job("long", "long", json!({ "gracePeriodSeconds": 60 }));
-        member.register(cluster.app("long", SLOW_TO_END), long).await;
+        member.register(cluster.app("long", DEAF_UNTIL_TOLD), long).await;
         member.trigger("long").await;
         until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
         member.operations().cancel(&name("long"), None, &CancelRequest::new("operator", "it is wrong")).await.unwrap();
@@ -441,6 +442,15 @@ async fn an_item_is_launched_when_a_cancelled_run_has_ended_also_that_of_an_earl
             .await;
         }
         member.trigger("long").await;
+        until("it says what it waits for", || async {
+            let snapshot = member.operations().snapshot(&name("long")).await.unwrap();
+            let fire = snapshot.items[&0].record.last_fire();
+            let id = fire.map(|fire| LaunchId { job: name("long"), fire });
+            id.is_some_and(|id| matches!(member.scheduler.waiting(&id).get(&0), Some(ItemState::Waiting { .. })))
+        })
+        .await;
+        assert_eq!(cluster.lines("runs"), ["begun"], "restarts: {restarts}");
+        fs::write(cluster.file("end"), "").unwrap();
         member.until_last("long", FireState::Succeeded).await;
         assert_eq!(cluster.lines("runs"), ["begun", "ended", "begun", "ended"], "restarts: {restarts}");
         member.scheduler.shutdown().await;

@@ -61,6 +61,7 @@ impl Modelled {
     async fn travel(&self) {
         let time = Duration::from_millis(self.below(400));
         tokio::select! {
+            biased;
             () = sleep(time) => {}
             () = self.killed.cancelled() => pending().await,
         }
