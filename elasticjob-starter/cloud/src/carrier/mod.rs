@@ -70,8 +70,8 @@ pub trait Carrier: Send + Sync + 'static {
     /// [`CarrierError`] when the engine did not answer.
     fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()>;
 
-    /// Deletes everything that the carrier has of a launch, its logs too. Called when no item of it waits or runs, and the job is removed or enough
-    /// later launches exist. What runs nevertheless is killed, and not started again. A launch that is unknown is no error.
+    /// Deletes everything that the carrier has of a launch, its logs too. Called when no item of it waits or runs, and
+    /// the job is removed or enough later launches exist. What runs nevertheless is killed, and not started again. A launch that is unknown is no error.
     ///
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.

@@ -42,16 +42,22 @@ pub(super) struct Owner {
     pub(super) place: String,
 }
 
+impl Owner {
+    /// What the node of a job says that it looks after.
+    fn text(&self) -> String {
+        serde_json::to_string(self).expect("texts have a JSON form")
+    }
+}
+
 /// What the carrier was told last of a job.
 type Told = BTreeMap<JobName, (Registered, u32)>;
 
 impl Daemons {
     pub(super) async fn keep_all(mut self) {
         let mut events = self.registry.watch(DAEMONS);
-        let mut told = Told::new();
-        let mut knows_earlier = false;
+        let mut told = None;
         loop {
-            let again = match self.look(&mut told, &mut knows_earlier).await {
+            let again = match self.look(&mut told).await {
                 Ok(is_done) => !is_done,
                 Err(error) => {
                     warn!("DAEMON jobs are looked at again in {} s: {error}", AGAIN.as_secs());
@@ -65,7 +71,7 @@ impl Daemons {
                 () = tokio::time::sleep(AGAIN), if again => {}
             }
         }
-        for (name, (registered, _)) in told {
+        for (name, (registered, _)) in told.unwrap_or_default() {
             match self.ends_processes {
                 true if self.keep(&registered, 0).await.is_ok() => drop(self.kept.delete(&name).await),
                 true => {}
@@ -77,13 +83,15 @@ impl Daemons {
 
     /// Looks at all jobs. Returns whether the carrier took everything. The first time also at those of which an earlier
     /// scheduler had something kept here.
-    async fn look(&mut self, told: &mut Told, knows_earlier: &mut bool) -> Result<bool, RegistryError> {
-        if !*knows_earlier {
-            // How many processes there are is not known: whatever is wanted is another number.
-            let earlier = self.kept.all().await?.into_iter();
-            told.extend(earlier.map(|registered| (registered.job.job_name.clone(), (registered, u32::MAX))));
-            *knows_earlier = true;
-        }
+    async fn look(&mut self, told: &mut Option<Told>) -> Result<bool, RegistryError> {
+        let told = match told {
+            Some(told) => told,
+            None => {
+                let earlier = self.kept.all().await?.into_iter();
+                // How many processes there are is not known: whatever is wanted is another number.
+                told.insert(earlier.map(|known| (known.job.job_name.clone(), (known, u32::MAX))).collect())
+            }
+        };
         let all = self.registrations.borrow_and_update().clone();
         let daemons = all.jobs.values().filter(|job| job.job_execution_type == ExecutionType::Daemon);
         let wanted: BTreeMap<JobName, Registered> =
@@ -156,7 +164,7 @@ impl Daemons {
     /// Takes a job that no scheduler has. Returns the other scheduler that has it.
     async fn owns(&self, name: &JobName) -> Result<Option<Owner>, RegistryError> {
         let path = path(name);
-        let mine = serde_json::to_string(&self.owner).expect("texts have a JSON form");
+        let mine = self.owner.text();
         loop {
             if let Some(node) = self.registry.get(&path).await? {
                 let owner: Option<Owner> = serde_json::from_str(node.data.text().unwrap_or_default()).ok();
@@ -176,9 +184,8 @@ impl Daemons {
     /// Gives a job up that this scheduler has.
     async fn disown(&self, name: &JobName) {
         let path = path(name);
-        let mine = serde_json::to_string(&self.owner).expect("texts have a JSON form");
         let node = match self.registry.get(&path).await {
-            Ok(Some(node)) if node.data.text() == Some(mine.as_str()) => node,
+            Ok(Some(node)) if node.data.text() == Some(self.owner.text().as_str()) => node,
             // It ends with the session at the latest.
             _ => return,
         };

@@ -43,7 +43,7 @@ pub(super) struct Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        let mut held = self.formers.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.formers.held);
         let Some(of_launch) = held.get_mut(&self.id) else { return };
         self.items.iter().for_each(|item| drop(of_launch.remove(item)));
         if of_launch.is_empty() {
@@ -74,7 +74,7 @@ impl Formers {
         let (formers, id) = (self.clone(), id.clone());
         tokio::spawn(async move {
             let mut was_refused = false;
-            // Whoever launches the item meanwhile stops it.
+            // A later launch of the item may have stopped it meanwhile.
             while !is_noted(&formers.stopped, &id, item) {
                 match formers.carrier.stop(&id, &[item], grace).await {
                     Ok(()) => {
@@ -125,17 +125,15 @@ impl Formers {
 
     /// Items of a launch wait for an earlier one.
     pub(super) fn hold(&self, id: &LaunchId, items: &[ShardingItem], former: &LaunchId) -> Held {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.entry(id.clone()).or_default().extend(items.iter().map(|item| (*item, former.clone())));
-        drop(held);
+        let of_former = items.iter().map(|item| (*item, former.clone()));
+        lock(&self.held).entry(id.clone()).or_default().extend(of_former);
         Held { formers: self.clone(), id: id.clone(), items: items.to_vec() }
     }
 
     /// What the items of a launch wait for here.
     pub(super) fn waiting(&self, id: &LaunchId) -> ItemStates {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let why = |former: &LaunchId| ItemState::waiting(format!("its process of {former} has not ended"));
-        held.get(id).into_iter().flatten().map(|(item, former)| (*item, why(former))).collect()
+        lock(&self.held).get(id).into_iter().flatten().map(|(item, former)| (*item, why(former))).collect()
     }
 
     /// Ends items of an earlier launch, as long as a later one waits for that. A carrier need not tell the ends of what another
@@ -172,6 +170,6 @@ fn is_noted(launches: &Mutex<ByItem>, id: &LaunchId, item: ShardingItem) -> bool
     lock(launches).get(&id.job).and_then(|items| items.get(&item)) == Some(id)
 }
 
-fn lock(launches: &Mutex<ByItem>) -> MutexGuard<'_, ByItem> {
+fn lock<T>(launches: &Mutex<T>) -> MutexGuard<'_, T> {
     launches.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,7 +14,6 @@ use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
-use super::nodes::KEPT;
 use super::{Scheduler, SchedulerOptions, StoreError};
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemState, ItemStates, Launch, LaunchError, LaunchId,
@@ -23,6 +22,8 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scratch::Scratch;
+
+mod daemons;
 
 /// Schedulers on one registry center.
 struct Cluster {
@@ -361,58 +362,6 @@ async fn a_change_keeps_the_other_fields_and_what_runs() {
     let app = store.registrations().await.unwrap().apps["long"].clone();
     assert!(!app.app_cache_enable && app.bootstrap_script == "long.sh");
     one.scheduler.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn processes_of_a_daemon_live_as_long_as_it_is_registered_and_enabled() {
-    let cluster = Cluster::new();
-    let members = [cluster.scheduler("a").await, cluster.scheduler("b").await];
-    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 2 });
-    let store = members[0].scheduler.store();
-    store.add_app(cluster.app("resident", "exec sleep 600")).await.unwrap();
-    store.add_job(job("resident", "resident", daemon)).await.unwrap();
-    let resident = name("resident");
-    let kept = async || {
-        let mut kept = 0;
-        for member in &members {
-            kept += member.scheduler.carrier().kept(&resident).await.unwrap().len();
-        }
-        kept
-    };
-    until("both processes are there", || async { kept().await == 2 }).await;
-    store.switch_app("resident", false).await.unwrap();
-    until("none is there", || async { kept().await == 0 }).await;
-    store.switch_app("resident", true).await.unwrap();
-    until("they are there again", || async { kept().await == 2 }).await;
-    store.remove_job(&resident).await.unwrap();
-    until("none is there any more", || async { kept().await == 0 }).await;
-    for member in members {
-        member.scheduler.shutdown().await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn processes_of_a_removed_daemon_are_ended_by_the_next_scheduler_of_their_place() {
-    let cluster = Cluster::new();
-    let first = cluster.scheduler("a").await;
-    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
-    let app = cluster.app("resident", "echo $$ >$DIR/pid; exec sleep 600");
-    first.scheduler.store().add_app(app).await.unwrap();
-    first.scheduler.store().add_job(job("resident", "resident", daemon)).await.unwrap();
-    until("it is there", || async { !cluster.lines("pid").is_empty() }).await;
-    let pid = cluster.lines("pid").remove(0);
-    let is_alive = || PathBuf::from("/proc").join(&pid).exists();
-    first.scheduler.shutdown().await;
-    assert!(is_alive(), "it goes on");
-    // A scheduler of another place cannot end it.
-    let other = cluster.scheduler("b").await;
-    other.scheduler.store().remove_job(&name("resident")).await.unwrap();
-    let next = cluster.scheduler("a").await;
-    until("it is ended", || async { !is_alive() }).await;
-    until("no note is left", || async { next.center.children(KEPT).await.unwrap() == Some(Vec::new()) }).await;
-    for member in [next, other] {
-        member.scheduler.shutdown().await;
-    }
 }
 
 /// Goes on when it is asked to end, until the test lets it end, and says when it does.

@@ -34,7 +34,7 @@ pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address};
 pub(crate) use login::{LoginOutcome, log_in};
 pub(crate) use password::Passwords;
 pub(crate) use proxy::note as note_proxy;
-pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions, random_password};
+pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions};
 pub(crate) use throttle::{Throttle, network};
 pub(crate) use token::{Invalid, KeptToken, TokenView, Tokens, USUAL_DAYS};
 pub(crate) use user::{KeptUser, NotChanged, UserView, Users};

@@ -1,13 +1,13 @@
 //! Passwords: argon2id hashes, made and checked a few at a time.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc};
 use tokio::sync::Semaphore;
 
-use super::session::random_password;
+use super::session::random_bytes;
 
 /// How many characters a password has at the least, and at the most.
 const LENGTHS: std::ops::RangeInclusive<usize> = 12..=128;
@@ -54,7 +54,14 @@ impl PasswordHash {
     /// # Errors
     /// [`PasswordProblem::NotMade`].
     pub fn random_password() -> Result<String, PasswordProblem> {
-        random_password().map_err(PasswordProblem::not_made)
+        const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let mut password = String::new();
+        for (index, byte) in random_bytes::<20>().map_err(PasswordProblem::not_made)?.into_iter().enumerate() {
+            let dash = if index > 0 && index % 5 == 0 { "-" } else { "" };
+            // 256 is a multiple of 32, so that each letter is as likely as the others.
+            let _ = write!(password, "{dash}{}", char::from(LETTERS[usize::from(byte) % LETTERS.len()]));
+        }
+        Ok(password)
     }
 
     /// The text for settings.
@@ -133,6 +140,14 @@ impl Passwords {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn passwords_that_are_made_differ_and_are_long_enough() {
+        let (one, other) =
+            (PasswordHash::random_password().expect("random"), PasswordHash::random_password().expect("random"));
+        assert_ne!(one, other);
+        assert_eq!(one.len(), 23);
+    }
 
     #[tokio::test]
     async fn a_password_is_known_by_its_hash() {

@@ -1,7 +1,6 @@
 //! Sessions of browsers, in memory: a console that starts again asks all users to log in again.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -190,18 +189,6 @@ impl Sessions {
     }
 }
 
-/// A password of 20 characters, without those that look alike.
-pub(crate) fn random_password() -> Result<String, getrandom::Error> {
-    const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let mut password = String::new();
-    for (index, byte) in random_bytes::<20>()?.into_iter().enumerate() {
-        let dash = if index > 0 && index % 5 == 0 { "-" } else { "" };
-        // 256 is a multiple of 32, so that each letter is as likely as the others.
-        let _ = write!(password, "{dash}{}", char::from(LETTERS[usize::from(byte) % LETTERS.len()]));
-    }
-    Ok(password)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,12 +256,5 @@ mod tests {
         assert_eq!(user(&sessions, &one, now), None);
         assert_eq!(user(&sessions, &other, now).as_deref(), Some("zhang"));
         assert_eq!(user(&sessions, &SessionToken::from_cookie(""), now), None);
-    }
-
-    #[test]
-    fn passwords_that_are_made_differ_and_are_long_enough() {
-        let (one, other) = (random_password().expect("random"), random_password().expect("random"));
-        assert_ne!(one, other);
-        assert_eq!(one.len(), 23);
     }
 }

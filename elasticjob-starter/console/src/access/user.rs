@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::grant::{Grant, Permission, Role};
 use super::identity::Identity;
 use super::password::{PasswordHash, PasswordProblem};
-use super::session::random_password;
 use crate::store::{DataFile, StoreError};
 
 /// The name of the user that the console makes when it has none.
@@ -148,7 +147,7 @@ impl Users {
         let mut kept: BTreeMap<_, _> = kept.into_iter().map(|user| (user.name.clone(), user)).collect();
         let mut first = None;
         if given.is_empty() && kept.is_empty() {
-            let password = random_password().map_err(PasswordProblem::not_made)?;
+            let password = PasswordHash::random_password()?;
             let user = User::new(FIRST, PasswordHash::of(&password)?, [Grant::everywhere(Role::Admin)]);
             first = Some(FirstPassword { user: FIRST.to_owned(), password, kept: data.is_some() });
             match &data {

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::access::{Change, Event, Grant, Kind, NotChanged, PasswordHash, random_password};
+use crate::access::{Change, Event, Grant, Kind, NotChanged, PasswordHash};
 use crate::here::Who;
 
 impl Who {
@@ -21,7 +21,7 @@ impl Who {
     async fn hash(&self, password: Option<String>) -> Result<(PasswordHash, Option<String>), NotChanged> {
         let made = match &password {
             Some(_) => None,
-            None => Some(random_password().map_err(crate::access::PasswordProblem::not_made)?),
+            None => Some(PasswordHash::random_password()?),
         };
         let password = password.or_else(|| made.clone()).unwrap_or_default();
         Ok((self.app.passwords.hash(password).await?, made))

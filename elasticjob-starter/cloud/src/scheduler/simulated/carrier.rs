@@ -131,26 +131,6 @@ impl Modelled {
         }
     }
 
-    async fn end(&self, id: &LaunchId, items: &[ShardingItem], grace: Duration) -> Result<(), CarrierError> {
-        self.stopped.lock().unwrap().insert(id.clone());
-        self.travel().await;
-        let lost = || Err(CarrierError::new("stop the items", "the engine does not answer"));
-        let answer = match self.below(6) {
-            _ if self.engine.is_away() => lost(),
-            0 => lost(),
-            1 => {
-                self.engine.stop(&self.known(id), items, grace);
-                lost()
-            }
-            _ => {
-                self.engine.stop(&self.known(id), items, grace);
-                Ok(())
-            }
-        };
-        self.travel().await;
-        answer
-    }
-
     fn was_told_to_stop(&self, id: &LaunchId) -> bool {
         self.stopped.lock().unwrap().contains(id)
     }
@@ -159,18 +139,19 @@ impl Modelled {
         self.asked.lock().unwrap().contains(id)
     }
 
-    async fn delete(&self, id: &LaunchId) -> Result<(), CarrierError> {
+    /// A request that changes the engine: it or its answer may get lost.
+    async fn change(&self, what: &'static str, change: impl Fn() + Send) -> Result<(), CarrierError> {
         self.travel().await;
-        let lost = || Err(CarrierError::new("forget the launch", "the engine does not answer"));
+        let lost = || Err(CarrierError::new(what, "the engine does not answer"));
         let answer = match self.below(6) {
             _ if self.engine.is_away() => lost(),
             0 => lost(),
             1 => {
-                self.engine.forget(&self.known(id));
+                change();
                 lost()
             }
             _ => {
-                self.engine.forget(&self.known(id));
+                change();
                 Ok(())
             }
         };
@@ -193,11 +174,12 @@ impl Carrier for Modelled {
     }
 
     fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
-        Box::pin(self.end(id, items, grace))
+        self.stopped.lock().unwrap().insert(id.clone());
+        Box::pin(self.change("stop the items", move || self.engine.stop(&self.known(id), items, grace)))
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
-        Box::pin(self.delete(id))
+        Box::pin(self.change("forget the launch", move || self.engine.forget(&self.known(id))))
     }
 
     fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {

@@ -239,33 +239,23 @@ impl History {
         }
         let mut running = self.begin(&scheduler, at, &left, source);
         if self.rng.one_in(4) {
-            return Ok(self.cancel(at, scheduler, running).await);
+            return self.cancel(at, scheduler, running).await;
         }
-        while let Some(end) = timeout(FOR_EVER, running.ends.join_next())
-            .await
-            .map_err(|_| format!("items {left:?} of the fire {at} never end: {:?}", self.lives(at)))?
-        {
-            let (item, end) = end.unwrap();
-            left.remove(&item);
-            self.recorded.insert((at, item), (self.began.elapsed(), end));
-        }
+        self.record(at, &mut running).await?;
         Ok(scheduler)
     }
 
     /// An operator cancels what runs. Its scheduler may be killed a moment later: another one has the next fire.
-    async fn cancel(&mut self, at: i64, scheduler: Scheduler, mut running: Running) -> Scheduler {
+    async fn cancel(&mut self, at: i64, scheduler: Scheduler, mut running: Running) -> Result<Scheduler, String> {
         sleep(Duration::from_millis(self.rng.below(10_000))).await;
         running.cut.note(CancelReason::Operator);
         running.cancellation.cancel();
-        while let Some(end) = running.ends.join_next().await {
-            let (item, end) = end.unwrap();
-            self.recorded.insert((at, item), (self.began.elapsed(), end));
-        }
+        self.record(at, &mut running).await?;
         if self.rng.one_in(2) {
             scheduler.carrier.kill();
-            return self.scheduler().await;
+            return Ok(self.scheduler().await);
         }
-        scheduler
+        Ok(scheduler)
     }
 
     /// Something happens to the scheduler or its engine. Returns the scheduler that has the items then.

@@ -16,8 +16,8 @@ const SEEDS: u64 = 1_000;
 /// The number of histories that is enough to find each bug.
 const SEEDS_OF_BUG: u64 = 300;
 
-/// The most items in a thousand that may count as lost although nothing of theirs arrived, about four do, or that may run beside the
-/// next fire, as their launch arrived after their stop: fewer than one does.
+/// The most items in a thousand that may count as lost although nothing of theirs arrived: about four do. As many may run
+/// beside the next fire, as their launch arrived after their stop: fewer than one does.
 const NEVER_ARRIVED: u32 = 10;
 
 /// The histories with two schedulers at a time that are played in each run of the tests.
