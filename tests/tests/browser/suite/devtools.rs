@@ -35,6 +35,11 @@ pub async fn bring_to_front(session: &Session) {
     devtools(session, "Page.bringToFront", json!({})).await;
 }
 
+/// Opens a page in a tab behind the one that a reader looks at, as a click with Ctrl does.
+pub async fn open_behind(session: &Session, url: &str) -> String {
+    text(&devtools(session, "Target.createTarget", json!({ "url": url, "background": true })).await["targetId"])
+}
+
 /// A picture of the whole page, also of what a window does not show, as PNG.
 pub async fn whole_page(session: &Session) -> Vec<u8> {
     let picture = devtools(session, "Page.captureScreenshot", json!({ "captureBeyondViewport": true })).await;

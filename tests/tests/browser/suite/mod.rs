@@ -44,6 +44,7 @@ pub fn run() -> ExitCode {
     harness.with_service("chromium", missing(), "a_missed_fire_is_explained_afterwards", missed::is_explained);
     harness.with_service("chromium", missing(), "two_edits_of_a_configuration_lose_nothing", edits::lose_nothing);
     harness.with_service("chromium", missing(), "seven_tabs_work", tabs::all_work);
+    harness.with_service("chromium", missing(), "tabs_opened_behind_have_no_stream", tabs::opened_behind);
     harness.with_service("chromium", missing(), "a_registry_center_is_away_and_back", registry::is_away_and_back);
     let without_nginx = missing().or_else(installed::no_nginx);
     harness.with_service("nginx", without_nginx, "a_console_below_a_path_of_nginx_is_served", nginx::is_served);

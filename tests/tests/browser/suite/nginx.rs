@@ -35,13 +35,16 @@ impl Nginx {
         let folder = TemporaryFolder::new("nginx").expect("a folder");
         let port = ports::free().expect("a free port");
         let place = folder.path().display();
-        // The location is that of docs/console.md.
+        // The first location is that of docs/console.md. The other one has a script come long after those beside it.
         let text = format!(
             "daemon off;\npid {place}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  access_log off;\n  proxy_buffering on;\n  \
              client_body_temp_path {place}/body;\n  proxy_temp_path {place}/proxy;\n  fastcgi_temp_path {place}/fastcgi;\n  \
              uwsgi_temp_path {place}/uwsgi;\n  scgi_temp_path {place}/scgi;\n  server {{\n    listen 127.0.0.1:{port};\n    \
              location {PATH}/ {{\n      proxy_pass http://127.0.0.1:{console};\n      proxy_set_header Host $http_host;\n      \
-             proxy_set_header X-Forwarded-For $remote_addr;\n    }}\n  }}\n}}\n"
+             proxy_set_header X-Forwarded-For $remote_addr;\n    }}\n    \
+             location ~ ^{PATH}/assets/.*/hx-sse.min.js$ {{\n      proxy_pass http://127.0.0.1:{console};\n      \
+             proxy_hide_header Cache-Control;\n      add_header Cache-Control no-store;\n      limit_rate 6k;\n    \
+             }}\n  }}\n}}\n"
         );
         let file = folder.path().join("nginx.conf");
         fs::write(&file, text).expect("the folder is there");

@@ -47,12 +47,40 @@ pub async fn all_work() {
     chrome.quit().await;
 }
 
+/// Tabs that a reader opens behind the page, to look at them later, end the streams that their pages open.
+pub async fn opened_behind() {
+    let stage = Stage::start().await;
+    let chrome = Chrome::start(&stage.address).await;
+    chrome.log_in("admin").await;
+    chrome.go(JOB).await;
+    wait_streams(&stage.address).await;
+    let before = opened_streams(&metrics(&stage.address).await);
+    let mut tabs = Vec::new();
+    for _ in 1..TABS {
+        tabs.push(devtools::open_behind(&chrome.session, &format!("{}{JOB}", stage.address)).await);
+    }
+    let deadline = Instant::now() + LIMIT;
+    // The driver looks at no tab meanwhile: it would show it.
+    while opened_streams(&metrics(&stage.address).await) < before + tabs.len() as u64 {
+        assert!(Instant::now() < deadline, "a page behind opens no stream");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    wait_streams(&stage.address).await;
+    // One of them is looked at, and changes by itself.
+    chrome.session.switch_to(&tabs[0]).await;
+    devtools::bring_to_front(&chrome.session).await;
+    act(&chrome, "disable").await;
+    wait_shown(&chrome, |text| text.contains("DISABLED")).await;
+    act(&chrome, "enable").await;
+    wait_shown(&chrome, |text| !text.contains("DISABLED")).await;
+    chrome.quit().await;
+}
+
 /// Waits until one tab has a stream, the one in front.
 async fn wait_streams(address: &str) {
     let deadline = Instant::now() + LIMIT;
     loop {
-        let answer = reqwest::get(format!("{address}/metrics")).await.expect("the console answers");
-        let text = answer.text().await.expect("a text");
+        let text = metrics(address).await;
         let streams = text.lines().find_map(|line| line.strip_prefix("elasticjob_console_streams "));
         if streams == Some("1.0") {
             return;
@@ -60,6 +88,19 @@ async fn wait_streams(address: &str) {
         assert!(Instant::now() < deadline, "{streams:?} streams are open for {TABS} tabs");
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
+}
+
+/// How many streams were opened since the console started.
+fn opened_streams(metrics: &str) -> u64 {
+    let of_streams =
+        |line: &&str| line.starts_with("elasticjob_console_http_requests_total{route=\"/r/{registry}/events\"");
+    let count = |line: &str| line.rsplit(' ').next().and_then(|count| count.parse::<f64>().ok()).expect("a number");
+    metrics.lines().filter(of_streams).map(count).sum::<f64>() as u64
+}
+
+async fn metrics(address: &str) -> String {
+    let answer = reqwest::get(format!("{address}/metrics")).await.expect("the console answers");
+    answer.text().await.expect("a text")
 }
 
 /// Sends what a button of the page sends, and stays on the page.
