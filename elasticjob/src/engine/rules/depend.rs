@@ -43,6 +43,10 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Again);
     }
     if engine.leadership.term.is_none() || !engine.is_registered() {
+        if engine.is_registered() {
+            // It lists everything again, and may lead all the same: nobody else has seen how fires of these jobs ended.
+            engine.mirror.need(&JobPath::LeaderInstance)?;
+        }
         engine.follow_jobs(Vec::new());
         return Ok(Step::Pass);
     }

@@ -23,14 +23,21 @@ fn after(total: u32) -> JobConfiguration {
 }
 
 fn view(at: i64, state: FireState) -> ParentView {
+    view_of_items(at, &[state])
+}
+
+fn view_of_items(at: i64, states: &[FireState]) -> ParentView {
     let (instance, attempt) = (InstanceId::of_process("10.0.0.9", 7), Attempt::new(SessionId(9), 7, 1));
-    let record = FireRecord::empty().begin(at, Fire::Scheduled(at), ExecutionSource::NormalTrigger, instance, attempt);
-    let record = match state {
-        FireState::Running => record,
-        state => record.end(at + 1, &ItemEnd { state, took: 1, error: None }),
+    let begun = FireRecord::empty().begin(at, Fire::Scheduled(at), ExecutionSource::NormalTrigger, instance, attempt);
+    let record = |state| match state {
+        FireState::Running => begun.clone(),
+        state => begun.end(at + 1, &ItemEnd { state, took: 1, error: None }),
     };
-    let configuration = JobConfiguration::builder("extract", 1).cron("0/5 * * * * ?").build().unwrap();
-    let items = [(0, ParentItem { record, written: 0, disabled: false, marked: state == FireState::Running })].into();
+    let item =
+        |state| ParentItem { record: record(state), written: 0, disabled: false, marked: state == FireState::Running };
+    let total = u32::try_from(states.len()).unwrap();
+    let configuration = JobConfiguration::builder("extract", total).cron("0/5 * * * * ?").build().unwrap();
+    let items = (0..).zip(states.iter().map(|state| item(*state))).collect();
     ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0, triggered: false }
 }
 
@@ -155,6 +162,27 @@ fn a_leader_whose_clock_is_ahead_at_its_start_leaves_no_fire_out() {
     parent_ends(&mut group, AT, FireState::Succeeded);
     group.run_until(7_000);
     assert_eq!(group.starts(0).len(), 1);
+}
+
+#[test]
+fn a_leader_that_looks_at_everything_again_still_knows_how_items_of_other_jobs_ended() {
+    let configuration = JobConfiguration::builder("job", 1).depends_on(["extract"]).reconcile_interval_minutes(1);
+    let mut group = Group::settled(2, &configuration.build().unwrap());
+    group.run_until(5_100);
+    let leader = leaders(&group)[0];
+    let tell = |group: &mut Group, at, states: [FireState; 2]| {
+        group.tell(leader, Event::Parent { job: extract(), view: Box::new(view_of_items(at, &states)) });
+    };
+    tell(&mut group, AT, [FireState::Succeeded, FireState::Running]);
+    group.run_until(90_000);
+    assert!(group.hosts[leader].notices.contains(&Notice::Reconciling));
+    assert!(decided(&group).decided.is_empty(), "an item still runs");
+    // The other item ended too, and both have begun the next fire.
+    tell(&mut group, NEXT, [FireState::Running, FireState::Running]);
+    group.run_until(91_000);
+    let decided: Vec<(i64, bool)> =
+        decided(&group).decided.iter().map(|fire| (fire.at, fire.skipped.is_some())).collect();
+    assert_eq!(decided, [(AT, true)], "it is not known how it ended, and that is said");
 }
 
 #[test]

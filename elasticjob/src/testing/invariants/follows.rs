@@ -96,6 +96,7 @@ impl Follows {
 
     /// An instance of the job says something.
     pub(crate) fn hear(&mut self, instance: &InstanceId, notice: &Notice) {
+        self.reruns.hear(notice);
         if let Notice::Skipped { fire: Fire::Scheduled(at), reason: SkipReason::StillRunning { .. }, .. } = notice {
             self.busy.insert((*at, instance.clone()));
         }
@@ -158,7 +159,8 @@ impl Follows {
             return Err(format!("item {item} of job '{parent}' still runs"));
         }
         let is_taken_over = state == FireState::Cancelled && self.excuses.is_failover_on();
-        if is_taken_over && !is_former && !self.excuses.is_given_up(of, item) {
+        let is_over = |excuses: &mut Excuses| excuses.is_given_up(of, item) || excuses.went_on(tree, parent, of, item);
+        if is_taken_over && !is_former && !is_over(&mut self.excuses) {
             return Err(format!("item {item} of job '{parent}' was cancelled, and is to be taken over"));
         }
         let has_failed = self.when == When::Succeeded && state == FireState::Failed;

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::ends::{Ends, RunOf};
-use super::job_node;
+use super::{job_data, job_node};
 use crate::config::{JobConfiguration, wire};
-use crate::fire::FireState;
+use crate::fire::{FireRecord, FireState};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
@@ -74,6 +74,15 @@ impl Excuses {
     pub(super) fn is_given_up(&mut self, of: RunOf, item: ShardingItem) -> bool {
         let is_excused = self.given_up.contains(&(of, item));
         self.count("cancelled_without_failover", is_excused)
+    }
+
+    /// Whether an item that was cancelled ran a later fire since: an instance that did not know yet that failover was switched
+    /// on asked nobody to take the item over, and nobody can any more.
+    pub(super) fn went_on(&mut self, tree: &Tree, parent: &JobName, of: RunOf, item: ShardingItem) -> bool {
+        let last = job_data(tree, parent, &JobPath::fire(item)).and_then(|data| FireRecord::parse(&data).last);
+        let ran = last.filter(|begun| !begun.manual).map(|begun| begun.at);
+        let is_excused = matches!(of, RunOf::Fire(at) if ran > Some(at));
+        self.count("cancelled_and_went_on", is_excused)
     }
 
     /// Whether the job had no fire at this time any more at some time since: it is not known then how it ended.

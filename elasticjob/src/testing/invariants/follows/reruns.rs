@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::ends::{RunOf, written};
 use super::{Follows, exists, is_owner_online, job_children, job_data};
-use crate::engine::DependencyRecord;
-use crate::fire::Rerun;
+use crate::engine::{DependencyRecord, Notice};
+use crate::fire::{Fire, Rerun, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Transaction;
 use crate::registry::layout::{ItemNode, JobPath};
@@ -33,12 +33,23 @@ struct FollowedRerun {
     triggered: Option<Millis>,
     /// The items of that job which have begun for it.
     begun: BTreeSet<ShardingItem>,
+    /// The items whose owners said that they still run where they were before: nobody begins them for it.
+    ran_elsewhere: BTreeSet<ShardingItem>,
 }
 
 impl FollowedReruns {
     /// An operator asks for one.
     pub(super) fn asked(&mut self, rerun: Rerun) {
         self.0.entry(rerun).or_default();
+    }
+
+    /// An instance of the job after it says something.
+    pub(super) fn hear(&mut self, notice: &Notice) {
+        if let Notice::Skipped { fire: Fire::Manual { rerun: Some(rerun), .. }, items, reason } = notice
+            && matches!(reason, SkipReason::RunsElsewhere { .. })
+        {
+            self.0.entry(*rerun).or_default().ran_elsewhere.extend(items);
+        }
     }
 }
 
@@ -103,7 +114,8 @@ impl Follows {
             if !known.triggered.is_some_and(|at| begins.contains(&at)) {
                 continue;
             }
-            for item in (0..total).filter(|item| !known.begun.contains(item)) {
+            let is_settled = |item: &ShardingItem| known.begun.contains(item) || known.ran_elsewhere.contains(item);
+            for item in (0..total).filter(|item| !is_settled(item)) {
                 let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
                 if !is_disabled && is_owner_online(tree, &self.child, item) {
                     return Err(format!("item {item} of job '{}' was not begun for {rerun:?}", self.child));
