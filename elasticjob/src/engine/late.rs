@@ -158,6 +158,9 @@ impl JobEngine {
             return Ok(GivesUp::Because(SkipReason::ServerDisabled));
         }
         let due = self.due_time_of(at, item);
+        if open.looks_back && self.planted.has(Bug::DroppedLookBack) {
+            return Ok(GivesUp::Silently);
+        }
         if open.looks_back || lateness(now, due) > LATE_ACQUISITION {
             match self.evidence(item, at)? {
                 Evidence::NotBegun => {}
@@ -203,7 +206,8 @@ impl JobEngine {
         let (Some(made_at), Some(record)) = (self.mirror.made_at(&path)?, self.mirror.need(&path)?) else {
             return Ok(Evidence::Java);
         };
-        if made_at >= due {
+        let wide = if self.planted.has(Bug::WideRegistration) { 60_000 } else { 0 };
+        if made_at + wide >= due {
             return Ok(Evidence::MadeSince);
         }
         let Some(owner) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(Evidence::Java) };

@@ -219,12 +219,16 @@ pub enum Bug {
     StartsByOwnClock,
     /// A run that goes on from an earlier engine is taken for over, as its mark is of the own session.
     SessionForEngine,
+    /// A fire from before an instance joined is not begun late.
+    DroppedLookBack,
+    /// What came within a minute after an item was made is taken for from before the registration of the job.
+    WideRegistration,
 }
 
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 97] = [
+    pub const ALL: [(&'static str, Self); 99] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -322,6 +326,8 @@ impl Bug {
         ("deaf-leader", Self::DeafLeader),
         ("kept-picture", Self::KeptPicture),
         ("late-watches", Self::LateWatches),
+        ("dropped-look-back", Self::DroppedLookBack),
+        ("wide-registration", Self::WideRegistration),
     ];
 }
 

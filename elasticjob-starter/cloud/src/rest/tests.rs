@@ -6,6 +6,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
+use elasticjob::fire::FireState;
+use elasticjob::ident::JobName;
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::runtime::JobEnvironment;
 use elasticjob_console::{Console, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
@@ -111,11 +113,7 @@ async fn the_commands_of_the_manual_register_trigger_and_remove() {
     assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("my_job", "my_app")).await, ok);
     let (_, listed) = server.call(&admin, "GET", "/api/job/jobs", "").await;
     assert_eq!(listed[0]["jobName"], "my_job");
-    // It is scheduled a moment later.
-    until("triggered", || async {
-        server.call(&admin, "POST", "/api/job/trigger", "my_job").await.0 == StatusCode::OK
-    })
-    .await;
+    assert_eq!(server.call(&admin, "POST", "/api/job/trigger", "my_job").await, ok);
     until("both items run", || async {
         let (_, running) = server.call(&admin, "GET", "/api/job/tasks/running", "").await;
         running.as_array().is_some_and(|tasks| tasks.len() == 2 && tasks.iter().all(|task| task["since"].is_i64()))
@@ -142,6 +140,31 @@ async fn the_commands_of_the_manual_register_trigger_and_remove() {
     let (_, types) = server.call(&admin, "GET", "/api/job/statistics/jobs/executionType", "").await;
     assert_eq!(types, json!({ "transientJobCount": 0, "daemonJobCount": 0 }));
     assert_eq!(server.call(&admin, "DELETE", "/api/app/my_app", "").await, ok);
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trigger_right_after_a_change_is_run() {
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    let ok = (StatusCode::OK, json!(true));
+    let runs = server.scratch.path().join("runs");
+    let app = server.app("my_app", &format!("echo run >>{}", runs.display()));
+    assert_eq!(server.call(&admin, "POST", "/api/app", &app).await, ok);
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("my_job", "my_app")).await, ok);
+    let name = JobName::new("my_job").unwrap();
+    for times in 1..=10 {
+        let change = json!({ "jobName": "my_job", "description": times.to_string() }).to_string();
+        assert_eq!(server.call(&admin, "PUT", "/api/job/update", &change).await, ok);
+        assert_eq!(server.call(&admin, "POST", "/api/job/trigger", "my_job").await, ok);
+        until("both items ran", || async {
+            let job = server.scheduler.operations().snapshot(&name).await.unwrap();
+            let has_ended = |state| state != FireState::Running;
+            let ended = job.items.values().all(|item| item.record.last.as_ref().is_some_and(|it| has_ended(it.state)));
+            ended && fs::read_to_string(&runs).is_ok_and(|runs| runs.lines().count() == 2 * times)
+        })
+        .await;
+    }
     server.scheduler.shutdown().await;
 }
 

@@ -26,6 +26,9 @@ const DEFAULT_GRACE: Duration = Duration::from_secs(10);
 /// Why jobs do not run here, by job.
 pub(super) type Troubles = Arc<Mutex<BTreeMap<JobName, String>>>;
 
+/// The jobs that run here, as they were registered when they started.
+pub(super) type Scheduled = watch::Sender<BTreeMap<JobName, Registered>>;
+
 /// What the tasks of all jobs need.
 #[derive(Clone)]
 pub(super) struct Means {
@@ -34,6 +37,7 @@ pub(super) struct Means {
     pub(super) launches: Launches,
     pub(super) registrations: watch::Receiver<Registrations>,
     pub(super) troubles: Troubles,
+    pub(super) scheduled: Scheduled,
     pub(super) ending: CancellationToken,
 }
 
@@ -98,12 +102,17 @@ impl Keeper {
             };
             if current.as_ref().map(|(registered, _)| registered) != wanted.as_ref() {
                 if let Some((_, running)) = current.take() {
+                    self.means.scheduled.send_modify(|scheduled| drop(scheduled.remove(&self.name)));
                     // What it runs is let go, and adopted by the next one, unless the job is not wanted any more.
                     running.shutdown().await;
                 }
                 match &wanted {
                     Some(registered) => {
-                        current = self.start(registered).await.map(|running| (registered.clone(), running))
+                        current = self.start(registered).await.map(|running| (registered.clone(), running));
+                        if current.is_some() {
+                            let started = (self.name.clone(), registered.clone());
+                            self.means.scheduled.send_modify(|scheduled| scheduled.extend([started]));
+                        }
                     }
                     None => rest = Rest::Unknown,
                 }

@@ -39,7 +39,7 @@ use crate::carrier::{Carrier, ItemStates, LaunchId};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use hub::Hub;
-use jobs::{Means, Troubles};
+use jobs::{Means, Scheduled, Troubles};
 use kept::Kept;
 use launches::Launches;
 use marks::Marks;
@@ -74,6 +74,7 @@ pub struct Scheduler {
     launches: Launches,
     registrations: watch::Receiver<Registrations>,
     troubles: Troubles,
+    scheduled: Scheduled,
     ending: CancellationToken,
     ends_processes: bool,
     tasks: Mutex<Vec<JoinHandle<()>>>,
@@ -101,12 +102,14 @@ impl Scheduler {
         launches.learn().await;
         let (told, registrations) = watch::channel(store.registrations().await?);
         let (ending, troubles) = (CancellationToken::new(), Troubles::default());
+        let scheduled = Scheduled::default();
         let means = Means {
             environment: environment.clone(),
             registry: registry.clone(),
             launches: launches.clone(),
             registrations: registrations.clone(),
             troubles: troubles.clone(),
+            scheduled: scheduled.clone(),
             ending: ending.clone(),
         };
         let daemons = Daemons {
@@ -123,7 +126,19 @@ impl Scheduler {
             tokio::spawn(jobs::keep_all(means)),
             tokio::spawn(daemons.keep_all()),
         ]);
-        Ok(Self { registry, carrier, store, hub, launches, registrations, troubles, ending, ends_processes, tasks })
+        Ok(Self {
+            registry,
+            carrier,
+            store,
+            hub,
+            launches,
+            registrations,
+            troubles,
+            scheduled,
+            ending,
+            ends_processes,
+            tasks,
+        })
     }
 
     /// The carrier.
@@ -154,6 +169,20 @@ impl Scheduler {
     /// Why jobs do not run here, by job.
     pub fn troubles(&self) -> BTreeMap<JobName, String> {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until the job runs here as it is registered now, for five seconds at most: where it cannot start, another scheduler
+    /// may run it. A job that was registered anew is started anew, and what waits for the one before it, such as a manual
+    /// trigger, is lost with it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the registrations cannot be read.
+    pub(crate) async fn follow(&self, name: &JobName) -> Result<(), StoreError> {
+        let wanted = self.store.registrations().await?.transient(name);
+        let mut scheduled = self.scheduled.subscribe();
+        let is_followed = scheduled.wait_for(|scheduled| scheduled.get(name) == wanted.as_ref());
+        let _ = tokio::time::timeout(FOLLOWS, is_followed).await;
+        Ok(())
     }
 
     /// Asks the carrier again for everything that is waited for.
@@ -204,6 +233,9 @@ impl Scheduler {
         }
     }
 }
+
+/// How long a change of a registration may take to be followed here, before a trigger goes its way all the same.
+const FOLLOWS: Duration = Duration::from_secs(5);
 
 /// How long a shutdown waits after the grace of the jobs.
 const ENDING: Duration = Duration::from_secs(3);

@@ -1,7 +1,9 @@
 //! Jobs on the embedded registry, from their bootstraps to what they leave in the registry.
 
 mod anew;
-mod bound;
+#[cfg(all(feature = "http", feature = "email"))]
+mod bound_addresses;
+mod bound_commands;
 mod depends;
 mod ends;
 mod failures;
