@@ -30,6 +30,11 @@ pub async fn keep_still(session: &Session) {
     devtools(session, "Emulation.setEmulatedMedia", media).await;
 }
 
+/// Lets pages run no script, as a browser with scripts switched off. Those of the tests run all the same.
+pub async fn forbid_scripts(session: &Session) {
+    devtools(session, "Emulation.setScriptExecutionDisabled", json!({ "value": true })).await;
+}
+
 /// Makes the tab the one that a reader looks at.
 pub async fn bring_to_front(session: &Session) {
     devtools(session, "Page.bringToFront", json!({})).await;

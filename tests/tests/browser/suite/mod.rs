@@ -8,6 +8,7 @@ mod edits;
 mod findings;
 mod graph;
 mod installed;
+mod keyboard;
 mod killed;
 mod log;
 mod missed;
@@ -36,6 +37,8 @@ pub fn run() -> ExitCode {
     let mut harness = Harness::new().at_a_time(2);
     harness.with_service("chromium", missing(), "every_page_is_sound_in_both_languages_and_themes", walk::every_page);
     harness.with_service("chromium", missing(), "every_button_does_what_it_says", press::every_button);
+    harness.with_service("chromium", missing(), "buttons_work_without_script", press::without_script);
+    harness.with_service("chromium", missing(), "a_keyboard_is_enough", keyboard::is_enough);
     harness.with_service("chromium", missing(), "carried_jobs_are_registered_run_and_removed", cloud::every_button);
     harness.with_service("chromium", missing(), "a_fire_is_found_from_the_timeline", runs::are_found);
     harness.with_service("chromium", missing(), "a_run_of_jobs_after_jobs_is_followed", graph::is_followed);

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::buttons::{Button, Buttons};
 use super::chrome::Chrome;
+use super::devtools;
 use super::stage::{PASSWORD, Stage};
 
 const JOBS: &str = "/r/default/jobs";
@@ -45,6 +46,25 @@ pub async fn every_button() {
     let complaints = chrome.complaints().await;
     assert!(complaints.is_empty(), "{complaints:#?}");
     buttons.check();
+    chrome.quit().await;
+}
+
+/// What a reader does most, in a browser that runs no script of the pages.
+pub async fn without_script() {
+    let stage = Stage::start().await;
+    let chrome = Chrome::start(&stage.address).await;
+    devtools::forbid_scripts(&chrome.session).await;
+    let mut buttons = Buttons::new(&chrome);
+    log_in(&mut buttons).await;
+    buttons.open(JOB).await;
+    assert_eq!(chrome.eval("return typeof htmx").await, json!("undefined"), "the script of the page did not run");
+    reader_settings(&mut buttons).await;
+    several_jobs(&mut buttons).await;
+    one_job(&mut buttons).await;
+    configuration(&mut buttons).await;
+    questions(&mut buttons).await;
+    let complaints = chrome.complaints().await;
+    assert!(complaints.is_empty(), "{complaints:#?}");
     chrome.quit().await;
 }
 

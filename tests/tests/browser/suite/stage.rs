@@ -135,7 +135,11 @@ pub fn wait_open(port: u16, console: &mut TestProcess) {
 
 /// A Java instance of a job of the Rust processes, where the Java tests are asked for.
 fn java(zookeeper: &ZookeeperServer, folder: &TemporaryFolder) -> Option<TestProcess> {
-    if !Tier::asked().includes(Tier::Java) || JavaPeer::find().is_err() {
+    if !Tier::asked().includes(Tier::Java) {
+        return None;
+    }
+    if let Err(why) = JavaPeer::find() {
+        eprintln!("the console is looked at without a Java instance beside the jobs: {why}");
         return None;
     }
     let peer = JavaPeer::build().expect("Maven builds it");

@@ -91,6 +91,13 @@ impl Session {
         self.ask("cookie", json!({ "cookie": { "name": name, "value": value } })).await;
     }
 
+    /// Presses a key of the keyboard, and lets it go.
+    pub async fn press(&self, key: char) {
+        let strokes = ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key }));
+        let keyboard = json!({ "type": "key", "id": "keyboard", "actions": strokes });
+        self.ask("actions", json!({ "actions": [keyboard] })).await;
+    }
+
     /// The tab that commands go to.
     pub async fn tab(&self) -> String {
         self.get("window").await.as_str().expect("a handle").to_owned()
