@@ -4,6 +4,8 @@
 mod databases;
 #[cfg(all(feature = "metrics", feature = "console"))]
 mod prometheus;
+#[cfg(all(feature = "metrics", feature = "console"))]
+mod server;
 
 use std::process::ExitCode;
 

@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
 /// What happens within this, or never.
-const LIMIT: Duration = Duration::from_secs(20);
+pub const LIMIT: Duration = Duration::from_secs(20);
 
 #[elastic_job(cron = "* * * * * ?", sharding_total_count = 2)]
 async fn scraped(_: ShardingContext) {}
@@ -34,7 +34,7 @@ impl TracingStorage for Taken {
     }
 }
 
-fn repository() -> PathBuf {
+pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
@@ -44,12 +44,43 @@ fn text_of(file: &str) -> String {
 
 /// The page, as a client that knows only the older format gets it.
 async fn page(address: SocketAddr) -> String {
+    get(address, "/metrics").await
+}
+
+/// What a server answers.
+pub async fn get(address: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(address).await.expect("it listens");
-    let request = "GET /metrics HTTP/1.1\r\nhost: localhost\r\naccept: text/plain\r\nconnection: close\r\n\r\n";
+    let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\naccept: text/plain\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.expect("it takes the request");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("it answers");
     answer.split_once("\r\n\r\n").expect("an answer has a head").1.to_owned()
+}
+
+/// A program with a job, and the addresses of its metrics and of its console.
+pub struct Program {
+    pub app: ElasticJobApp,
+    pub metrics: SocketAddr,
+    pub console: SocketAddr,
+}
+
+/// Starts one, and waits for a fire of its job.
+pub async fn start() -> Program {
+    let arguments = ["--elasticjob.metrics.port=0", "--elasticjob.tracing.type=TAKEN", "--elasticjob.console.port=0"];
+    let app = ElasticJobApp::builder()
+        .only_jobs_of(module_path!())
+        .sources(Sources::of_arguments(arguments.map(str::to_owned)));
+    let app = app.tracing_storage(Taken).start().await.expect("it starts");
+    let metrics = app.metrics_address().expect("the port is open");
+    let ended = "elasticjob_item_runs_total{job_name=\"scraped\",registry=\"default\",result=\"succeeded\"} 2";
+    let fired = timeout(LIMIT, async {
+        while !page(metrics).await.lines().any(|line| line == ended) {
+            sleep(Duration::from_millis(20)).await;
+        }
+    });
+    fired.await.expect("a fire comes each second");
+    let console = app.console_url().and_then(|url| url.strip_prefix("http://")?.strip_suffix('/')?.parse().ok());
+    Program { metrics, console: console.expect("the console has an address"), app }
 }
 
 /// What a program answers after a fire of its job, by itself and by its console.
@@ -59,27 +90,10 @@ struct Scrape {
 }
 
 async fn scrape() -> Scrape {
-    let arguments = ["--elasticjob.metrics.port=0", "--elasticjob.tracing.type=TAKEN", "--elasticjob.console.port=0"];
-    let app = ElasticJobApp::builder()
-        .only_jobs_of(module_path!())
-        .sources(Sources::of_arguments(arguments.map(str::to_owned)));
-    let app = app.tracing_storage(Taken).start().await.expect("it starts");
-    let address = app.metrics_address().expect("the port is open");
-    let ended = "elasticjob_item_runs_total{job_name=\"scraped\",registry=\"default\",result=\"succeeded\"} 2";
-    let scraped = timeout(LIMIT, async {
-        loop {
-            let page = page(address).await;
-            if page.lines().any(|line| line == ended) {
-                return page;
-            }
-            sleep(Duration::from_millis(20)).await;
-        }
-    });
-    let program = scraped.await.expect("a fire comes each second");
-    let console = app.console_url().and_then(|url| url.strip_prefix("http://")?.strip_suffix('/')?.parse().ok());
-    let console = page(console.expect("the console has an address")).await;
+    let Program { app, metrics, console } = start().await;
+    let scraped = Scrape { program: page(metrics).await, console: page(console).await };
     app.shutdown().await;
-    Scrape { program, console }
+    scraped
 }
 
 /// The names that stand in a text.
@@ -165,5 +179,11 @@ pub fn add_tests(harness: &mut Harness) {
     harness.test("the_guide_names_every_metric_of_a_scrape", guide);
     harness.test("rules_and_board_use_metrics_that_are_exported", exported);
     harness.with_service("promtool", missing(), "each_rule_fires_in_its_example", rules);
+    harness.with_service(
+        "promtool",
+        missing(),
+        "a_prometheus_scrapes_a_program_and_its_console",
+        super::server::scrapes,
+    );
     harness.with_service("promtool", missing(), "a_scrape_of_a_running_program_has_no_findings", lint);
 }
