@@ -20,8 +20,8 @@ pub async fn scrapes() {
     let folder = TemporaryFolder::new("prometheus").expect("a folder");
     let (process, server) = prometheus(&folder, [metrics, console]);
     let deadline = Instant::now() + LIMIT;
-    while TcpStream::connect(server).await.is_err() {
-        assert!(Instant::now() < deadline, "Prometheus does not listen\n{}", process.log());
+    while TcpStream::connect(server).await.is_err() || !get(server, "/-/ready").await.contains("Ready") {
+        assert!(Instant::now() < deadline, "Prometheus is not ready\n{}", process.log());
         sleep(Duration::from_millis(50)).await;
     }
     loop {
