@@ -22,7 +22,7 @@ use crate::carrier::{Carrier, CarrierError, ItemStates, Launch, LaunchError, Lau
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
 const TOGETHER: Duration = Duration::from_millis(200);
-/// The pauses between launches that did not reach the engine.
+/// The pauses between requests that did not reach the engine.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How many launches of a job are kept, with their logs.
@@ -238,21 +238,37 @@ impl Launches {
         })
     }
 
-    /// Learns what the carrier keeps from earlier schedulers.
+    /// Learns what the carrier keeps from earlier schedulers. A carrier that does not answer is asked again until it does. No
+    /// launch waits for that: only the old ones stay, with their logs, until they are known.
     pub(super) async fn learn(&self) {
-        match self.0.carrier.launches().await {
-            Ok(ids) => {
-                let mut kept = self.lock_kept();
-                for id in ids {
-                    let of_job = kept.entry(id.job.clone()).or_default();
-                    if !of_job.contains(&id) {
-                        of_job.push(id);
-                    }
+        let mut pause = FIRST_PAUSE;
+        let mut was_refused = false;
+        let ids = loop {
+            match self.0.carrier.launches().await {
+                Ok(ids) => break ids,
+                Err(error) if !was_refused => {
+                    was_refused = true;
+                    warn!(
+                        "{error}: launches of earlier schedulers are not known yet, and stay with their logs; the carrier is \
+                         asked again until it answers"
+                    );
                 }
-                kept.values_mut().for_each(|ids| ids.sort_unstable_by_key(|id| id.fire.at()));
+                Err(_) => {}
             }
-            Err(error) => warn!("launches of earlier schedulers could not be deleted: {error}"),
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        };
+        if was_refused {
+            info!("{} launches of earlier schedulers are known now", ids.len());
         }
+        let mut kept = self.lock_kept();
+        for id in ids {
+            let of_job = kept.entry(id.job.clone()).or_default();
+            if !of_job.contains(&id) {
+                of_job.push(id);
+            }
+        }
+        kept.values_mut().for_each(|ids| ids.sort_unstable_by_key(|id| id.fire.at()));
     }
 
     /// What the items of a launch wait for before the carrier gets them.

@@ -98,7 +98,6 @@ impl Scheduler {
         store.prepare().await?;
         let hub = Hub::new(carrier.clone());
         let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()));
-        launches.learn().await;
         let (told, registrations) = watch::channel(store.registrations().await?);
         let (ending, troubles) = (CancellationToken::new(), Troubles::default());
         let means = Means {
@@ -122,6 +121,7 @@ impl Scheduler {
             tokio::spawn(registrations::follow(registry.clone(), told)),
             tokio::spawn(jobs::keep_all(means)),
             tokio::spawn(daemons.keep_all()),
+            tokio::spawn(learn(launches.clone(), ending.clone())),
         ]);
         Ok(Self { registry, carrier, store, hub, launches, registrations, troubles, ending, ends_processes, tasks })
     }
@@ -202,6 +202,14 @@ impl Scheduler {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+}
+
+/// Learns what earlier schedulers launched, unless this one ends before the carrier answers.
+async fn learn(launches: Launches, ending: CancellationToken) {
+    tokio::select! {
+        () = launches.learn() => {}
+        () = ending.cancelled() => {}
     }
 }
 

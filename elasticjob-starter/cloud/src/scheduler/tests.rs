@@ -24,6 +24,7 @@ use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scratch::Scratch;
 
 mod daemons;
+mod remains;
 
 /// Schedulers on one registry center.
 struct Cluster {
@@ -255,12 +256,23 @@ async fn a_job_that_is_disabled_or_removed_has_its_processes_stopped() {
     one.scheduler.shutdown().await;
 }
 
-/// A carrier whose engine takes no stops while it is away.
+/// A carrier whose engine takes no stops while it is away, and lists nothing while it is deaf.
 struct Away {
     carrier: ProcessCarrier,
     is_away: AtomicBool,
     /// The stops that it did not take.
     refused: AtomicU32,
+    is_deaf: AtomicBool,
+    /// How often it was asked for its launches.
+    asked: AtomicU32,
+}
+
+impl Away {
+    fn of(cluster: &Cluster) -> Self {
+        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
+        let (is_away, is_deaf) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { carrier, is_away, refused: AtomicU32::new(0), is_deaf, asked: AtomicU32::new(0) }
+    }
 }
 
 impl Carrier for Away {
@@ -293,6 +305,10 @@ impl Carrier for Away {
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(CarrierError::new("list the launches", "the engine is away")) });
+        }
         self.carrier.launches()
     }
 
@@ -317,8 +333,7 @@ impl Carrier for Away {
 async fn a_stop_that_the_carrier_does_not_take_is_tried_again_until_it_is_done() {
     for is_removed in [false, true] {
         let cluster = Cluster::new();
-        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
-        let away = Arc::new(Away { carrier, is_away: AtomicBool::new(false), refused: AtomicU32::new(0) });
+        let away = Arc::new(Away::of(&cluster));
         let one = cluster.scheduler_with(away.clone()).await;
         one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
         one.trigger("long").await;
