@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use super::formers::Formers;
 use super::hub::Hub;
-use super::marks::Marks;
+use super::marks::{Marks, Note};
 use super::registrations::Registered;
 use crate::carrier::{Carrier, CarrierError, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
@@ -194,7 +194,7 @@ impl Launches {
     /// was launched, and that may not run twice is lost.
     async fn prepare(&self, launch: &mut Launch) -> Result<(), String> {
         let id = launch.id.clone();
-        let noted = self.0.marks.read(&id.job).await?;
+        let mut noted = self.0.marks.read(&id.job).await?;
         if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
             let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
             let before = noted.of(&id);
@@ -213,7 +213,20 @@ impl Launches {
             tokio::spawn(self.clone().launch_after(former, Launch { items: held, ..launch.clone() }));
         }
         let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-        if items.is_empty() { Ok(()) } else { self.0.marks.note(&id, &items, noted).await }
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.leave_out_former_items(launch, &mut noted).await;
+        self.0.marks.note(&id, &items, noted).await
+    }
+
+    /// Leaves out of a note the items that the job has no more, once they have ended. While one runs, the note keeps a later run of
+    /// it apart, as the job may get the item again.
+    async fn leave_out_former_items(&self, launch: &Launch, noted: &mut Note) {
+        let surplus = noted.from(launch.job.sharding_total_count);
+        // A carrier that does not answer is asked with the next launch.
+        let ended = self.0.formers.ended(&launch.id, surplus, noted).await.unwrap_or_default();
+        ended.into_iter().for_each(|item| noted.leave_out(item));
     }
 
     /// Launches items when they run no more for an earlier fire. Those that are cut off meanwhile are left out.

@@ -160,7 +160,7 @@ impl Store {
             return Err(StoreError::NoSuchApp(name.to_owned()));
         }
         for job in all.jobs.values().filter(|job| job.app_name == name) {
-            self.remove(&[Node::Job(job.job_name.clone()), Node::DisabledJob(job.job_name.clone())]).await?;
+            self.remove_nodes_of(&job.job_name).await?;
         }
         self.remove(&[Node::App(name.to_owned()), Node::DisabledApp(name.to_owned())]).await?;
         self.keep().await
@@ -213,9 +213,14 @@ impl Store {
         if self.registry.get(&Node::Job(name.clone()).path()).await?.is_none() {
             return Err(StoreError::NoSuchJob(name.clone()));
         }
-        self.remove(&[Node::Job(name.clone()), Node::DisabledJob(name.clone())]).await?;
-        self.delete(&format!("{LAUNCHED}/{name}")).await?;
+        self.remove_nodes_of(name).await?;
         self.keep().await
+    }
+
+    /// Removes the registration of a job, and the note of what was launched of it.
+    async fn remove_nodes_of(&self, name: &JobName) -> Result<(), StoreError> {
+        self.remove(&[Node::Job(name.clone()), Node::DisabledJob(name.clone())]).await?;
+        self.delete(&format!("{LAUNCHED}/{name}")).await
     }
 
     /// Disables or enables an application with all of its jobs.
