@@ -89,6 +89,14 @@ pub trait Carrier: Send + Sync + 'static {
     /// [`CarrierError`] when the engine did not answer.
     fn launches(&self) -> Answer<'_, Vec<LaunchId>>;
 
+    /// The launches of a job that the carrier knows, in no particular order. Default: those among all of them.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn launches_of<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<LaunchId>> {
+        Box::pin(async move { Ok(self.launches().await?.into_iter().filter(|id| id.job == *job).collect()) })
+    }
+
     /// The changes of all launches from now on. The first event is [`LaunchEvent::Gap`]: read the states that matter now.
     fn watch(&self) -> Box<dyn LaunchStream>;
 

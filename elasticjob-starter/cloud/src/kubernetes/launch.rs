@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elasticjob::ident::ShardingItem;
+use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
@@ -10,9 +10,9 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use super::errors::{Trouble, answer, if_there};
-use super::names::{self, LAUNCH};
+use super::names::{self, LAUNCH, OF};
 use super::{KubernetesCarrier, indexed_job, pod_template, states};
-use crate::carrier::{ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched};
+use crate::carrier::{ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched, job_token};
 
 /// How often a launch is tried to which other schedulers add items at the same time.
 const ATTEMPTS: usize = 8;
@@ -84,11 +84,15 @@ impl KubernetesCarrier {
         Ok(Some(states.collect()))
     }
 
-    /// The launches that the cluster knows.
-    pub(super) async fn launch_ids(&self) -> Result<Vec<LaunchId>, Trouble> {
-        let labels = format!("{},{LAUNCH}", self.common.selector());
-        let jobs = answer(self.jobs.list(&ListParams::default().labels(&labels))).await?.items;
-        let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(indexed_job::id).collect();
+    /// The launches that the cluster knows: of one job, or all. Their ids are in the metadata of the Jobs, which are otherwise large.
+    pub(super) async fn launch_ids(&self, of: Option<&JobName>) -> Result<Vec<LaunchId>, Trouble> {
+        let launches = match of {
+            Some(job) => format!("{OF}={}", job_token(&self.common.namespace, job)),
+            None => LAUNCH.to_owned(),
+        };
+        let labels = format!("{},{launches}", self.common.selector());
+        let jobs = answer(self.jobs.list_metadata(&ListParams::default().labels(&labels))).await?.items;
+        let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(|job| indexed_job::id(&job.metadata)).collect();
         Ok(ids.into_iter().collect())
     }
 

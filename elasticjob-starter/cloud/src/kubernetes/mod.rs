@@ -128,7 +128,11 @@ impl Carrier for KubernetesCarrier {
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        Box::pin(async { self.launch_ids().await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+        Box::pin(async { self.launch_ids(None).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+    }
+
+    fn launches_of<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<LaunchId>> {
+        Box::pin(async { self.launch_ids(Some(job)).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
     }
 
     fn watch(&self) -> Box<dyn LaunchStream> {

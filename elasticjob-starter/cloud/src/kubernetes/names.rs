@@ -8,6 +8,8 @@ pub(super) const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "el
 pub(super) const SCOPE: &str = "elasticjob/scope";
 /// The label of the Jobs of a launch and of their pods.
 pub(super) const LAUNCH: &str = "elasticjob/launch";
+/// The label of the Jobs of all launches of a job.
+pub(super) const OF: &str = "elasticjob/of";
 /// The label of the StatefulSet of a `DAEMON` job and of its pods.
 pub(super) const DAEMON: &str = "elasticjob/daemon";
 /// The annotation with the id of the launch.

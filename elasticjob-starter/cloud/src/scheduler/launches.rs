@@ -13,6 +13,7 @@ use elasticjob::log::{info, warn};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::ends::{Ends, Open};
 use super::formers::Formers;
 use super::hub::Hub;
 use super::marks::{Marks, Note};
@@ -289,23 +290,28 @@ impl Launches {
         self.0.formers.waiting(id)
     }
 
-    /// Forgets the launches of a job that is removed. Returns whether none is left: one of which something still runs is.
+    /// Follows the ends of launches.
+    pub(super) async fn ends(&self) -> Ends {
+        Ends::of(&*self.0.carrier).await
+    }
+
+    /// Forgets the launches of a job that is removed, but for those of which something still runs. Returns what does.
     ///
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.
-    pub(super) async fn forget_all(&self, job: &JobName) -> Result<bool, CarrierError> {
+    pub(super) async fn forget_all(&self, job: &JobName) -> Result<Open, CarrierError> {
         let carrier = &self.0.carrier;
-        let mut is_left = false;
-        for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
-            let states = carrier.states(&id).await?.unwrap_or_default();
-            match states.values().all(|state| state.outcome().is_some()) {
-                true => carrier.forget(&id).await?,
-                false => is_left = true,
+        let mut open = Open::new();
+        for id in carrier.launches_of(job).await? {
+            let running = self.running(&id).await?;
+            if running.is_empty() {
+                carrier.forget(&id).await?;
             }
+            open.extend(running.into_iter().map(|item| (id.clone(), item)));
         }
         self.lock_kept().remove(job);
         self.0.formers.forget(job);
-        Ok(!is_left)
+        Ok(open)
     }
 
     /// Keeps a launch, and forgets the oldest ones of its job.
@@ -365,7 +371,7 @@ impl Launches {
     /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
     pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
         let mut first = Ok(());
-        for id in self.0.carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
+        for id in self.0.carrier.launches_of(job).await? {
             let stopped = self.stop_launch(&id, grace).await;
             first = first.and(stopped);
         }
@@ -373,9 +379,13 @@ impl Launches {
     }
 
     async fn stop_launch(&self, id: &LaunchId, grace: Duration) -> Result<(), CarrierError> {
-        let states = self.0.carrier.states(id).await?.unwrap_or_default();
-        let items: Vec<ShardingItem> =
-            states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
+        let items = self.running(id).await?;
         if items.is_empty() { Ok(()) } else { self.0.carrier.stop(id, &items, grace).await }
+    }
+
+    /// The items of a launch that have not ended.
+    async fn running(&self, id: &LaunchId) -> Result<Vec<ShardingItem>, CarrierError> {
+        let states = self.0.carrier.states(id).await?.unwrap_or_default();
+        Ok(states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect())
     }
 }

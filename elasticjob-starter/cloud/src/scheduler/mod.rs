@@ -5,6 +5,7 @@
 //! those of the ordinary job are the truth.
 
 mod daemons;
+mod ends;
 mod formers;
 mod hub;
 mod jobs;

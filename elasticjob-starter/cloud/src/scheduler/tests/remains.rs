@@ -110,3 +110,22 @@ async fn the_note_of_an_item_that_a_job_has_no_more_goes_when_its_process_has_en
     assert_eq!(one.noted("fewer").await, Some(vec!["0".to_owned()]));
     one.scheduler.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_removed_job_runs_is_forgotten_when_it_has_ended_and_not_asked_for_before() {
+    let cluster = Cluster::new();
+    let away = Arc::new(Away::of(&cluster));
+    let one = cluster.scheduler_with(away.clone()).await;
+    // Longer than the pause after which a carrier that is away is asked again.
+    let script = "trap 'sleep 7; exit 0' TERM; echo begun >>$DIR/runs; while :; do sleep 0.05; done";
+    let slow = job("slow", "slow", json!({ "gracePeriodSeconds": 60 }));
+    one.register(cluster.app("slow", script), slow).await;
+    one.trigger("slow").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    let asked = away.asked.load(Ordering::SeqCst);
+    one.scheduler.store().remove_job(&name("slow")).await.unwrap();
+    until("it is forgotten", || async { away.carrier.launches().await.unwrap().is_empty() }).await;
+    // To stop it, to see that it still runs, and to forget it.
+    assert_eq!(away.asked.load(Ordering::SeqCst) - asked, 3);
+    one.scheduler.shutdown().await;
+}
