@@ -50,6 +50,17 @@ pub trait Carrier: Send + Sync + 'static {
         self.type_name().to_owned()
     }
 
+    /// From now on the schedulers of this registry center use it. The text is the same for all of them, and another one for other
+    /// registry centers. A carrier whose place has launches of another registry center with the same namespace says so in the log:
+    /// the names of both can be the same. Default: nothing.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
+        let _ = center;
+        Box::pin(async { Ok(()) })
+    }
+
     /// What it cannot carry of a job, all of it. Asked when a job is registered. Must not block.
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem>;
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::json;
@@ -90,10 +91,22 @@ impl KubernetesCarrier {
             Some(job) => format!("{OF}={}", job_token(&self.common.namespace, job)),
             None => LAUNCH.to_owned(),
         };
-        let labels = format!("{},{launches}", self.common.selector());
-        let jobs = answer(self.jobs.list_metadata(&ListParams::default().labels(&labels))).await?.items;
-        let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(|job| indexed_job::id(&job.metadata)).collect();
+        let jobs = self.metadata(&launches).await?;
+        let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(indexed_job::id).collect();
         Ok(ids.into_iter().collect())
+    }
+
+    /// A launch of another registry center whose launches have the same names.
+    pub(super) async fn foreign(&self, center: &str) -> Result<Option<LaunchId>, Trouble> {
+        let jobs = self.metadata(LAUNCH).await?;
+        Ok(jobs.iter().filter(|job| indexed_job::is_foreign(job, center)).find_map(indexed_job::id))
+    }
+
+    /// The metadata of Jobs of this scope.
+    async fn metadata(&self, label: &str) -> Result<Vec<ObjectMeta>, Trouble> {
+        let labels = format!("{},{label}", self.common.selector());
+        let jobs = answer(self.jobs.list_metadata(&ListParams::default().labels(&labels))).await?;
+        Ok(jobs.items.into_iter().map(|job| job.metadata).collect())
     }
 
     /// Notes on the Jobs that items are stopped. The task that follows the Jobs ends their pods.

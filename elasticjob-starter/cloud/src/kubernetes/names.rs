@@ -14,6 +14,8 @@ pub(super) const OF: &str = "elasticjob/of";
 pub(super) const DAEMON: &str = "elasticjob/daemon";
 /// The annotation with the id of the launch.
 pub(super) const ID: &str = "elasticjob/id";
+/// The annotation of a Job with the registry center whose schedulers launched it.
+pub(super) const CENTER: &str = "elasticjob/center";
 /// The annotation with the name of the job.
 pub(super) const JOB: &str = "elasticjob/job";
 /// The annotation of a Job with its items: a list, in JSON, of the items of each index.

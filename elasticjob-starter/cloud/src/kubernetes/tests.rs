@@ -30,7 +30,8 @@ fn carried(more: Value) -> CarriedJob {
 
 fn common(template: Value) -> Common {
     let template = Template::parse(&template).unwrap();
-    Common { namespace: "shop".to_owned(), scope: digest(&["shop"]), lost_after: None, template }
+    let (namespace, scope) = ("shop".to_owned(), digest(&["shop"]));
+    Common { namespace, scope, center: OnceLock::new(), lost_after: None, template }
 }
 
 fn made(app: App, of: CarriedJob, common: &Common) -> Job {
@@ -103,6 +104,17 @@ async fn the_launches_of_a_job_are_asked_for_by_its_label_and_without_their_pods
     let label = format!("elasticjob%2Fof%3D{}", made.metadata.labels.unwrap()["elasticjob/of"]);
     assert!(asked[0].0.contains(&label) && !asked[1].0.contains("elasticjob%2Fof"), "{asked:?}");
     assert!(asked.iter().all(|(_, accepted)| accepted.contains("as=PartialObjectMetadataList")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn launches_of_another_registry_center_with_the_same_namespace_are_found() {
+    let common = common(json!({}));
+    let without = made(app(json!({})), carried(json!({})), &common);
+    common.center.set("first".to_owned()).unwrap();
+    let made = made(app(json!({})), carried(json!({})), &common);
+    let (carrier, _) = carrier(json!([{ "metadata": without.metadata }, { "metadata": made.metadata }]));
+    assert_eq!(carrier.foreign("second").await.unwrap(), indexed_job::id(&made.metadata));
+    assert_eq!(carrier.foreign("first").await.unwrap(), None);
 }
 
 #[test]

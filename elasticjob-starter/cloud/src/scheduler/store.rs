@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::nodes::{DIRECTORIES, JOBS, LAUNCHED, Node, TAKEN};
 use super::registrations::Registrations;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, digest};
 #[cfg(unix)]
 use crate::files::write_whole;
 use crate::model::{App, CarriedJob, Problem, Problems, unmasked};
@@ -99,6 +99,16 @@ impl Store {
     /// [`StoreError::Read`].
     pub async fn registrations(&self) -> Result<Registrations, StoreError> {
         Ok(Registrations::read(&*self.registry).await?)
+    }
+
+    /// What tells this registry center from others with the same namespace: when and by which transaction its registrations got
+    /// their directory. `None` for an embedded one, which is another one in each process.
+    pub(super) async fn center(&self) -> Result<Option<String>, StoreError> {
+        if self.copy.is_some() {
+            return Ok(None);
+        }
+        let node = self.registry.get(JOBS).await?;
+        Ok(node.map(|node| digest(&[&node.stat.ctime.to_string(), &node.stat.czxid.to_string()])))
     }
 
     /// When each job was registered, in milliseconds since 1970 by the clock of the registry center.
