@@ -50,6 +50,17 @@ pub trait Carrier: Send + Sync + 'static {
         self.type_name().to_owned()
     }
 
+    /// From now on the schedulers of this registry center use it. The text is the same for all of them, and another one for other
+    /// registry centers. A carrier whose place has launches of another registry center with the same namespace says so in the log:
+    /// the names of both can be the same. Default: nothing.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
+        let _ = center;
+        Box::pin(async { Ok(()) })
+    }
+
     /// What it cannot carry of a job, all of it. Asked when a job is registered. Must not block.
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem>;
 
@@ -88,6 +99,14 @@ pub trait Carrier: Send + Sync + 'static {
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.
     fn launches(&self) -> Answer<'_, Vec<LaunchId>>;
+
+    /// The launches of a job that the carrier knows, in no particular order. Default: those among all of them.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer.
+    fn launches_of<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<LaunchId>> {
+        Box::pin(async move { Ok(self.launches().await?.into_iter().filter(|id| id.job == *job).collect()) })
+    }
 
     /// The changes of all launches from now on. The first event is [`LaunchEvent::Gap`]: read the states that matter now.
     fn watch(&self) -> Box<dyn LaunchStream>;

@@ -1,6 +1,7 @@
 //! The Indexed Job of a launch: one pod for each item, or for some of them.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use elasticjob::ident::ShardingItem;
 use k8s_openapi::api::batch::v1::{
@@ -8,11 +9,11 @@ use k8s_openapi::api::batch::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
-use super::names::{self, DISRUPTED, ID, ITEMS, JOB, LAUNCH, MANAGED_BY, QUEUE, SCOPE};
+use super::names::{self, CENTER, DISRUPTED, ID, ITEMS, JOB, LAUNCH, MANAGED_BY, OF, QUEUE, SCOPE};
 use super::operator_template::Template;
 use super::pod_template::{Wanted, package, template};
 use super::shell;
-use crate::carrier::{Launch, LaunchId, LaunchItem};
+use crate::carrier::{Launch, LaunchId, LaunchItem, job_token};
 
 /// How many pods a Job has at most: each pod carries what all of them are told, so a larger one would cost its square.
 const PODS: usize = 50;
@@ -31,6 +32,8 @@ pub(super) struct Common {
     pub(super) namespace: String,
     /// The same as a label.
     pub(super) scope: String,
+    /// What tells the registry center from others with the same namespace, once it is known.
+    pub(super) center: OnceLock<String>,
     pub(super) lost_after: Option<i64>,
     pub(super) template: Template,
 }
@@ -71,7 +74,9 @@ pub(super) fn job(launch: &Launch, items: &[LaunchItem], number: usize, common: 
     };
     let template = template(&common.template, wanted);
     let mut of_job = annotations;
+    of_job.extend(common.center.get().map(|center| (CENTER.to_owned(), center.clone())));
     of_job.insert(ITEMS.to_owned(), serde_json::to_string(&numbers).expect("numbers have a JSON form"));
+    labels.insert(OF.to_owned(), job_token(&common.namespace, &launch.id.job));
     labels.extend(launch.job.queue_name.iter().map(|queue| (QUEUE.to_owned(), queue.clone())));
     let count = i32::try_from(pods.len()).expect("a Job has few pods");
     Job {
@@ -118,8 +123,13 @@ fn labels(id: &LaunchId, common: &Common) -> BTreeMap<String, String> {
 }
 
 /// The id of the launch that a Job is of. `None` for a Job that is not this carrier's.
-pub(super) fn id(job: &Job) -> Option<LaunchId> {
-    job.metadata.annotations.as_ref()?.get(ID)?.parse().ok()
+pub(super) fn id(job: &ObjectMeta) -> Option<LaunchId> {
+    job.annotations.as_ref()?.get(ID)?.parse().ok()
+}
+
+/// Whether a Job was launched by schedulers of another registry center.
+pub(super) fn is_foreign(job: &ObjectMeta, center: &str) -> bool {
+    job.annotations.as_ref().and_then(|annotations| annotations.get(CENTER)).is_some_and(|of| of != center)
 }
 
 /// The items of each index of a Job.

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use elasticjob::ident::ShardingItem;
+use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use super::errors::{Trouble, answer, if_there};
-use super::names::{self, LAUNCH};
+use super::names::{self, LAUNCH, OF};
 use super::{KubernetesCarrier, indexed_job, pod_template, states};
-use crate::carrier::{ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched};
+use crate::carrier::{ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched, job_token};
 
 /// How often a launch is tried to which other schedulers add items at the same time.
 const ATTEMPTS: usize = 8;
@@ -84,12 +85,28 @@ impl KubernetesCarrier {
         Ok(Some(states.collect()))
     }
 
-    /// The launches that the cluster knows.
-    pub(super) async fn launch_ids(&self) -> Result<Vec<LaunchId>, Trouble> {
-        let labels = format!("{},{LAUNCH}", self.common.selector());
-        let jobs = answer(self.jobs.list(&ListParams::default().labels(&labels))).await?.items;
+    /// The launches that the cluster knows: of one job, or all. Their ids are in the metadata of the Jobs, which are otherwise large.
+    pub(super) async fn launch_ids(&self, of: Option<&JobName>) -> Result<Vec<LaunchId>, Trouble> {
+        let launches = match of {
+            Some(job) => format!("{OF}={}", job_token(&self.common.namespace, job)),
+            None => LAUNCH.to_owned(),
+        };
+        let jobs = self.metadata(&launches).await?;
         let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(indexed_job::id).collect();
         Ok(ids.into_iter().collect())
+    }
+
+    /// A launch of another registry center whose launches have the same names.
+    pub(super) async fn foreign(&self, center: &str) -> Result<Option<LaunchId>, Trouble> {
+        let jobs = self.metadata(LAUNCH).await?;
+        Ok(jobs.iter().filter(|job| indexed_job::is_foreign(job, center)).find_map(indexed_job::id))
+    }
+
+    /// The metadata of Jobs of this scope.
+    async fn metadata(&self, label: &str) -> Result<Vec<ObjectMeta>, Trouble> {
+        let labels = format!("{},{label}", self.common.selector());
+        let jobs = answer(self.jobs.list_metadata(&ListParams::default().labels(&labels))).await?;
+        Ok(jobs.items.into_iter().map(|job| job.metadata).collect())
     }
 
     /// Notes on the Jobs that items are stopped. The task that follows the Jobs ends their pods.

@@ -144,7 +144,7 @@ impl Mirror {
     /// The items of a Job that are in another state than was told.
     fn changes(&mut self, name: &str) -> Vec<LaunchEvent> {
         let (Some(jobs), Some(pods)) = (&self.jobs.known, &self.pods.known) else { return Vec::new() };
-        let Some((job, of)) = jobs.get(name).and_then(|job| Some((job, id(job)?))) else { return Vec::new() };
+        let Some((job, of)) = jobs.get(name).and_then(|job| Some((job, id(&job.metadata)?))) else { return Vec::new() };
         let now = states(job, pods.get(name).into_iter().flat_map(HashMap::values));
         let told = self.told.entry(name.to_owned()).or_default();
         let mut changes = Vec::new();

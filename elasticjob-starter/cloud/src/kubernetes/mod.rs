@@ -19,9 +19,11 @@ mod shell;
 mod stateful_set;
 mod states;
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::error;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -70,6 +72,7 @@ impl KubernetesCarrier {
         let common = Common {
             namespace: options.registry_namespace.clone(),
             scope: digest(&[&options.registry_namespace]),
+            center: OnceLock::new(),
             lost_after: options.lost_after.map(|after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX)),
             template,
         };
@@ -104,6 +107,25 @@ impl Carrier for KubernetesCarrier {
         format!("{KUBERNETES}:{}", self.namespace)
     }
 
+    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
+        Box::pin(async move {
+            // A second scheduler of this process has the same one.
+            let _ = self.common.center.set(center.to_owned());
+            let found = self.foreign(center).await.map_err(|trouble| trouble.of_carrier("list the launches"))?;
+            if let Some(id) = found {
+                let Common { namespace: of_registry, scope, .. } = &self.common;
+                let namespace = &self.namespace;
+                error!(
+                    "the Kubernetes namespace '{namespace}' has launches of another registry center with the namespace \
+                     '{of_registry}', as {id}: each of the two takes those of the other for its own where jobs have the same name; \
+                     give one of them another elasticjob.reg-center.namespace or --kube-namespace, and where the other one is no \
+                     more, delete what it left: kubectl -n {namespace} delete jobs -l elasticjob/scope={scope}"
+                );
+            }
+            Ok(())
+        })
+    }
+
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
         pod_template::problems(app, job)
     }
@@ -128,7 +150,11 @@ impl Carrier for KubernetesCarrier {
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        Box::pin(async { self.launch_ids().await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+        Box::pin(async { self.launch_ids(None).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+    }
+
+    fn launches_of<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<LaunchId>> {
+        Box::pin(async { self.launch_ids(Some(job)).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
     }
 
     fn watch(&self) -> Box<dyn LaunchStream> {

@@ -8,10 +8,14 @@ pub(super) const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "el
 pub(super) const SCOPE: &str = "elasticjob/scope";
 /// The label of the Jobs of a launch and of their pods.
 pub(super) const LAUNCH: &str = "elasticjob/launch";
+/// The label of the Jobs of all launches of a job.
+pub(super) const OF: &str = "elasticjob/of";
 /// The label of the StatefulSet of a `DAEMON` job and of its pods.
 pub(super) const DAEMON: &str = "elasticjob/daemon";
 /// The annotation with the id of the launch.
 pub(super) const ID: &str = "elasticjob/id";
+/// The annotation of a Job with the registry center whose schedulers launched it.
+pub(super) const CENTER: &str = "elasticjob/center";
 /// The annotation with the name of the job.
 pub(super) const JOB: &str = "elasticjob/job";
 /// The annotation of a Job with its items: a list, in JSON, of the items of each index.

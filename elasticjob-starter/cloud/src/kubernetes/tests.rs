@@ -1,7 +1,13 @@
-use std::sync::Arc;
+use std::convert::Infallible;
+use std::future::{pending, ready};
+use std::sync::{Arc, Mutex};
 
+use axum::http::header::ACCEPT;
+use axum::http::{Request, Response};
 use elasticjob::fire::Fire;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
+use kube::Client;
+use kube::client::Body;
 use serde_json::{Value, json};
 
 use super::*;
@@ -24,7 +30,8 @@ fn carried(more: Value) -> CarriedJob {
 
 fn common(template: Value) -> Common {
     let template = Template::parse(&template).unwrap();
-    Common { namespace: "shop".to_owned(), scope: digest(&["shop"]), lost_after: None, template }
+    let (namespace, scope) = ("shop".to_owned(), digest(&["shop"]));
+    Common { namespace, scope, center: OnceLock::new(), lost_after: None, template }
 }
 
 fn made(app: App, of: CarriedJob, common: &Common) -> Job {
@@ -50,7 +57,7 @@ fn a_launch_is_a_job_with_a_pod_for_each_item_that_is_never_run_twice() {
     assert_eq!(spec.pod_failure_policy.unwrap().rules[0].action, "FailIndex");
     assert_eq!((spec.pod_replacement_policy.as_deref(), spec.suspend), (Some("Failed"), None));
     assert_eq!(indexed_job::items(&made), [[0], [1], [2], [3], [4]]);
-    assert_eq!(indexed_job::id(&made).unwrap().to_string(), "Settle Orders/scheduled@1");
+    assert_eq!(indexed_job::id(&made.metadata).unwrap().to_string(), "Settle Orders/scheduled@1");
     let pod = pod_of(&made);
     let (program, resources) = (program(&pod), program(&pod).resources.clone().unwrap());
     assert_eq!(program.image.as_deref(), Some("shop/orders:3"));
@@ -58,6 +65,56 @@ fn a_launch_is_a_job_with_a_pod_for_each_item_that_is_never_run_twice() {
     assert_eq!((requests["cpu"].0.as_str(), requests["memory"].0.as_str()), ("750m", "164Mi"));
     assert_eq!(resources.limits.unwrap()["memory"].0, "164Mi");
     assert_eq!((pod.restart_policy.as_deref(), pod.automount_service_account_token), (Some("Never"), Some(false)));
+}
+
+/// What a cluster is asked: the path, and what is accepted.
+type Asked = Arc<Mutex<Vec<(String, String)>>>;
+
+/// The carrier of a cluster that has these Jobs.
+fn carrier(jobs: Value) -> (KubernetesCarrier, Asked) {
+    let asked = Asked::default();
+    let told = asked.clone();
+    let server = tower::service_fn(move |request: Request<Body>| {
+        let accepted = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        told.lock().unwrap().push((request.uri().to_string(), accepted.to_owned()));
+        let list = json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": jobs });
+        ready(Ok::<_, Infallible>(Response::new(Body::from(list.to_string().into_bytes()))))
+    });
+    let client = Client::new(server, "elasticjob");
+    let carrier = KubernetesCarrier {
+        jobs: Api::default_namespaced(client.clone()),
+        pods: Api::default_namespaced(client.clone()),
+        stateful_sets: Api::default_namespaced(client),
+        namespace: "elasticjob".to_owned(),
+        common: common(json!({})),
+        events: EventSender::default(),
+        following: tokio::spawn(pending::<()>()).abort_handle(),
+    };
+    (carrier, asked)
+}
+
+#[tokio::test]
+async fn the_launches_of_a_job_are_asked_for_by_its_label_and_without_their_pods() {
+    let made = made(app(json!({})), carried(json!({})), &common(json!({})));
+    let (carrier, asked) = carrier(json!([{ "metadata": made.metadata }]));
+    let id = indexed_job::id(&made.metadata).unwrap();
+    assert_eq!(carrier.launches_of(&id.job).await, Ok(vec![id.clone()]));
+    assert_eq!(carrier.launches().await, Ok(vec![id]));
+    let asked = asked.lock().unwrap();
+    let label = format!("elasticjob%2Fof%3D{}", made.metadata.labels.unwrap()["elasticjob/of"]);
+    assert!(asked[0].0.contains(&label) && !asked[1].0.contains("elasticjob%2Fof"), "{asked:?}");
+    assert!(asked.iter().all(|(_, accepted)| accepted.contains("as=PartialObjectMetadataList")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn launches_of_another_registry_center_with_the_same_namespace_are_found() {
+    let common = common(json!({}));
+    let without = made(app(json!({})), carried(json!({})), &common);
+    common.center.set("first".to_owned()).unwrap();
+    let made = made(app(json!({})), carried(json!({})), &common);
+    let (carrier, _) = carrier(json!([{ "metadata": without.metadata }, { "metadata": made.metadata }]));
+    assert_eq!(carrier.foreign("second").await.unwrap(), indexed_job::id(&made.metadata));
+    assert_eq!(carrier.foreign("first").await.unwrap(), None);
 }
 
 #[test]

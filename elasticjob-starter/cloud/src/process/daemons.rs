@@ -1,7 +1,9 @@
 //! The processes of `DAEMON` jobs: kept alive, with a pause that grows when they end soon.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
@@ -12,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::budget::{Amount, Room};
 use super::item::end;
-use super::slot::{Look, Slot, Start};
+use super::slot::{Look, Slot, Start, holder};
 use super::{PROCESS, Shared};
 use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
 use crate::files::log;
@@ -59,7 +61,7 @@ impl Daemons {
         }
         let name = daemon.job.job_name.clone();
         let daemon = Arc::new(daemon);
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jobs = self.lock();
         let kept = jobs.entry(name.clone()).or_insert_with(|| Kept {
             wanted: watch::Sender::new(None),
             processes: Processes::default(),
@@ -67,7 +69,7 @@ impl Daemons {
         });
         kept.wanted.send_replace(Some(daemon.clone()));
         // Processes that another scheduler left are found by their folders.
-        let left = left_processes(&self.shared, &name);
+        let left = numbers(&self.shared, &name).map_err(|error| LaunchError::NotReached { why: error.to_string() })?;
         for index in (0..daemon.instances).chain(left) {
             if kept.tasks.get(&index).is_some_and(|task| !task.is_finished()) {
                 continue;
@@ -87,28 +89,62 @@ impl Daemons {
 
     /// Lets go of the processes of a job.
     pub(super) fn release(&self, job: &JobName) {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).remove(job);
+        self.lock().remove(job);
     }
 
-    pub(super) fn kept(&self, job: &JobName) -> Vec<DaemonProcess> {
-        let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(kept) = jobs.get(job) else { return Vec::new() };
-        kept.processes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    /// The processes that are kept here, and those that another scheduler keeps, or has left.
+    pub(super) fn kept(&self, job: &JobName) -> io::Result<Vec<DaemonProcess>> {
+        let mut processes = self.lock().get(job).map(|kept| lock(&kept.processes).clone()).unwrap_or_default();
+        for index in numbers(&self.shared, job)? {
+            if !processes.contains_key(&index)
+                && let Some(state) = self.left(job, index)?
+            {
+                // How often it was started is known to the scheduler that did.
+                processes.insert(index, DaemonProcess::new(index, state, 0));
+            }
+        }
+        Ok(processes.into_values().collect())
+    }
+
+    /// The state of a process that is not kept here; `None` where its keeper does not live.
+    fn left(&self, job: &JobName, index: u32) -> io::Result<Option<ItemState>> {
+        let folder = folder(&self.shared, job).join(index.to_string());
+        // With whatever settings it was started.
+        let lock = folder.join("lock");
+        let Some(holder) = holder(&lock)? else { return Ok(None) };
+        Ok(match (Slot { folder, lock, holder, limit: 0 }).look()? {
+            Look::Alive { since } => {
+                let (place, since) = (self.shared.host.clone(), since.unwrap_or_default());
+                Some(ItemState::Running { place, since, attempt: 1 })
+            }
+            Look::Untouched | Look::Held | Look::Ended(_) => None,
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobName, Kept>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The last bytes that a process wrote.
-    pub(super) fn log(&self, job: &JobName, index: u32, most: usize) -> std::io::Result<Option<String>> {
+    pub(super) fn log(&self, job: &JobName, index: u32, most: usize) -> io::Result<Option<String>> {
         log(&folder(&self.shared, job).join(index.to_string()), most)
     }
 }
 
 /// The numbers of the processes of a job that have a folder.
-fn left_processes(shared: &Shared, job: &JobName) -> Vec<u32> {
-    let entries = std::fs::read_dir(folder(shared, job));
-    entries.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+fn numbers(shared: &Shared, job: &JobName) -> io::Result<Vec<u32>> {
+    let entries = match std::fs::read_dir(folder(shared, job)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
 }
 
-fn folder(shared: &Shared, job: &JobName) -> std::path::PathBuf {
+fn lock(processes: &Processes) -> MutexGuard<'_, BTreeMap<u32, DaemonProcess>> {
+    processes.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn folder(shared: &Shared, job: &JobName) -> PathBuf {
     shared.options.folder.join("daemons").join(job_token(&shared.options.namespace, job))
 }
 
@@ -216,7 +252,7 @@ impl Process {
                 }
             }
         };
-        let fails = |error: std::io::Error| format!("it cannot be started: {error}");
+        let fails = |error: io::Error| format!("it cannot be started: {error}");
         let Some(claim) = slot.claim().map_err(fails)? else { return Ok(None) };
         slot.clear().map_err(fails)?;
         let start = Start {
@@ -256,12 +292,12 @@ impl Process {
     fn remove(&self, slot: &Slot) {
         slot.clean_up(&self.shared.memory);
         let _ = std::fs::remove_dir_all(&slot.folder);
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.index);
+        lock(&self.processes).remove(&self.index);
     }
 
     fn tell(&self, state: ItemState) {
         let process = DaemonProcess::new(self.index, state, self.restarts);
-        self.processes.lock().unwrap_or_else(PoisonError::into_inner).insert(self.index, process);
+        lock(&self.processes).insert(self.index, process);
     }
 
     /// The slot. Its holder names the settings, so that a process of others is told from one of these.

@@ -345,7 +345,10 @@ impl Carrier for ProcessCarrier {
     }
 
     fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
-        Box::pin(async move { Ok(self.daemons.kept(job)) })
+        Box::pin(async move {
+            let kept = self.daemons.kept(job);
+            kept.map_err(|error| CarrierError::new("look at the processes of the job", error))
+        })
     }
 
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {

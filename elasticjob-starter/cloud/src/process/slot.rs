@@ -110,7 +110,7 @@ impl Slot {
 
     /// Another holder of the lock.
     pub(super) fn other_holder(&self) -> Option<String> {
-        text_of(&self.holder_file()).ok().flatten().filter(|holder| *holder != self.holder)
+        holder(&self.lock).ok().flatten().filter(|holder| *holder != self.holder)
     }
 
     /// Keeps the folder and takes the lock. `None` when the lock is held.
@@ -119,7 +119,7 @@ impl Slot {
         let lock = self.open_lock()?;
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
-                fs::write(self.holder_file(), &self.holder)?;
+                fs::write(holder_file(&self.lock), &self.holder)?;
                 Ok(Some(Claim(lock)))
             }
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
@@ -210,7 +210,7 @@ impl Slot {
 
     /// Whether the lock is held for this launch.
     fn holds(&self) -> io::Result<bool> {
-        Ok(text_of(&self.holder_file())?.as_deref() == Some(self.holder.as_str()))
+        Ok(holder(&self.lock)?.as_deref() == Some(self.holder.as_str()))
     }
 
     fn open_lock(&self) -> io::Result<File> {
@@ -218,10 +218,6 @@ impl Slot {
             fs::create_dir_all(parent)?;
         }
         OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.lock)
-    }
-
-    fn holder_file(&self) -> PathBuf {
-        self.lock.with_extension("holder")
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -232,6 +228,15 @@ impl Slot {
         let began = fs::metadata(self.file("pid")).and_then(|file| file.modified()).ok()?;
         i64::try_from(began.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
     }
+}
+
+/// The one that had a lock last, or has it.
+pub(super) fn holder(lock: &Path) -> io::Result<Option<String>> {
+    text_of(&holder_file(lock))
+}
+
+fn holder_file(lock: &Path) -> PathBuf {
+    lock.with_extension("holder")
 }
 
 /// The lock of a slot, until it is handed to a keeper or dropped.

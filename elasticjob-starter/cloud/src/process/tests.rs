@@ -8,7 +8,9 @@ use serde_json::json;
 
 use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use crate::carrier::suite::{Ground, cases};
-use crate::carrier::{Answer, Carrier, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, Outcome};
+use crate::carrier::{
+    Answer, Carrier, Daemon, DaemonProcess, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, Outcome,
+};
 use crate::model::{App, CarriedJob};
 use crate::scratch::Scratch;
 
@@ -196,4 +198,41 @@ async fn a_folder_that_all_users_write_into_is_refused() {
     let error = ProcessCarrier::new(ProcessOptions::new(&folder, "tests")).unwrap_err();
     assert!(error.to_string().contains("chmod 700"), "{error}");
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o7777, 0o1777);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_ended() {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let ends = host.scratch.path().join("ends");
+    // It takes its time when it is asked to end.
+    let script = format!("trap 'sleep 1; echo ended >>{}; exit 0' TERM; while :; do sleep 0.05; done", ends.display());
+    let app = Arc::new(host.app("resident", &script));
+    let job = json!({ "jobName": "resident", "appName": "resident", "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 2, "gracePeriodSeconds": 30 });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let daemon = Daemon { app, job: job.clone(), instances: 2 };
+    let runs = |kept: &[DaemonProcess]| {
+        kept.iter().filter(|process| matches!(process.state, ItemState::Running { since: 1.., .. })).count()
+    };
+    let first = host.connect();
+    first.keep(daemon.clone()).await.unwrap();
+    let waiting = async {
+        while runs(&first.kept(&job.job_name).await.unwrap()) < 2 {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+    drop(first);
+    let next = host.connect();
+    let kept = next.kept(&job.job_name).await.unwrap();
+    assert_eq!(runs(&kept), 2, "{kept:?}");
+    assert_eq!(kept.iter().map(|process| process.index).collect::<Vec<_>>(), [0, 1]);
+    next.keep(Daemon { instances: 0, ..daemon }).await.unwrap();
+    let waiting = async {
+        while !next.kept(&job.job_name).await.unwrap().is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+    assert_eq!(fs::read_to_string(&ends).unwrap_or_default(), "ended\nended\n");
 }

@@ -109,18 +109,39 @@ impl Formers {
         items: impl Iterator<Item = ShardingItem>,
         noted: &Note,
     ) -> Result<BTreeMap<LaunchId, Vec<ShardingItem>>, String> {
-        let mut formers: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
-        for item in items {
-            if let Some(former) = noted.former(item, id).filter(|former| !is_noted(&self.ended, former, item)) {
-                formers.entry(former).or_default().push(item);
-            }
-        }
+        let open = |(former, item): &(LaunchId, ShardingItem)| !is_noted(&self.ended, former, *item);
+        let mut formers = by_launch(noted.formers(id, items).filter(open));
         for (former, items) in &mut formers {
-            let states = self.carrier.states(former).await.map_err(|error| error.to_string())?.unwrap_or_default();
+            let states = self.states(former).await?;
             items.retain(|item| states.get(item).is_some_and(|state| state.outcome().is_none()));
         }
         formers.retain(|_, items| !items.is_empty());
         Ok(formers)
+    }
+
+    /// Those of the items of which an earlier fire is known to have ended. One that the carrier does not know is none: its launch
+    /// may be on its way, or at another place.
+    ///
+    /// # Errors
+    /// The carrier did not answer.
+    pub(super) async fn ended(
+        &self,
+        id: &LaunchId,
+        items: impl Iterator<Item = ShardingItem>,
+        noted: &Note,
+    ) -> Result<Vec<ShardingItem>, String> {
+        let mut ended = Vec::new();
+        for (former, items) in by_launch(noted.formers(id, items)) {
+            let states = self.states(&former).await?;
+            ended.extend(
+                items.into_iter().filter(|item| states.get(item).is_some_and(|state| state.outcome().is_some())),
+            );
+        }
+        Ok(ended)
+    }
+
+    async fn states(&self, id: &LaunchId) -> Result<ItemStates, String> {
+        Ok(self.carrier.states(id).await.map_err(|error| error.to_string())?.unwrap_or_default())
     }
 
     /// Items of a launch wait for an earlier one.
@@ -160,6 +181,14 @@ impl Formers {
             }
         }
     }
+}
+
+fn by_launch(items: impl Iterator<Item = (LaunchId, ShardingItem)>) -> BTreeMap<LaunchId, Vec<ShardingItem>> {
+    let mut launches: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
+    for (id, item) in items {
+        launches.entry(id).or_default().push(item);
+    }
+    launches
 }
 
 fn note(launches: &Mutex<ByItem>, id: &LaunchId, item: ShardingItem) {

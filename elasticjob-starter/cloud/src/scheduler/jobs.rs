@@ -20,6 +20,9 @@ use super::registrations::{Registered, Registrations};
 /// The pause before a job that did not start is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// The longest pause between looks at what a removed job has left.
+const LONGEST: Duration = Duration::from_secs(300);
+
 /// The grace of a job that was removed before it was seen here.
 const DEFAULT_GRACE: Duration = Duration::from_secs(10);
 
@@ -81,6 +84,16 @@ enum Rest {
     Stopped,
 }
 
+/// Who looks after what a removed job has left.
+enum Remains {
+    /// Nothing is left.
+    Nothing,
+    /// The job was registered again.
+    OfNewJob,
+    /// This scheduler ends: another one forgets it.
+    ForOthers,
+}
+
 /// A job of this process.
 enum Running {
     Scheduled(ScheduleJobBootstrap),
@@ -92,7 +105,6 @@ impl Keeper {
         let mut current: Option<(Registered, Running)> = None;
         let mut rest = Rest::Unknown;
         let mut grace = DEFAULT_GRACE;
-        let (mut is_removed, mut stopped) = (false, Instant::now());
         loop {
             let (wanted, is_registered) = {
                 let all = self.means.registrations.borrow_and_update();
@@ -119,23 +131,13 @@ impl Keeper {
             }
             if wanted.is_none() && !matches!(rest, Rest::Stopped) {
                 rest = self.stop_processes(&rest, grace).await;
-                stopped = Instant::now();
             }
-            let mut is_left = wanted.is_none() && !matches!(rest, Rest::Stopped);
-            is_removed &= !is_registered;
+            let is_left = wanted.is_none() && !matches!(rest, Rest::Stopped);
             if !is_registered && !is_left {
-                if !is_removed {
-                    self.remove().await;
-                    is_removed = true;
-                }
-                // What was stopped has its grace period, and the carrier may be away.
-                match self.means.launches.forget_all(&self.name).await {
-                    Ok(true) => return,
-                    Ok(false) | Err(_) => is_left = true,
-                }
-                if stopped.elapsed() > grace + AGAIN {
-                    // A launch that was on its way when the others were stopped has arrived since.
-                    rest = Rest::Unknown;
+                match self.forget(grace).await {
+                    Remains::Nothing => return,
+                    Remains::OfNewJob => continue,
+                    Remains::ForOthers => break,
                 }
             }
             let misses = is_left || (wanted.is_some() && current.is_none());
@@ -193,6 +195,41 @@ impl Keeper {
                 warn!(job = %self.name, "the job is disabled or removed, and its processes go on: {error}; the stop is tried \
                     again every {seconds} s, until the carrier takes it");
                 Rest::Unstopped
+            }
+        }
+    }
+
+    /// Removes what the job, which is removed and stopped, has left: its nodes, and its launches when they have ended. The carrier
+    /// is asked when it tells the last of the ends. It need not tell those of what another scheduler launched, and a launch that was
+    /// on its way may arrive after the stop: so it is asked, and told to stop, also when the grace is over, with growing pauses.
+    async fn forget(&mut self, grace: Duration) -> Remains {
+        self.remove().await;
+        let mut ends = self.means.launches.ends().await;
+        let (mut rest, mut stopped) = (Rest::Stopped, Instant::now());
+        let mut pause = grace + AGAIN;
+        loop {
+            let wait = match self.means.launches.forget_all(&self.name).await {
+                Ok(open) if open.is_empty() => return Remains::Nothing,
+                Ok(open) if matches!(rest, Rest::Stopped) => {
+                    ends.wait_for(open);
+                    let longer = (pause * 2).min(LONGEST.max(grace + AGAIN));
+                    std::mem::replace(&mut pause, longer)
+                }
+                // The carrier is away.
+                Ok(_) | Err(_) => AGAIN,
+            };
+            let registrations = &mut self.means.registrations;
+            let name = &self.name;
+            tokio::select! {
+                is_known = async { registrations.wait_for(|all| all.jobs.contains_key(name)).await.is_ok() } => {
+                    return if is_known { Remains::OfNewJob } else { Remains::ForOthers };
+                }
+                () = self.means.ending.cancelled() => return Remains::ForOthers,
+                () = ends.all() => {}
+                () = tokio::time::sleep(wait) => if stopped.elapsed() > grace || matches!(rest, Rest::Unstopped) {
+                    rest = self.stop_processes(&rest, grace).await;
+                    stopped = Instant::now();
+                },
             }
         }
     }

@@ -13,16 +13,17 @@ use elasticjob::log::{info, warn};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::ends::{Ends, Open};
 use super::formers::Formers;
 use super::hub::Hub;
-use super::marks::Marks;
+use super::marks::{Marks, Note};
 use super::registrations::Registered;
 use crate::carrier::{Carrier, CarrierError, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
 const TOGETHER: Duration = Duration::from_millis(200);
-/// The pauses between launches that did not reach the engine.
+/// The pauses between requests that did not reach the engine.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How many launches of a job are kept, with their logs.
@@ -194,7 +195,7 @@ impl Launches {
     /// was launched, and that may not run twice is lost.
     async fn prepare(&self, launch: &mut Launch) -> Result<(), String> {
         let id = launch.id.clone();
-        let noted = self.0.marks.read(&id.job).await?;
+        let mut noted = self.0.marks.read(&id.job).await?;
         if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
             let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
             let before = noted.of(&id);
@@ -213,7 +214,20 @@ impl Launches {
             tokio::spawn(self.clone().launch_after(former, Launch { items: held, ..launch.clone() }));
         }
         let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-        if items.is_empty() { Ok(()) } else { self.0.marks.note(&id, &items, noted).await }
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.leave_out_former_items(launch, &mut noted).await;
+        self.0.marks.note(&id, &items, noted).await
+    }
+
+    /// Leaves out of a note the items that the job has no more, once they have ended. While one runs, the note keeps a later run of
+    /// it apart, as the job may get the item again.
+    async fn leave_out_former_items(&self, launch: &Launch, noted: &mut Note) {
+        let surplus = noted.from(launch.job.sharding_total_count);
+        // A carrier that does not answer is asked with the next launch.
+        let ended = self.0.formers.ended(&launch.id, surplus, noted).await.unwrap_or_default();
+        ended.into_iter().for_each(|item| noted.leave_out(item));
     }
 
     /// Launches items when they run no more for an earlier fire. Those that are cut off meanwhile are left out.
@@ -238,21 +252,37 @@ impl Launches {
         })
     }
 
-    /// Learns what the carrier keeps from earlier schedulers.
+    /// Learns what the carrier keeps from earlier schedulers. A carrier that does not answer is asked again until it does. No
+    /// launch waits for that: only the old ones stay, with their logs, until they are known.
     pub(super) async fn learn(&self) {
-        match self.0.carrier.launches().await {
-            Ok(ids) => {
-                let mut kept = self.lock_kept();
-                for id in ids {
-                    let of_job = kept.entry(id.job.clone()).or_default();
-                    if !of_job.contains(&id) {
-                        of_job.push(id);
-                    }
+        let mut pause = FIRST_PAUSE;
+        let mut was_refused = false;
+        let ids = loop {
+            match self.0.carrier.launches().await {
+                Ok(ids) => break ids,
+                Err(error) if !was_refused => {
+                    was_refused = true;
+                    warn!(
+                        "{error}: launches of earlier schedulers are not known yet, and stay with their logs; the carrier is \
+                         asked again until it answers"
+                    );
                 }
-                kept.values_mut().for_each(|ids| ids.sort_unstable_by_key(|id| id.fire.at()));
+                Err(_) => {}
             }
-            Err(error) => warn!("launches of earlier schedulers could not be deleted: {error}"),
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        };
+        if was_refused {
+            info!("{} launches of earlier schedulers are known now", ids.len());
         }
+        let mut kept = self.lock_kept();
+        for id in ids {
+            let of_job = kept.entry(id.job.clone()).or_default();
+            if !of_job.contains(&id) {
+                of_job.push(id);
+            }
+        }
+        kept.values_mut().for_each(|ids| ids.sort_unstable_by_key(|id| id.fire.at()));
     }
 
     /// What the items of a launch wait for before the carrier gets them.
@@ -260,23 +290,28 @@ impl Launches {
         self.0.formers.waiting(id)
     }
 
-    /// Forgets the launches of a job that is removed. Returns whether none is left: one of which something still runs is.
+    /// Follows the ends of launches.
+    pub(super) async fn ends(&self) -> Ends {
+        Ends::of(&*self.0.carrier).await
+    }
+
+    /// Forgets the launches of a job that is removed, but for those of which something still runs. Returns what does.
     ///
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.
-    pub(super) async fn forget_all(&self, job: &JobName) -> Result<bool, CarrierError> {
+    pub(super) async fn forget_all(&self, job: &JobName) -> Result<Open, CarrierError> {
         let carrier = &self.0.carrier;
-        let mut is_left = false;
-        for id in carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
-            let states = carrier.states(&id).await?.unwrap_or_default();
-            match states.values().all(|state| state.outcome().is_some()) {
-                true => carrier.forget(&id).await?,
-                false => is_left = true,
+        let mut open = Open::new();
+        for id in carrier.launches_of(job).await? {
+            let running = self.running(&id).await?;
+            if running.is_empty() {
+                carrier.forget(&id).await?;
             }
+            open.extend(running.into_iter().map(|item| (id.clone(), item)));
         }
         self.lock_kept().remove(job);
         self.0.formers.forget(job);
-        Ok(!is_left)
+        Ok(open)
     }
 
     /// Keeps a launch, and forgets the oldest ones of its job.
@@ -336,7 +371,7 @@ impl Launches {
     /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
     pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
         let mut first = Ok(());
-        for id in self.0.carrier.launches().await?.into_iter().filter(|id| id.job == *job) {
+        for id in self.0.carrier.launches_of(job).await? {
             let stopped = self.stop_launch(&id, grace).await;
             first = first.and(stopped);
         }
@@ -344,9 +379,13 @@ impl Launches {
     }
 
     async fn stop_launch(&self, id: &LaunchId, grace: Duration) -> Result<(), CarrierError> {
-        let states = self.0.carrier.states(id).await?.unwrap_or_default();
-        let items: Vec<ShardingItem> =
-            states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect();
+        let items = self.running(id).await?;
         if items.is_empty() { Ok(()) } else { self.0.carrier.stop(id, &items, grace).await }
+    }
+
+    /// The items of a launch that have not ended.
+    async fn running(&self, id: &LaunchId) -> Result<Vec<ShardingItem>, CarrierError> {
+        let states = self.0.carrier.states(id).await?.unwrap_or_default();
+        Ok(states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect())
     }
 }

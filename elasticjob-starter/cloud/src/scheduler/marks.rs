@@ -34,9 +34,24 @@ impl Note {
         self.launched.iter().filter(|(_, launched)| **launched == fire).map(|(item, _)| *item).collect()
     }
 
-    /// The other fire for which an item was launched last.
-    pub(super) fn former(&self, item: ShardingItem, id: &LaunchId) -> Option<LaunchId> {
-        self.launched.get(&item)?.parse().ok().filter(|former| former != id)
+    /// The items that were launched last for another fire, each with its launch.
+    pub(super) fn formers(
+        &self,
+        id: &LaunchId,
+        items: impl Iterator<Item = ShardingItem>,
+    ) -> impl Iterator<Item = (LaunchId, ShardingItem)> {
+        let former = move |item| self.launched.get(&item)?.parse().ok().filter(|former| former != id);
+        items.filter_map(move |item| Some((former(item)?, item)))
+    }
+
+    /// The items from this number on.
+    pub(super) fn from(&self, first: ShardingItem) -> impl Iterator<Item = ShardingItem> {
+        self.launched.range(first..).map(|(item, _)| *item)
+    }
+
+    /// Leaves an item out of what is written next.
+    pub(super) fn leave_out(&mut self, item: ShardingItem) {
+        self.launched.remove(&item);
     }
 }
 

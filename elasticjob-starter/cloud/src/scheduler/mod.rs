@@ -5,6 +5,7 @@
 //! those of the ordinary job are the truth.
 
 mod daemons;
+mod ends;
 mod formers;
 mod hub;
 mod jobs;
@@ -97,9 +98,13 @@ impl Scheduler {
         let ends_processes = embedded.is_some();
         let store = Store::new(registry.clone(), carrier.clone(), embedded);
         store.prepare().await?;
+        if let Some(center) = store.center().await?
+            && let Err(error) = carrier.serve(&center).await
+        {
+            warn!("{error}: whether another registry center uses the place of its launches is not known");
+        }
         let hub = Hub::new(carrier.clone());
         let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()));
-        launches.learn().await;
         let (told, registrations) = watch::channel(store.registrations().await?);
         let (ending, troubles) = (CancellationToken::new(), Troubles::default());
         let scheduled = Scheduled::default();
@@ -125,6 +130,7 @@ impl Scheduler {
             tokio::spawn(registrations::follow(registry.clone(), told)),
             tokio::spawn(jobs::keep_all(means)),
             tokio::spawn(daemons.keep_all()),
+            tokio::spawn(learn(launches.clone(), ending.clone())),
         ]);
         Ok(Self {
             registry,
@@ -236,6 +242,14 @@ impl Scheduler {
 
 /// How long a change of a registration may take to be followed here, before a trigger goes its way all the same.
 const FOLLOWS: Duration = Duration::from_secs(5);
+
+/// Learns what earlier schedulers launched, unless this one ends before the carrier answers.
+async fn learn(launches: Launches, ending: CancellationToken) {
+    tokio::select! {
+        () = launches.learn() => {}
+        () = ending.cancelled() => {}
+    }
+}
 
 /// How long a shutdown waits after the grace of the jobs.
 const ENDING: Duration = Duration::from_secs(3);

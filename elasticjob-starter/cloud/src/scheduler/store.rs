@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::nodes::{DIRECTORIES, JOBS, LAUNCHED, Node, TAKEN};
 use super::registrations::Registrations;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, digest};
 #[cfg(unix)]
 use crate::files::write_whole;
 use crate::model::{App, CarriedJob, Problem, Problems, unmasked};
@@ -101,6 +101,16 @@ impl Store {
         Ok(Registrations::read(&*self.registry).await?)
     }
 
+    /// What tells this registry center from others with the same namespace: when and by which transaction its registrations got
+    /// their directory. `None` for an embedded one, which is another one in each process.
+    pub(super) async fn center(&self) -> Result<Option<String>, StoreError> {
+        if self.copy.is_some() {
+            return Ok(None);
+        }
+        let node = self.registry.get(JOBS).await?;
+        Ok(node.map(|node| digest(&[&node.stat.ctime.to_string(), &node.stat.czxid.to_string()])))
+    }
+
     /// When each job was registered, in milliseconds since 1970 by the clock of the registry center.
     ///
     /// # Errors
@@ -160,7 +170,7 @@ impl Store {
             return Err(StoreError::NoSuchApp(name.to_owned()));
         }
         for job in all.jobs.values().filter(|job| job.app_name == name) {
-            self.remove(&[Node::Job(job.job_name.clone()), Node::DisabledJob(job.job_name.clone())]).await?;
+            self.remove_nodes_of(&job.job_name).await?;
         }
         self.remove(&[Node::App(name.to_owned()), Node::DisabledApp(name.to_owned())]).await?;
         self.keep().await
@@ -213,9 +223,14 @@ impl Store {
         if self.registry.get(&Node::Job(name.clone()).path()).await?.is_none() {
             return Err(StoreError::NoSuchJob(name.clone()));
         }
-        self.remove(&[Node::Job(name.clone()), Node::DisabledJob(name.clone())]).await?;
-        self.delete(&format!("{LAUNCHED}/{name}")).await?;
+        self.remove_nodes_of(name).await?;
         self.keep().await
+    }
+
+    /// Removes the registration of a job, and the note of what was launched of it.
+    async fn remove_nodes_of(&self, name: &JobName) -> Result<(), StoreError> {
+        self.remove(&[Node::Job(name.clone()), Node::DisabledJob(name.clone())]).await?;
+        self.delete(&format!("{LAUNCHED}/{name}")).await
     }
 
     /// Disables or enables an application with all of its jobs.

@@ -2,8 +2,8 @@ use std::fs;
 use std::future::Future;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use elasticjob::fire::{CancelRequest, FireState};
@@ -24,6 +24,7 @@ use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scratch::Scratch;
 
 mod daemons;
+mod remains;
 
 /// Schedulers on one registry center.
 struct Cluster {
@@ -255,17 +256,42 @@ async fn a_job_that_is_disabled_or_removed_has_its_processes_stopped() {
     one.scheduler.shutdown().await;
 }
 
-/// A carrier whose engine takes no stops while it is away.
+/// A carrier whose engine takes no stops while it is away, and lists nothing while it is deaf.
 struct Away {
     carrier: ProcessCarrier,
     is_away: AtomicBool,
     /// The stops that it did not take.
     refused: AtomicU32,
+    is_deaf: AtomicBool,
+    /// How often it was asked for its launches.
+    asked: AtomicU32,
+    /// The registry center of its scheduler.
+    center: OnceLock<String>,
+}
+
+impl Away {
+    fn of(cluster: &Cluster) -> Self {
+        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
+        let (is_away, is_deaf) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self {
+            carrier,
+            is_away,
+            refused: AtomicU32::new(0),
+            is_deaf,
+            asked: AtomicU32::new(0),
+            center: OnceLock::new(),
+        }
+    }
 }
 
 impl Carrier for Away {
     fn type_name(&self) -> &str {
         self.carrier.type_name()
+    }
+
+    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
+        self.center.set(center.to_owned()).unwrap();
+        Box::pin(async { Ok(()) })
     }
 
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
@@ -293,6 +319,10 @@ impl Carrier for Away {
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(CarrierError::new("list the launches", "the engine is away")) });
+        }
         self.carrier.launches()
     }
 
@@ -317,8 +347,7 @@ impl Carrier for Away {
 async fn a_stop_that_the_carrier_does_not_take_is_tried_again_until_it_is_done() {
     for is_removed in [false, true] {
         let cluster = Cluster::new();
-        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
-        let away = Arc::new(Away { carrier, is_away: AtomicBool::new(false), refused: AtomicU32::new(0) });
+        let away = Arc::new(Away::of(&cluster));
         let one = cluster.scheduler_with(away.clone()).await;
         one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
         one.trigger("long").await;
@@ -404,6 +433,25 @@ async fn an_item_is_launched_when_a_cancelled_run_has_ended_also_that_of_an_earl
         assert_eq!(cluster.lines("runs"), ["begun", "ended", "begun", "ended"], "restarts: {restarts}");
         member.scheduler.shutdown().await;
     }
+}
+
+#[tokio::test]
+async fn carriers_are_told_the_registry_center_by_what_no_other_one_has() {
+    let centers = async |cluster: &Cluster| {
+        let carriers = [Arc::new(Away::of(cluster)), Arc::new(Away::of(cluster))];
+        for carrier in &carriers {
+            cluster.scheduler_with(carrier.clone()).await.scheduler.shutdown().await;
+        }
+        carriers.map(|carrier| carrier.center.get().cloned().unwrap())
+    };
+    let cluster = Cluster::new();
+    let [first, second] = centers(&cluster).await;
+    assert_eq!(first, second);
+    until("a center of a later time is another one", || async {
+        let [other, _] = centers(&Cluster::new()).await;
+        other != first
+    })
+    .await;
 }
 
 #[tokio::test]

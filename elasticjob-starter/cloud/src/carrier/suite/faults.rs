@@ -55,6 +55,7 @@ pub(super) async fn a_launch_is_known_until_it_is_forgotten(ground: Arc<dyn Grou
     scene.launch(&launch).await;
     scene.ended(&launch.id, 0).await;
     assert!(scene.carrier.launches().await.unwrap().contains(&launch.id));
+    assert!(scene.carrier.launches_of(&launch.id.job).await.unwrap().contains(&launch.id));
     for _ in 0..2 {
         scene.carrier.forget(&launch.id).await.unwrap();
     }
@@ -66,6 +67,7 @@ pub(super) async fn a_launch_is_known_until_it_is_forgotten(ground: Arc<dyn Grou
     };
     in_time("forgotten", gone).await;
     assert!(!scene.carrier.launches().await.unwrap().contains(&launch.id));
+    assert!(!scene.carrier.launches_of(&launch.id.job).await.unwrap().contains(&launch.id));
     assert_eq!(scene.carrier.log(&launch.id, 0, 100).await, Ok(None));
 }
 
