@@ -36,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::registrations::Registrations;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{Carrier, ItemStates, LaunchId};
+use crate::carrier::{Carrier, CarrierError, ItemStates, LaunchId};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use hub::Hub;
@@ -222,21 +222,27 @@ impl Scheduler {
     /// Completes when the carrier runs nothing any more. It asks again and again: a carrier tells the changes of launches, but not
     /// those of the processes of `DAEMON` jobs, and this is waited for once, at the end.
     async fn ended(&self) {
-        loop {
-            let mut runs = false;
-            for id in self.carrier.launches().await.unwrap_or_default() {
-                let states = self.carrier.states(&id).await.ok().flatten().unwrap_or_default();
-                runs |= states.values().any(|state| state.outcome().is_none());
-            }
-            let names: Vec<_> = self.registrations.borrow().jobs.keys().cloned().collect();
-            for name in &names {
-                runs |= !self.carrier.kept(name).await.unwrap_or_default().is_empty();
-            }
-            if !runs {
-                return;
-            }
+        // A carrier that does not answer may still run something.
+        while self.may_run().await.unwrap_or(true) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// Whether the carrier runs something.
+    async fn may_run(&self) -> Result<bool, CarrierError> {
+        for id in self.carrier.launches().await? {
+            let states = self.carrier.states(&id).await?.unwrap_or_default();
+            if states.values().any(|state| state.outcome().is_none()) {
+                return Ok(true);
+            }
+        }
+        let names: Vec<_> = self.registrations.borrow().jobs.keys().cloned().collect();
+        for name in &names {
+            if !self.carrier.kept(name).await?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
