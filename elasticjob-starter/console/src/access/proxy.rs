@@ -235,6 +235,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_names_of_this_host_count_behind_a_trusted_proxy_too() {
+        let anonymous = vec![Grant::everywhere(Role::Viewer)];
+        let console = console(ConsoleOptions { trusted_proxies: vec![range("10.0.0.0/8")], anonymous, ..with_users() });
+        let forwarded = [("x-forwarded-for", "203.0.113.9")];
+        let get = async |path: &str, host: &'static str| {
+            let mut request = from("10.0.0.1", request("GET", path, None), &forwarded);
+            request.headers_mut().insert("host", HeaderValue::from_static(host));
+            call(&console, request).await.status
+        };
+        // A proxy may also send these in the place of the name that the browser called: the console cannot tell.
+        for host in ["localhost", "127.0.0.1:8899", "[::1]"] {
+            assert_eq!(get("/r/default/jobs", host).await, StatusCode::OK, "{host}");
+            assert_eq!(get("/metrics", host).await, StatusCode::OK, "{host}: visitors are viewers");
+        }
+        assert_eq!(get("/r/default/jobs", "evil.example").await, StatusCode::MISDIRECTED_REQUEST);
+        assert_eq!(get("/metrics", "evil.example").await, StatusCode::MISDIRECTED_REQUEST);
+    }
+
+    #[tokio::test]
     async fn the_log_has_the_client_behind_a_trusted_proxy_and_believes_no_other_header() {
         let console = behind_a_proxy();
         for peer in ["10.0.0.1", "192.0.2.7"] {
