@@ -16,6 +16,7 @@ mod proxy;
 mod session;
 mod throttle;
 mod token;
+mod untrusted;
 mod user;
 
 pub use door::{Access, Caller, NotKnown};
@@ -38,4 +39,5 @@ pub(crate) use proxy::note as note_proxy;
 pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions};
 pub(crate) use throttle::{Throttle, network};
 pub(crate) use token::{Invalid, KeptToken, TokenView, Tokens, USUAL_DAYS};
+pub(crate) use untrusted::UntrustedProxies;
 pub(crate) use user::{KeptUser, NotChanged, UserView, Users};
