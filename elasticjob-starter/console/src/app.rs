@@ -181,6 +181,7 @@ impl Console {
         let app = App(Arc::new(Shared {
             #[cfg(feature = "oidc")]
             oidc: options.oidc.clone().map(Oidc::new),
+            streams: Streams::new(&options),
             options,
             registries: named,
             users,
@@ -196,7 +197,6 @@ impl Console {
             requests: Requests::default(),
             usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
-            streams: Streams::default(),
             ending: CancellationToken::new(),
         }));
         app.follow_configurations();

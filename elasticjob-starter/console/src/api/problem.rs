@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use super::code::Code;
 use crate::access::{Invalid, NotChanged, Permission};
 use crate::store::StoreError;
-use crate::streams::{MOST, MOST_OF_CALLER, NoPlace};
+use crate::streams::NoPlace;
 
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -290,14 +290,12 @@ impl From<OperationError> for Problem {
 impl From<NoPlace> for Problem {
     fn from(none: NoPlace) -> Self {
         let (status, detail) = match none {
-            NoPlace::Full => {
-                let detail = format!("{MOST} streams of events are open, and no more may be: come again later");
+            NoPlace::Full(most) => {
+                let detail = format!("{most} streams of events are open, and no more may be: come again later");
                 (StatusCode::SERVICE_UNAVAILABLE, detail)
             }
-            NoPlace::OfCaller => {
-                let detail = format!(
-                    "the caller has {MOST_OF_CALLER} streams of events, and no caller may have more: close one"
-                );
+            NoPlace::OfCaller(most) => {
+                let detail = format!("the caller has {most} streams of events, and no caller may have more: close one");
                 (StatusCode::TOO_MANY_REQUESTS, detail)
             }
         };
