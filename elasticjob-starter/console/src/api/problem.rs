@@ -128,6 +128,14 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
     }
 
+    /// No run of an item has this id, or it is one of a job that the caller may not see.
+    pub(crate) fn no_such_run_to_see(id: &str) -> Self {
+        let id: String = id.chars().take(40).collect();
+        let detail =
+            format!("the traces have no run '{id}': it was removed, or never there, or the caller may not see its job");
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
+    }
+
     pub(crate) fn no_such_version(job: &JobName, id: i64) -> Self {
         let detail = format!("the console knows no version {id} of the configuration of job '{job}'");
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchVersion, "No such version", detail)
