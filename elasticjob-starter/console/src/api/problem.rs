@@ -259,6 +259,7 @@ impl From<OperationError> for Problem {
                     | NotRerun::Unusable(_),
                 ..
             } => problem(StatusCode::CONFLICT, Code::NotRerun, "The fire cannot be run again now"),
+            E::NotRerun { why: NotRerun::NotAllowed(_), .. } => Self::forbidden_after(None),
             E::NotRerun { .. } => problem(StatusCode::NOT_FOUND, Code::NoSuchFire, "No such fire"),
             E::InstancesOnline { instances, .. } => {
                 let online: Vec<&str> = instances.iter().map(|id| id.as_str()).collect();
