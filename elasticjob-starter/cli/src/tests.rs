@@ -5,6 +5,7 @@ mod embedded;
 mod log;
 #[cfg(feature = "tracing-sqlite")]
 mod past;
+mod shown_commands;
 
 use super::*;
 
@@ -159,44 +160,4 @@ async fn a_result_that_a_full_disk_does_not_take_is_a_failure_and_one_that_nobod
         let is_told = stderr.starts_with("error: ") && stderr.contains("cannot be written to the standard output");
         assert_eq!(is_told, expected != 0, "{stderr}");
     }
-}
-
-/// The words of a line, as a shell splits it: what stands between quotes belongs to one.
-#[cfg(feature = "console")]
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut is_quoted = false;
-    for character in line.chars() {
-        match character {
-            '\'' => is_quoted = !is_quoted,
-            ' ' if !is_quoted => words.push(String::new()),
-            other => words.last_mut().expect("there is a first word").push(other),
-        }
-    }
-    words
-}
-
-#[cfg(feature = "console")]
-#[test]
-fn every_command_that_a_page_of_the_console_offers_is_one_of_the_command_line() {
-    use clap::Parser;
-
-    let table = concat!(env!("CARGO_MANIFEST_DIR"), "/../console/src/same/table.rs");
-    let table = std::fs::read_to_string(table).expect("the table is there");
-    let mut count = 0;
-    for command in table.split("\"elasticjob ").skip(1).filter_map(|rest| rest.split('"').next()) {
-        let fire = ("{fire}", "2026-11-21T03:00:00Z");
-        let filled = [("{job}", "settle"), ("{item}", "0"), ("{server}", "10.0.0.1"), fire]
-            .iter()
-            .fold(command.to_owned(), |command, (name, value)| command.replace(name, value));
-        let words = [vec!["elasticjob".to_owned()], words(&filled)].concat();
-        let parsed = crate::args::Arguments::try_parse_from(&words);
-        assert!(
-            parsed.is_ok(),
-            "elasticjob {command}: {}",
-            parsed.err().map(|why| why.to_string()).unwrap_or_default()
-        );
-        count += 1;
-    }
-    assert!(count > 20, "the commands are found: {count}");
 }

@@ -11,7 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "oidc")]
 use crate::access::oidc::Oidc;
-use crate::access::{AccessLog, FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, Users};
+use crate::access::{
+    AccessLog, FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, UntrustedProxies, Users,
+};
 use crate::api::Answers;
 use crate::cloud::Rest;
 use crate::headers;
@@ -40,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) oidc: Option<Oidc>,
     pub(crate) sessions: Sessions,
     pub(crate) throttle: Throttle,
+    pub(crate) untrusted_proxies: UntrustedProxies,
     pub(crate) access: AccessLog,
     pub(crate) versions: Arc<Versions>,
     pub(crate) answers: Answers,
@@ -178,6 +181,7 @@ impl Console {
         let app = App(Arc::new(Shared {
             #[cfg(feature = "oidc")]
             oidc: options.oidc.clone().map(Oidc::new),
+            streams: Streams::new(&options),
             options,
             registries: named,
             users,
@@ -185,6 +189,7 @@ impl Console {
             passwords: Passwords::new()?,
             sessions: Sessions::default(),
             throttle: Throttle::default(),
+            untrusted_proxies: UntrustedProxies::default(),
             versions: Arc::new(Versions::new(data.clone())),
             acknowledgements: Acknowledgements::new(data.clone()),
             access: AccessLog::new(data),
@@ -192,7 +197,6 @@ impl Console {
             requests: Requests::default(),
             usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
-            streams: Streams::default(),
             ending: CancellationToken::new(),
         }));
         app.follow_configurations();

@@ -43,6 +43,10 @@ pub struct ConsoleOptions {
     /// Logins that these proxies make: they say in headers who the caller is. The proxy has to take these headers out of the
     /// requests of its clients.
     pub proxy_login: Option<ProxyLogin>,
+    /// How many streams of events may be open at a time: the tab in front of each reader has one. Default 64.
+    pub max_streams: usize,
+    /// How many of them one user, one token or one address of visitors may have. Default 6.
+    pub max_streams_of_caller: usize,
     /// The file that keeps what has to outlive the console: see [`DataFile`]. Without it that is kept in memory.
     pub data: Option<DataFile>,
 }
@@ -106,6 +110,8 @@ impl Default for ConsoleOptions {
             oidc: None,
             trusted_proxies: Vec::new(),
             proxy_login: None,
+            max_streams: 64,
+            max_streams_of_caller: 6,
             data: None,
         }
     }

@@ -7,12 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::http::Extensions;
 
 use crate::access::{Identity, address, network};
-
-/// The most streams at a time. The tab in front of each reader has one.
-pub(crate) const MOST: usize = 64;
-
-/// The most streams of one user, one program, or one address of visitors.
-pub(crate) const MOST_OF_CALLER: usize = 6;
+use crate::options::ConsoleOptions;
 
 #[derive(Debug, Default)]
 struct Taken {
@@ -20,17 +15,23 @@ struct Taken {
     of_callers: BTreeMap<String, usize>,
 }
 
-/// The streams that are open.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Streams(Arc<Mutex<Taken>>);
+/// The streams that are open, and how many may be.
+#[derive(Debug, Clone)]
+pub(crate) struct Streams {
+    taken: Arc<Mutex<Taken>>,
+    /// In all. The tab in front of each reader has one.
+    most: usize,
+    /// Of one user, one program, or one address of visitors.
+    most_of_caller: usize,
+}
 
 /// There is no place for one more stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoPlace {
     /// As many are open as there may be in all.
-    Full,
+    Full(usize),
     /// The caller has as many as one may have.
-    OfCaller,
+    OfCaller(usize),
 }
 
 /// The place of a stream, until it is dropped.
@@ -41,8 +42,13 @@ pub(crate) struct Place {
 }
 
 impl Streams {
+    /// Places within the limits of the options.
+    pub(crate) fn new(options: &ConsoleOptions) -> Self {
+        Self { taken: Arc::default(), most: options.max_streams, most_of_caller: options.max_streams_of_caller }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Taken> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many are open.
@@ -61,11 +67,11 @@ impl Streams {
         };
         let mut taken = self.lock();
         let own = caller.as_ref().and_then(|caller| taken.of_callers.get(caller).copied()).unwrap_or_default();
-        if own >= MOST_OF_CALLER {
-            return Err(NoPlace::OfCaller);
+        if own >= self.most_of_caller {
+            return Err(NoPlace::OfCaller(self.most_of_caller));
         }
-        if taken.all >= MOST {
-            return Err(NoPlace::Full);
+        if taken.all >= self.most {
+            return Err(NoPlace::Full(self.most));
         }
         taken.all += 1;
         if let Some(caller) = &caller {
@@ -107,26 +113,37 @@ mod tests {
 
     #[test]
     fn a_caller_has_so_many_and_all_together_so_many() {
-        let (streams, visitor) = (Streams::default(), Identity::anonymous(Vec::new()));
-        let zhang = Identity::user("zhang", Vec::new());
-        let mut places: Vec<Place> =
-            (0..MOST_OF_CALLER).map(|host| streams.take(&zhang, &from(host as u8)).expect("free")).collect();
-        assert_eq!(streams.take(&zhang, &from(99)).unwrap_err(), NoPlace::OfCaller, "from any address");
-        for host in 0..=u8::MAX {
-            while places.len() < MOST {
-                match streams.take(&visitor, &from(host)) {
-                    Ok(place) => places.push(place),
-                    Err(none) => {
-                        assert_eq!((none, places.len() % MOST_OF_CALLER), (NoPlace::OfCaller, 0));
-                        break;
+        let usual = ConsoleOptions::default();
+        for (most, most_of_caller) in [(usual.max_streams, usual.max_streams_of_caller), (7, 2)] {
+            let options = ConsoleOptions {
+                max_streams: most,
+                max_streams_of_caller: most_of_caller,
+                ..ConsoleOptions::default()
+            };
+            let (streams, visitor) = (Streams::new(&options), Identity::anonymous(Vec::new()));
+            let zhang = Identity::user("zhang", Vec::new());
+            let mut places: Vec<Place> =
+                (0..most_of_caller).map(|host| streams.take(&zhang, &from(host as u8)).expect("free")).collect();
+            let refused = streams.take(&zhang, &from(99)).unwrap_err();
+            assert_eq!(refused, NoPlace::OfCaller(most_of_caller), "from any address");
+            for host in 0..=u8::MAX {
+                while places.len() < most {
+                    match streams.take(&visitor, &from(host)) {
+                        Ok(place) => places.push(place),
+                        Err(none) => {
+                            let of_caller = NoPlace::OfCaller(most_of_caller);
+                            assert_eq!((none, places.len() % most_of_caller), (of_caller, 0));
+                            break;
+                        }
                     }
                 }
             }
+            assert_eq!(streams.open(), most);
+            let refused = streams.take(&Identity::user("li", Vec::new()), &from(1)).unwrap_err();
+            assert_eq!(refused, NoPlace::Full(most));
+            drop(places);
+            assert_eq!(streams.open(), 0);
+            assert!(streams.lock().of_callers.is_empty() && streams.take(&zhang, &from(1)).is_ok());
         }
-        assert_eq!(streams.open(), MOST);
-        assert_eq!(streams.take(&Identity::user("li", Vec::new()), &from(1)).unwrap_err(), NoPlace::Full);
-        drop(places);
-        assert_eq!(streams.open(), 0);
-        assert!(streams.lock().of_callers.is_empty() && streams.take(&zhang, &from(1)).is_ok());
     }
 }

@@ -37,6 +37,10 @@ pub struct ConsoleSettings {
     pub proxy_user_header: Option<String>,
     /// `proxy-groups-header`.
     pub proxy_groups_header: String,
+    /// `max-streams`: how many streams of events may be open at a time.
+    pub max_streams: usize,
+    /// `max-streams-of-caller`: how many of them one caller may have.
+    pub max_streams_of_caller: usize,
     /// `anonymous`: the role of visitors who did not log in.
     pub anonymous: Option<String>,
     /// `data`: the file that keeps what has to outlive the console; `None` for memory.
@@ -157,6 +161,8 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
         allowed_hosts: parts(&filled(reader.text(&section.child("allowed-hosts"))).unwrap_or_default()),
         proxy_user_header: filled(reader.text(&section.child("proxy-user-header"))),
         proxy_groups_header: reader.or_default(&section.child("proxy-groups-header"), |text| Some(text.to_owned())),
+        max_streams: reader.whole_or_default(&section.child("max-streams")),
+        max_streams_of_caller: reader.whole_or_default(&section.child("max-streams-of-caller")),
         oidc: oidc(reader),
         groups: groups(reader, &Key::of(["console-groups"])),
         users: users(reader, &Key::of(["console-users"])),

@@ -184,6 +184,9 @@ pub enum NotRerun {
     TriggerWaits(InstanceId),
     /// This job, which runs after it, has as many re-runs to follow as it can keep.
     FollowerIsBehind(JobName),
+    /// This job runs after it, and the caller may not let it run again. The text of the error does not name it, as the caller
+    /// need not know of it.
+    NotAllowed(JobName),
     /// The configuration of the job cannot be used, as this text says.
     Unusable(String),
 }
@@ -206,6 +209,9 @@ impl NotRerun {
                 "job '{job}' runs after other jobs, and the registry center does not know of a fire at {at}; it knows {}",
                 known.join(", ")
             ),
+            Self::NotAllowed(_) => {
+                format!("a job that runs after job '{job}' may not be run again by this user, and it would run with it")
+            }
             Self::NotYet(at) => format!("the fire of job '{job}' at {at} is to come"),
             Self::NoFires => {
                 format!("job '{job}' has no fires: it has neither a schedule nor jobs before it; trigger it instead")

@@ -57,26 +57,33 @@ impl Operations {
     /// [`OperationError::NoEnabledInstance`] when no instance could run it; [`OperationError::NoSuchJob`],
     /// [`OperationError::NoConfiguration`].
     pub async fn rerun(&self, job: &JobName, fire: i64) -> Result<RerunAsked, OperationError> {
+        self.rerun_if(job, fire, |_| true).await
+    }
+
+    /// The same where `may` allows it for each job that runs after this one, over any number of others: they run again with it.
+    ///
+    /// # Errors
+    /// [`NotRerun::NotAllowed`] with the first job that `may` refuses: nothing runs again then. Else those of
+    /// [`rerun`](Self::rerun).
+    pub async fn rerun_if(
+        &self,
+        job: &JobName,
+        fire: i64,
+        may: impl Fn(&JobName) -> bool + Sync,
+    ) -> Result<RerunAsked, OperationError> {
         let rerun = Rerun::new(fire, now().timestamp_millis());
         let follow = Mutex::new(Vec::new());
         let action = Action::on("rerun", &Target::Job(job.clone())).fire(fire);
-        let outcome = self.carry_out(action, || self.plan_rerun(job, rerun, &follow)).await?;
+        let outcome = self.carry_out(action, || self.plan_rerun(job, rerun, &may, &follow)).await?;
         let follow = follow.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(RerunAsked { job: job.clone(), rerun, instances: outcome.changed, follow })
-    }
-
-    /// The jobs that run after a job, over any number of others: a re-run of that job lets them run again.
-    ///
-    /// # Errors
-    /// When the registry center cannot be read.
-    pub async fn jobs_after(&self, job: &JobName) -> Result<Vec<JobName>, OperationError> {
-        Ok(after(job, &self.edges().await?).into_iter().collect())
     }
 
     async fn plan_rerun(
         &self,
         job: &JobName,
         rerun: Rerun,
+        may: &(impl Fn(&JobName) -> bool + Sync),
         follow: &Mutex<Vec<JobName>>,
     ) -> Result<Plan<InstanceOfJob>, OperationError> {
         let snapshot = self.snapshot(job).await?;
@@ -110,7 +117,7 @@ impl Operations {
             let path = JobPath::Trigger(one.instance.clone()).absolute(job);
             ops.push(Op::Create { path, data: rerun.to_bytes().into(), mode: CreateMode::Persistent });
         }
-        let (after, notes): (Vec<JobName>, Vec<Op>) = self.notes(job, rerun).await?.into_iter().unzip();
+        let (after, notes): (Vec<JobName>, Vec<Op>) = self.notes(job, rerun, may).await?.into_iter().unzip();
         ops.extend(notes);
         *follow.lock().unwrap_or_else(PoisonError::into_inner) = after;
         // In one transaction: a job that follows has to know it before the first one has ended.
@@ -119,9 +126,19 @@ impl Operations {
 
     /// The note for each job that runs after this one, over any number of others. A job of which no leader has decided on
     /// any fire yet gets none.
-    async fn notes(&self, from: &JobName, rerun: Rerun) -> Result<Vec<(JobName, Op)>, OperationError> {
+    async fn notes(
+        &self,
+        from: &JobName,
+        rerun: Rerun,
+        may: &(impl Fn(&JobName) -> bool + Sync),
+    ) -> Result<Vec<(JobName, Op)>, OperationError> {
         let edges = self.edges().await?;
-        let read = read::all(after(from, &edges).into_iter().map(|job| self.decided(job))).await?;
+        let after = after(from, &edges);
+        if let Some(refused) = after.iter().find(|job| !may(job)) {
+            let why = NotRerun::NotAllowed(refused.clone());
+            return Err(OperationError::NotRerun { job: from.clone(), why });
+        }
+        let read = read::all(after.into_iter().map(|job| self.decided(job))).await?;
         let known: BTreeMap<JobName, (DependencyRecord, i32)> = read.into_iter().flatten().collect();
         if let Some((behind, _)) = known.iter().find(|(_, (record, _))| !record.has_room_for_rerun()) {
             let why = NotRerun::FollowerIsBehind(behind.clone());

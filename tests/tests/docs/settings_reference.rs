@@ -169,6 +169,7 @@ fn effective(arguments: &[String]) -> String {
     let console = (
         of_groups,
         (console.address, console.base_path, console.read_only, console.language, console.secure_cookies),
+        (console.max_streams, console.max_streams_of_caller),
         (&user.registries, &user.jobs, &token.registries, &token.jobs),
     );
     let program = (settings.enabled, settings.shutdown_grace, settings.reg_center.zookeeper());

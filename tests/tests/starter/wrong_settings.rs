@@ -95,6 +95,8 @@ const WRONG: &[Wrong] = &[
     Wrong("console.secure-cookies", CONSOLE, "x", &["'x'", "true or false"]),
     Wrong("console.anonymous", CONSOLE, "guest", &["'guest'", "viewer, operator, editor and admin"]),
     Wrong("console.anonymous", REACHED, "admin", &["'admin'", "viewer", "127.0.0.1"]),
+    Wrong("console.max-streams", CONSOLE, "0", &["'0'", "from 1"]),
+    Wrong("console.max-streams-of-caller", CONSOLE, "many", &["'many'", "from 1"]),
     Wrong("console.data", CONSOLE, MAP, &["a map"]),
     Wrong("console.trusted-proxies", CONSOLE, "proxy", &["'proxy'", "10.0.0.0/8"]),
     Wrong("console.allowed-hosts", CONSOLE, "jobs:80", &["'jobs:80'", "without port"]),

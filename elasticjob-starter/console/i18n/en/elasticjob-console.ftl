@@ -21,6 +21,14 @@ error-no-page-detail = The address is wrong, or the registry center is not one o
 error-forbidden = You may not do that
 error-registry-away = The registry center is not reached
 error-problem = That did not work
+wrong-host = This is not a name of the console
+wrong-host-called = The browser called the console by this name:
+wrong-host-why = No visitor is let in without a login by this name: a page of another host can have a name that leads here.
+wrong-host-login = Users may call the console by any name:
+wrong-host-open = Visitors without a login are let in here:
+wrong-host-open-here = On the host of the console, visitors without a login are let in here:
+wrong-host-setting = If it is a name of the console, an administrator adds it to this setting, and starts the console again:
+wrong-host-name = without a port:
 
 # Words of all pages
 all = all
@@ -561,7 +569,7 @@ nodes-caption = { $count ->
 }
 nodes-dump = All nodes of the job { $job } as text
 dump = Dump
-dump-about = A dump has the nodes of a job as the registry center has them, with secrets masked. The console asks no dump port of an instance: no instance tells the registry center where its port is. For that, run elasticjob dump JOB --from HOST:PORT.
+dump-about = A dump has the nodes of a job as the registry center has them, with secrets masked. The console asks no dump port of an instance: no instance tells the registry center where its port is. For that, run `elasticjob dump JOB --from HOST:PORT`.
 
 # Alarms
 alarms = Alarms

@@ -21,6 +21,14 @@ error-no-page-detail = 地址有误，或本控制台没有该注册中心，或
 error-forbidden = 您没有权限
 error-registry-away = 无法连接注册中心
 error-problem = 操作未成功
+wrong-host = 这不是控制台的主机名
+wrong-host-called = 浏览器访问控制台时使用的主机名：
+wrong-host-why = 使用该主机名时，未登录的访问者不能进入：其他主机的网页也可能使用指向此处的主机名。
+wrong-host-login = 用户可以使用任何主机名登录：
+wrong-host-open = 未登录的访问者可以从这里进入：
+wrong-host-open-here = 在控制台所在主机上，未登录的访问者可以从这里进入：
+wrong-host-setting = 如果它是控制台的主机名，请管理员将它加入此设置，然后重启控制台：
+wrong-host-name = 不含端口：
 
 # Words of all pages
 all = 全部
@@ -613,7 +621,7 @@ nodes-none = 其下没有节点。
 nodes-caption = 其下有 { $count } 个节点
 nodes-dump = 作业 { $job } 的全部节点（文本）
 dump = 导出
-dump-about = 导出内容是注册中心中该作业的节点，密钥已屏蔽。控制台不访问实例的 dump 端口：实例不会在注册中心登记该端口。如需访问，请运行 elasticjob dump JOB --from HOST:PORT。
+dump-about = 导出内容是注册中心中该作业的节点，密钥已屏蔽。控制台不访问实例的 dump 端口：实例不会在注册中心登记该端口。如需访问，请运行 `elasticjob dump JOB --from HOST:PORT`。
 
 # Alarms
 alarms = 告警

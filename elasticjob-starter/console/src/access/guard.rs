@@ -99,11 +99,15 @@ pub(crate) async fn guard(
         let wanted = in_short(request.method(), request.uri().path());
         app.access.add(identity.name(), address(request.extensions()), Event::Forbidden(wanted));
     }
+    // Programs call these: they read no page, and cannot log in.
+    let is_for_programs = is_api(request.uri().path()) || permission == Permission::KnownOrNear;
     if let Some(misnamed) = request.extensions().get::<Misnamed>() {
-        return Problem::misnamed(misnamed.remedy()).into_response();
+        return match is_for_programs {
+            true => Problem::misnamed(misnamed.remedy()).into_response(),
+            false => pages::wrong_host::show(&app, misnamed, &request),
+        };
     }
-    // It is called by programs: they cannot log in.
-    if is_api(request.uri().path()) || permission == Permission::KnownOrNear {
+    if is_for_programs {
         return match is_unknown {
             true => Problem::not_logged_in().into_response(),
             false => Problem::forbidden(permission, app.options.read_only).into_response(),

@@ -2,10 +2,10 @@
 //! name server (DNS rebinding) makes a browser call the console; the name that it calls is still its own.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::http::header::HOST;
 use axum::http::{HeaderMap, Uri};
 
@@ -40,12 +40,12 @@ impl fmt::Display for HostName {
 impl HostName {
     /// The name in a `Host`, with or without a port.
     pub(super) fn of_header(host: &str) -> Option<Self> {
-        let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
-        let name = match host.rsplit_once(':') {
-            Some((name, port)) if is_port(port) && (!name.contains(':') || name.ends_with(']')) => name,
-            _ => host,
-        };
-        name.parse().ok()
+        name_and_port(host).0.parse().ok()
+    }
+
+    /// The name as a part of an address.
+    fn in_address(&self) -> String {
+        if self.0.contains(':') { format!("[{self}]") } else { self.to_string() }
     }
 
     fn ip(&self) -> Option<IpAddr> {
@@ -66,6 +66,15 @@ impl HostName {
     }
 }
 
+/// The parts of a `Host`; the port is empty where there is none.
+fn name_and_port(host: &str) -> (&str, &str) {
+    let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+    match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) && (!name.contains(':') || name.ends_with(']')) => (name, port),
+        _ => (host, ""),
+    }
+}
+
 /// Whether each name under which the request calls is one of this console.
 pub(super) fn is_named_right(options: &ConsoleOptions, headers: &HeaderMap, uri: &Uri) -> bool {
     let is_own = |name: &str| HostName::of_header(name).is_some_and(|name| name.is_of(options));
@@ -78,16 +87,59 @@ pub(super) fn is_named_right(options: &ConsoleOptions, headers: &HeaderMap, uri:
 
 /// The caller would have been let in without a login under another name.
 #[derive(Debug, Clone)]
-pub(super) struct Misnamed {
+pub(crate) struct Misnamed {
     /// The name under which it called.
     host: String,
+    /// Whether the server is the console's own: then it listens on the address of the options.
+    is_own_server: bool,
+}
+
+/// The begin of an address under which callers without a login are let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OpenAddress {
+    /// A browser anywhere may open it.
+    Anywhere(String),
+    /// A browser on the host of the console may open it.
+    HostOfConsole(String),
 }
 
 impl Misnamed {
     pub(super) fn of(request: &Request) -> Self {
         let host = request.headers().get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
         let host = host.or_else(|| Some(request.uri().authority()?.to_string()));
-        Self { host: host.unwrap_or_default().chars().take(100).collect() }
+        Self {
+            host: host.unwrap_or_default().chars().take(100).collect(),
+            is_own_server: request.extensions().get::<ConnectInfo<SocketAddr>>().is_some(),
+        }
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The name as the setting takes it; `None` where no host can have it.
+    pub(crate) fn name(&self) -> Option<HostName> {
+        HostName::of_header(&self.host)
+    }
+
+    /// Where the caller is let in: under the first allowed name, with the port that it called, else on the address that the
+    /// console listens on. `None` where that is not known.
+    pub(crate) fn open_address(&self, options: &ConsoleOptions) -> Option<OpenAddress> {
+        if let Some(name) = options.allowed_hosts.iter().find(|name| !name.is_loopback()) {
+            let scheme = if options.secure_cookies { "https" } else { "http" };
+            let port = match name_and_port(&self.host).1 {
+                "" => String::new(),
+                port => format!(":{port}"),
+            };
+            return Some(OpenAddress::Anywhere(format!("{scheme}://{}{port}", name.in_address())));
+        }
+        let listen = options.listen;
+        let is_known = self.is_own_server && !listen.ip().is_unspecified() && listen.port() != 0;
+        let address = || format!("http://{listen}");
+        is_known.then(|| match listen.ip().is_loopback() {
+            true => OpenAddress::HostOfConsole(address()),
+            false => OpenAddress::Anywhere(address()),
+        })
     }
 
     /// What to do.
@@ -102,6 +154,7 @@ impl Misnamed {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
     use axum::http::{HeaderName, HeaderValue, StatusCode};
 
     use super::super::grant::{Grant, Role};
@@ -175,6 +228,62 @@ mod tests {
         assert!(!is_right(&["localhost"], "http://evil.example/"));
         assert!(!is_right(&["evil.example"], "http://localhost/"));
         assert!(!is_right(&["localhost", "evil.example"], "/"));
+    }
+
+    #[test]
+    fn the_address_that_lets_visitors_in_is_an_allowed_name_or_the_one_that_the_console_listens_on() {
+        let open = |host: &str, is_own_server: bool, options: &ConsoleOptions| {
+            Misnamed { host: host.to_owned(), is_own_server }.open_address(options)
+        };
+        let anywhere = |address: &str| Some(OpenAddress::Anywhere(address.to_owned()));
+        let mut options = ConsoleOptions::default();
+        let here = Some(OpenAddress::HostOfConsole("http://127.0.0.1:8899".to_owned()));
+        assert_eq!(open("other.example:80", true, &options), here);
+        assert_eq!(open("other.example:80", false, &options), None, "a server of the user's own listens elsewhere");
+        options.listen = ([10, 0, 0, 5], 8899).into();
+        assert_eq!(open("other.example", true, &options), anywhere("http://10.0.0.5:8899"));
+        options.listen = ([10, 0, 0, 5], 0).into();
+        assert_eq!(open("other.example", true, &options), None, "any free port");
+        options.listen = ([0, 0, 0, 0], 8899).into();
+        assert_eq!(open("other.example", true, &options), None, "all addresses");
+        options.allowed_hosts =
+            ["localhost", "jobs.example", "fd00::1"].map(|name| name.parse().expect("a name")).into();
+        assert_eq!(open("other.example:8080", false, &options), anywhere("http://jobs.example:8080"));
+        options.secure_cookies = true;
+        assert_eq!(open("[fd00::2]", true, &options), anywhere("https://jobs.example"));
+        options.allowed_hosts.remove(1);
+        assert_eq!(open("[fd00::2]:", true, &options), anywhere("https://[fd00::1]"));
+    }
+
+    #[tokio::test]
+    async fn the_page_for_a_wrong_name_says_in_the_language_of_the_reader_what_allows_it_and_where_to_go() {
+        let options = ConsoleOptions { anonymous: vec![Grant::everywhere(Role::Viewer)], ..with_users() };
+        let base_path = "/ops".to_owned();
+        let allowed_hosts = vec!["jobs.example".parse().expect("a name")];
+        let console = console(ConsoleOptions { base_path, allowed_hosts, ..options });
+        let page = async |accepted: &'static str, host: &str| {
+            let mut request = called("GET", "/ops/r/default/jobs?q=a&status=OK", None, host);
+            request.headers_mut().insert(ACCEPT_LANGUAGE, HeaderValue::from_static(accepted));
+            let page = call(&console, request).await;
+            assert_eq!(page.status, StatusCode::MISDIRECTED_REQUEST, "{}", page.body);
+            assert_eq!(page.headers[CONTENT_TYPE], "text/html; charset=utf-8", "{}", page.body);
+            page.body
+        };
+        let english = page("en", "other.example:8080").await;
+        for part in [
+            "lang=\"en\"",
+            "<code>other.example:8080</code>",
+            "<code>elasticjob.console.allowed-hosts</code>",
+            "<code>other.example</code>",
+            "href=\"http://jobs.example:8080/ops/r/default/jobs?q=a&#38;status=OK\"",
+            "href=\"/ops/login?next=%2Fr%2Fdefault%2Fjobs%3Fq%3Da%26status%3DOK\"",
+        ] {
+            assert!(english.contains(part), "{part}: {english}");
+        }
+        let chinese = page("zh-CN", "other.example").await;
+        assert!(chinese.contains("lang=\"zh-CN\"") && chinese.contains("控制台"), "{chinese}");
+        let nonsense = page("en", "a b<script>").await;
+        assert!(!nonsense.contains("<script>") && !nonsense.contains("allowed-hosts"), "{nonsense}");
     }
 
     #[tokio::test]

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
+use std::time::Instant;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{Extensions, HeaderMap, HeaderName};
 use axum::middleware::Next;
 use axum::response::Response;
+use elasticjob::__private::log::{apart, warn};
 
 use super::grant::Grant;
 use super::identity::Identity;
@@ -15,6 +17,9 @@ use crate::app::App;
 
 /// The longest name that a proxy gives, in characters.
 const LONGEST: usize = 64;
+
+/// The header with the addresses that a request came by, the client first.
+const FORWARDED_FOR: &str = "x-forwarded-for";
 
 /// An address, or a range of them: `192.0.2.7`, `10.0.0.0/8`, `fd00::/8`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,16 +114,24 @@ pub(crate) async fn note(State(app): State<App>, mut request: Request, next: Nex
     next.run(request).await
 }
 
-/// The client of a request that came from a trusted proxy.
+/// The client of a request that came from a trusted proxy. The log has a warning of what another address says.
 pub(super) fn client_of(app: &App, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
     let trusted = &app.options.trusted_proxies;
-    trusted.iter().any(|range| range.contains(peer)).then(|| client(peer, headers, trusted))
+    if trusted.iter().any(|range| range.contains(peer)) {
+        return Some(client(peer, headers, trusted));
+    }
+    if headers.contains_key(FORWARDED_FOR)
+        && let Some(warning) = app.untrusted_proxies.warning(peer, Instant::now())
+    {
+        apart(move || warn!("{warning}"));
+    }
+    None
 }
 
 /// The client of a request: going back from the nearest proxy, the first address that is not a trusted one. What stands before
 /// it, the client may have made up.
 fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpRange]) -> IpAddr {
-    let values = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
+    let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
     let all: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
     let mut nearest = peer;
     for text in all.into_iter().rev() {
@@ -139,6 +152,8 @@ pub(super) fn identity(app: &App, extensions: &Extensions, headers: &HeaderMap) 
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use axum::http::{HeaderValue, StatusCode};
 
     use super::super::grant::Role;
@@ -232,6 +247,39 @@ mod tests {
         let twice = [zhang[0], ("x-remote-user", "admin"), zhang[1]];
         assert_eq!(me("10.0.0.1", &twice).await.status, StatusCode::UNAUTHORIZED, "one of them is not the proxy's");
         assert_eq!(me("10.0.0.1", &zhang[..1]).await.status, StatusCode::FORBIDDEN, "no group has a role");
+    }
+
+    #[tokio::test]
+    async fn a_header_that_is_not_read_is_told_and_one_of_a_trusted_proxy_is_not() {
+        let console = behind_a_proxy();
+        let forwarded = [("x-forwarded-for", "203.0.113.9")];
+        for (peer, headers) in [("10.0.0.1", &forwarded[..]), ("192.0.2.1", &[]), ("192.0.2.7", &forwarded)] {
+            call(&console, from(peer, request("GET", "/login", None), headers)).await;
+        }
+        let warned = &console.app().untrusted_proxies;
+        let later = Instant::now() + Duration::from_secs(3_600);
+        assert_eq!(warned.warning(ip("192.0.2.7"), later), None, "it is told already");
+        assert!(warned.warning(ip("192.0.2.1"), later).is_some(), "it did not send the header");
+        assert!(warned.warning(ip("10.0.0.1"), later + Duration::from_secs(3_600)).is_some(), "it is trusted");
+    }
+
+    #[tokio::test]
+    async fn the_names_of_this_host_count_behind_a_trusted_proxy_too() {
+        let anonymous = vec![Grant::everywhere(Role::Viewer)];
+        let console = console(ConsoleOptions { trusted_proxies: vec![range("10.0.0.0/8")], anonymous, ..with_users() });
+        let forwarded = [("x-forwarded-for", "203.0.113.9")];
+        let get = async |path: &str, host: &'static str| {
+            let mut request = from("10.0.0.1", request("GET", path, None), &forwarded);
+            request.headers_mut().insert("host", HeaderValue::from_static(host));
+            call(&console, request).await.status
+        };
+        // A proxy may also send these in the place of the name that the browser called: the console cannot tell.
+        for host in ["localhost", "127.0.0.1:8899", "[::1]"] {
+            assert_eq!(get("/r/default/jobs", host).await, StatusCode::OK, "{host}");
+            assert_eq!(get("/metrics", host).await, StatusCode::OK, "{host}: visitors are viewers");
+        }
+        assert_eq!(get("/r/default/jobs", "evil.example").await, StatusCode::MISDIRECTED_REQUEST);
+        assert_eq!(get("/metrics", "evil.example").await, StatusCode::MISDIRECTED_REQUEST);
     }
 
     #[tokio::test]

@@ -15,9 +15,10 @@ use utoipa::ToSchema;
 
 use super::Problem;
 use super::jobs::parameters;
+use super::named::Names;
 use crate::here::Here;
 use crate::service::audit::ActionRecord;
-use crate::service::history::{Found, HistoryQuery, Traced, find};
+use crate::service::history::{Found, HistoryQuery, Traced, execution_of, find};
 use crate::service::time::Time;
 use crate::service::{history_file, now};
 
@@ -227,6 +228,16 @@ pub(crate) async fn executions(
     query: Result<Query<HistoryQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     page::<ExecutionRecord, Execution>(&here, &headers, &parameters(query)?).await
+}
+
+/// The run of an item, with the id that lists of runs have
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/executions/{run}", tag = "history",
+    responses((status = 200, body = Execution), (status = "default", body = Problem)))]
+pub(crate) async fn execution(
+    here: Here,
+    Names((_, run)): Names<(String, String)>,
+) -> Result<Json<Execution>, Problem> {
+    Ok(Json(execution_of(&here, &run).await?.into()))
 }
 
 /// The changes of state of runs

@@ -30,6 +30,7 @@ use crate::{live, live_log};
     ),
     paths(
         registries::list,
+        registries::one,
         registries::me,
         registries::check,
         registries::data_sources,
@@ -68,6 +69,7 @@ use crate::{live, live_log};
         servers::instances,
         servers::instances_of_job,
         history::executions,
+        history::execution,
         history::states,
         history::decisions,
         history::audit,

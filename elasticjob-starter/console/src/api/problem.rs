@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use super::code::Code;
 use crate::access::{Invalid, NotChanged, Permission};
 use crate::store::StoreError;
-use crate::streams::{MOST, MOST_OF_CALLER, NoPlace};
+use crate::streams::NoPlace;
 
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -125,6 +125,14 @@ impl Problem {
     pub(crate) fn no_such_run(id: &str) -> Self {
         let id: String = id.chars().take(40).collect();
         let detail = format!("the traces have no run '{id}' of this job: it was removed, or never there");
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
+    }
+
+    /// No run of an item has this id, or it is one of a job that the caller may not see.
+    pub(crate) fn no_such_run_to_see(id: &str) -> Self {
+        let id: String = id.chars().take(40).collect();
+        let detail =
+            format!("the traces have no run '{id}': it was removed, or never there, or the caller may not see its job");
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
     }
 
@@ -251,6 +259,7 @@ impl From<OperationError> for Problem {
                     | NotRerun::Unusable(_),
                 ..
             } => problem(StatusCode::CONFLICT, Code::NotRerun, "The fire cannot be run again now"),
+            E::NotRerun { why: NotRerun::NotAllowed(_), .. } => Self::forbidden_after(None),
             E::NotRerun { .. } => problem(StatusCode::NOT_FOUND, Code::NoSuchFire, "No such fire"),
             E::InstancesOnline { instances, .. } => {
                 let online: Vec<&str> = instances.iter().map(|id| id.as_str()).collect();
@@ -290,14 +299,12 @@ impl From<OperationError> for Problem {
 impl From<NoPlace> for Problem {
     fn from(none: NoPlace) -> Self {
         let (status, detail) = match none {
-            NoPlace::Full => {
-                let detail = format!("{MOST} streams of events are open, and no more may be: come again later");
+            NoPlace::Full(most) => {
+                let detail = format!("{most} streams of events are open, and no more may be: come again later");
                 (StatusCode::SERVICE_UNAVAILABLE, detail)
             }
-            NoPlace::OfCaller => {
-                let detail = format!(
-                    "the caller has {MOST_OF_CALLER} streams of events, and no caller may have more: close one"
-                );
+            NoPlace::OfCaller(most) => {
+                let detail = format!("the caller has {most} streams of events, and no caller may have more: close one");
                 (StatusCode::TOO_MANY_REQUESTS, detail)
             }
         };

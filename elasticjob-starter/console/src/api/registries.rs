@@ -8,6 +8,7 @@ use super::Problem;
 use super::accounts::{GrantView, views};
 use crate::access::Kind;
 use crate::here::{Here, Who};
+use crate::registries::Registry;
 use crate::service::connections::Check;
 use crate::service::time::Time;
 
@@ -25,18 +26,30 @@ pub(crate) struct RegistryView {
     traced: bool,
 }
 
+impl RegistryView {
+    fn of(registry: &Registry) -> Self {
+        Self {
+            name: registry.name().to_owned(),
+            session: registry.session_state(),
+            since: registry.session_since().map(Time),
+            traced: registry.trace_reader().is_some(),
+        }
+    }
+}
+
 /// The registry centers that the caller may see
 #[utoipa::path(get, path = "/api/v1/registries", tag = "registries",
     responses((status = 200, body = Vec<RegistryView>), (status = "default", body = Problem)))]
 pub(crate) async fn list(who: Who) -> Json<Vec<RegistryView>> {
     let seen = who.app.registries.values().filter(|registry| who.identity.sees_registry(registry.name()));
-    let view = |registry: &crate::Registry| RegistryView {
-        name: registry.name().to_owned(),
-        session: registry.session_state(),
-        since: registry.session_since().map(Time),
-        traced: registry.trace_reader().is_some(),
-    };
-    Json(seen.map(|registry| view(registry)).collect())
+    Json(seen.map(|registry| RegistryView::of(registry)).collect())
+}
+
+/// A registry center
+#[utoipa::path(get, path = "/api/v1/registries/{registry}", tag = "registries",
+    responses((status = 200, body = RegistryView), (status = "default", body = Problem)))]
+pub(crate) async fn one(here: Here) -> Json<RegistryView> {
+    Json(RegistryView::of(&here.registry))
 }
 
 /// Who calls.
@@ -85,7 +98,7 @@ pub(crate) struct DataSource {
 pub(crate) async fn data_sources(who: Who) -> Json<Vec<DataSource>> {
     let is_administrator = who.identity.is_administrator();
     let seen = who.app.registries.values().filter(|registry| who.identity.sees_registry(registry.name()));
-    let view = |registry: &crate::Registry| DataSource {
+    let view = |registry: &Registry| DataSource {
         registry: registry.name().to_owned(),
         database: registry.traces_shown().filter(|_| is_administrator).map(str::to_owned),
     };

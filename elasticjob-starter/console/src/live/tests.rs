@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode};
 use elasticjob::config::JobSettings;
@@ -6,10 +8,9 @@ use futures_util::StreamExt;
 use tower::ServiceExt;
 
 use super::*;
-use crate::Console;
 use crate::access::Identity;
-use crate::streams::{MOST, MOST_OF_CALLER};
-use crate::testing::{console_of, cookie_of, request, start_job};
+use crate::testing::{console_of, cookie_of, request, start_job, with_users};
+use crate::{Console, ConsoleOptions, Registry};
 
 const EVENTS: &str = "/r/default/events";
 
@@ -67,21 +68,22 @@ async fn without_a_change_it_is_told_every_half_minute_and_the_stream_ends_after
 #[tokio::test]
 async fn a_shutdown_ends_streams_and_too_many_are_refused() {
     let memory = MemoryRegistry::new();
-    let console = console_of(&memory);
+    let options = ConsoleOptions { max_streams: 9, max_streams_of_caller: 3, ..with_users() };
+    let console = Console::new(options, [Registry::new("default", Arc::new(memory.connect()))]).expect("it is right");
     let cookie = cookie_of(&console, "viewer").await;
     let app = console.app().clone();
     let take = |name: String| app.streams.take(&Identity::user(name, Vec::new()), &Extensions::new()).expect("free");
     let mut stream = listen(&console, request("GET", EVENTS, Some(&cookie))).await;
-    let own: Vec<_> = (1..MOST_OF_CALLER).map(|_| take("viewer".to_owned())).collect();
+    let own: Vec<_> = (1..3).map(|_| take("viewer".to_owned())).collect();
     let api = "/api/v1/registries/default/events";
     let refused = crate::testing::call(&console, request("GET", api, Some(&cookie))).await;
     assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
-    assert!(refused.body.contains("too-many-streams"), "{}", refused.body);
+    assert!(refused.body.contains("too-many-streams") && refused.body.contains("has 3 streams"), "{}", refused.body);
     drop(own);
-    let places: Vec<_> = (1..MOST).map(|number| take(number.to_string())).collect();
+    let places: Vec<_> = (1..9).map(|number| take(number.to_string())).collect();
     let refused = crate::testing::call(&console, request("GET", api, Some(&cookie))).await;
     assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(refused.body.contains("too-many-streams"), "{}", refused.body);
+    assert!(refused.body.contains("too-many-streams") && refused.body.contains("9 streams"), "{}", refused.body);
     app.ending.cancel();
     while stream.next().await.is_some() {}
     drop(places);

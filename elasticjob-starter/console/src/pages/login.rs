@@ -72,8 +72,13 @@ pub(crate) struct ThemeChoice {
 /// The login, and then back to where the reader wanted to go.
 pub(crate) fn redirect(app: &App, wanted: &Uri) -> Response {
     let next = wanted.path_and_query().map_or("/", |wanted| wanted.as_str());
+    Redirect::to(&format!("{}{}", app.options.base_path, path_to(next))).into_response()
+}
+
+/// The path of the login, below the base path, from where a reader goes on to this path.
+pub(super) fn path_to(next: &str) -> String {
     let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
-    Redirect::to(&format!("{}/login?next={next}", app.options.base_path)).into_response()
+    format!("/login?next={next}")
 }
 
 pub(crate) fn redirect_to_start(app: &App) -> Response {

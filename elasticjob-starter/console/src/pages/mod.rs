@@ -43,6 +43,7 @@ pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod timeline;
 pub(crate) mod why;
+pub(crate) mod wrong_host;
 
 use askama::Template;
 use axum::http::StatusCode;

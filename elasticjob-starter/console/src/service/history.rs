@@ -232,6 +232,18 @@ pub(crate) async fn find<T: Traced>(here: &Here, query: &HistoryQuery, range: Ra
     Ok(Found { records, next: cursor.map(|cursor| cursor.to_string()) })
 }
 
+/// The run of an item with this id, where the caller may see its job.
+pub(crate) async fn execution_of(here: &Here, id: &str) -> Result<ExecutionRecord, Problem> {
+    let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
+    let name = here.registry.name();
+    let mut filter = ExecutionFilter::default();
+    (filter.id, filter.jobs) = (Some(id.to_owned()), here.identity.seen_jobs(name));
+    let page = reader.executions(&filter, &PageRequest::default().limit(1)).await?;
+    // The filter leaves it out already, on a database that tells capitals apart.
+    let seen = page.records.into_iter().find(|record| here.identity.sees_job(name, &record.job_name));
+    seen.ok_or_else(|| Problem::no_such_run_to_see(id))
+}
+
 const OUTCOMES: [ExecutionOutcome; 3] =
     [ExecutionOutcome::Succeeded, ExecutionOutcome::Failed, ExecutionOutcome::NoEnd];
 

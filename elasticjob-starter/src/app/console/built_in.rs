@@ -34,6 +34,8 @@ impl ConsoleSettings {
         options.base_path = self.base_path.clone();
         options.read_only = self.read_only;
         options.secure_cookies = self.secure_cookies;
+        options.max_streams = self.max_streams;
+        options.max_streams_of_caller = self.max_streams_of_caller;
         let section = Key::of(["console"]);
         match self.language.parse() {
             Ok(language) => options.language = language,
@@ -287,4 +289,24 @@ async fn reader(settings: &Settings) -> Option<(AnyTraceReader, String)> {
 #[cfg(not(feature = "tracing-rdb"))]
 async fn reader(_: &Settings) -> Option<(AnyTraceReader, String)> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Sources;
+
+    #[test]
+    fn the_limits_of_streams_are_those_of_the_settings_and_by_default_those_of_the_options() {
+        let limits = |arguments: &[&str]| {
+            let sources = Sources::of_arguments(arguments.iter().copied());
+            let (settings, _) = ConsoleSettings::load(&sources).expect("they are right");
+            let options = settings.options(ConsoleOptions::default().listen).expect("they are right");
+            (options.max_streams, options.max_streams_of_caller)
+        };
+        let usual = ConsoleOptions::default();
+        assert_eq!(limits(&[]), (usual.max_streams, usual.max_streams_of_caller));
+        let given = ["--elasticjob.console.max-streams=500", "--elasticjob.console.max-streams-of-caller=20"];
+        assert_eq!(limits(&given), (500, 20));
+    }
 }

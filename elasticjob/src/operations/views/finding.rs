@@ -77,17 +77,22 @@ impl Remedy {
 
     /// The command that does it, to be pasted into a shell; `None` where no command does.
     pub fn command(&self, job: &JobName) -> Option<String> {
-        let job = shell_word(job.as_str());
+        let word = shell_word(job.as_str());
+        // The command line would take a name that begins with a dash for an option.
+        let (operand, option) = match job.as_str().starts_with('-') {
+            true => (format!("-- {word}"), format!("--job={word}")),
+            false => (word.clone(), format!("--job {word}")),
+        };
         Some(match self {
             Self::StartInstance => return None,
-            Self::CorrectConfiguration => format!("elasticjob config set {job} SETTING=VALUE"),
-            Self::ChangeSchedule => format!("elasticjob config set {job} cron='EXPR'"),
-            Self::EnableServers => format!("elasticjob enable --job {job}"),
+            Self::CorrectConfiguration => format!("elasticjob config set {operand} SETTING=VALUE"),
+            Self::ChangeSchedule => format!("elasticjob config set {operand} cron='EXPR'"),
+            Self::EnableServers => format!("elasticjob enable {option}"),
             Self::EnableServer(server) => {
-                format!("elasticjob enable --job {job} --server {}", shell_word(server))
+                format!("elasticjob enable {option} --server {}", shell_word(server))
             }
-            Self::EnableItem(item) => format!("elasticjob enable --job {job} --item {item}"),
-            Self::Trigger => format!("elasticjob trigger {job}"),
+            Self::EnableItem(item) => format!("elasticjob enable {option} --item {item}"),
+            Self::Trigger => format!("elasticjob trigger {operand}"),
         })
     }
 }

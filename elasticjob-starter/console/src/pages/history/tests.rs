@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_DISPOSITION;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use chrono::{TimeDelta, Utc};
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, TaskId};
@@ -163,6 +163,44 @@ async fn pages_follow_each_other_without_a_gap_and_filters_leave_what_is_meant()
     assert_eq!(jobs(&api(&console, "all", "decisions?kind=OPERATOR").await).len(), 2);
     let month = (Utc::now() - TimeDelta::days(20)).to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
     assert_eq!(jobs(&api(&console, "all", &format!("executions?from={month}&job=billing-old")).await).len(), 1);
+}
+
+#[tokio::test]
+async fn a_run_is_found_by_the_id_that_the_list_has_by_those_alone_who_may_see_its_job() {
+    let folder = Folder::new("one-run");
+    let console = console(&folder).await;
+    for query in ["job=orders&item=1", "job=billing-1&item=1"] {
+        let listed = api(&console, "all", &format!("executions?{query}")).await["records"][0].clone();
+        let path = format!("executions/{}", listed["id"].as_str().expect("a text"));
+        assert_eq!(api(&console, "all", &path).await, listed);
+        match query.contains("billing") {
+            true => assert_eq!(api(&console, "billing", &path).await, listed),
+            false => {
+                let hidden = get(&console, "billing", &format!("/api/v1/registries/default/{path}")).await;
+                assert_eq!(hidden.status, StatusCode::NOT_FOUND, "{}", hidden.body);
+                assert!(hidden.body.contains("no-such-run") && !hidden.body.contains("10.0.0.7"), "{}", hidden.body);
+            }
+        }
+    }
+    let none = get(&console, "all", "/api/v1/registries/default/executions/none").await;
+    assert_eq!(
+        (none.status, &none.headers[CONTENT_TYPE]),
+        (StatusCode::NOT_FOUND, &"application/problem+json".parse().expect("a value"))
+    );
+    assert_eq!(api(&console, "all", "executions/none").await["code"], "no-such-run");
+    assert_eq!(api(&serve(None), "all", "executions/none").await["code"], "not-traced");
+}
+
+#[tokio::test]
+async fn a_registry_center_is_as_in_the_list_of_them() {
+    let console = serve(None);
+    let listed = get(&console, "all", "/api/v1/registries").await;
+    let listed: Value = serde_json::from_str(&listed.body).expect("JSON");
+    let one = get(&console, "all", "/api/v1/registries/default").await;
+    let one: Value = serde_json::from_str(&one.body).expect("JSON");
+    assert_eq!((&listed[0], one["name"].as_str()), (&one, Some("default")));
+    let none = get(&console, "all", "/api/v1/registries/none").await;
+    assert!(none.status == StatusCode::NOT_FOUND && none.body.contains("no-such-registry"), "{}", none.body);
 }
 
 #[tokio::test]
