@@ -325,8 +325,8 @@ impl Actor {
     }
 
     async fn set_servers(&mut self, status: ServerStatus) {
-        if !self.operator.set_servers(status).await {
-            self.complain(format!("the operator could not make the servers {status}"));
+        if let Err(why) = self.operator.set_servers(status).await {
+            self.complain(format!("the operator could not make the servers {status}: {why}"));
         }
     }
 

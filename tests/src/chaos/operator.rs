@@ -11,7 +11,7 @@ use crate::records::{ExpectedTrigger, now_us};
 use crate::worker::JobPlan;
 
 /// How often something is tried while the server is busy with itself.
-const TRIES: u32 = 100;
+const TRIES: u32 = 300;
 
 #[derive(Debug, Clone)]
 pub(super) struct Operator {
@@ -24,27 +24,32 @@ impl Operator {
         Self { registry, jobs }
     }
 
-    /// Disables or enables the servers of all jobs; whether it could.
-    pub(super) async fn set_servers(&self, status: ServerStatus) -> bool {
+    /// Disables or enables the servers of all jobs. The error says why it could not.
+    pub(super) async fn set_servers(&self, status: ServerStatus) -> Result<(), String> {
+        let mut done = Ok(());
         for _ in 0..TRIES {
-            if self.try_set_servers(status).await.is_some() {
-                return true;
+            done = self.try_set_servers(status).await;
+            if done.is_ok() {
+                break;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        false
+        done
     }
 
-    async fn try_set_servers(&self, status: ServerStatus) -> Option<()> {
+    async fn try_set_servers(&self, status: ServerStatus) -> Result<(), String> {
         for job in &self.jobs {
             let name = name_of(job);
-            for server in self.registry.children(&JobPath::Servers.absolute(&name)).await.ok()?? {
+            let servers = self.registry.children(&JobPath::Servers.absolute(&name)).await;
+            let servers = servers.map_err(|error| error.to_string())?;
+            for server in servers.ok_or_else(|| format!("{name} has no servers"))? {
                 let mut transaction = Transaction::new();
-                transaction.set(JobPath::Server(server.into()).absolute(&name), status.as_str(), None);
-                self.registry.commit(transaction).await.ok()?;
+                let path = JobPath::Server(server.into()).absolute(&name);
+                transaction.set(path.clone(), status.as_str(), None);
+                self.registry.commit(transaction).await.map_err(|error| format!("{path}: {error}"))?;
             }
         }
-        Some(())
+        Ok(())
     }
 
     /// Triggers each job on all of its instances. Tells those that it triggered for sure, and that had no trigger before.

@@ -78,7 +78,7 @@ async fn a_configuration_that_cannot_be_read_is_said_and_how_to_repair_it() {
     for arguments in [&["config", "get", "tick"][..], &["config", "set", "tick", "failover=true"]] {
         let (code, error) = says(&group, arguments).await.unwrap_err();
         assert_eq!(code, 1, "{error}");
-        for part in ["`elasticjob dump tick`", "`overwrite: true`", "`elasticjob config remove tick --force`"] {
+        for part in ["`elasticjob dump tick`", "`overwrite: true`", "`elasticjob config remove --force tick`"] {
             assert!(error.contains(part), "{error}");
         }
     }

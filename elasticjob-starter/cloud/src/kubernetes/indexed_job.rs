@@ -74,9 +74,9 @@ pub(super) fn job(launch: &Launch, items: &[LaunchItem], number: usize, common: 
     };
     let template = template(&common.template, wanted);
     let mut of_job = annotations;
-    of_job.extend(common.center.get().map(|center| (CENTER.to_owned(), center.clone())));
     of_job.insert(ITEMS.to_owned(), serde_json::to_string(&numbers).expect("numbers have a JSON form"));
     labels.insert(OF.to_owned(), job_token(&common.namespace, &launch.id.job));
+    labels.extend(common.center.get().map(|center| (CENTER.to_owned(), center.clone())));
     labels.extend(launch.job.queue_name.iter().map(|queue| (QUEUE.to_owned(), queue.clone())));
     let count = i32::try_from(pods.len()).expect("a Job has few pods");
     Job {
@@ -127,9 +127,10 @@ pub(super) fn id(job: &ObjectMeta) -> Option<LaunchId> {
     job.annotations.as_ref()?.get(ID)?.parse().ok()
 }
 
-/// Whether a Job was launched by schedulers of another registry center.
-pub(super) fn is_foreign(job: &ObjectMeta, center: &str) -> bool {
-    job.annotations.as_ref().and_then(|annotations| annotations.get(CENTER)).is_some_and(|of| of != center)
+/// The registry center whose schedulers launched a Job, where that is another one.
+pub(super) fn foreign_center<'a>(job: &'a ObjectMeta, center: &str) -> Option<&'a str> {
+    let of = job.labels.as_ref()?.get(CENTER)?;
+    (of != center).then_some(of)
 }
 
 /// The items of each index of a Job.

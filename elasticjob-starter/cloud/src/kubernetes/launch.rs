@@ -87,19 +87,24 @@ impl KubernetesCarrier {
 
     /// The launches that the cluster knows: of one job, or all. Their ids are in the metadata of the Jobs, which are otherwise large.
     pub(super) async fn launch_ids(&self, of: Option<&JobName>) -> Result<Vec<LaunchId>, Trouble> {
-        let launches = match of {
-            Some(job) => format!("{OF}={}", job_token(&self.common.namespace, job)),
-            None => LAUNCH.to_owned(),
+        let jobs = match of {
+            Some(job) => {
+                let mut jobs = self.metadata(&format!("{OF}={}", job_token(&self.common.namespace, job))).await?;
+                // Schedulers of an earlier build may run beside this one: their Jobs do not have the label.
+                jobs.extend(self.metadata(&format!("{LAUNCH},!{OF}")).await?);
+                jobs
+            }
+            None => self.metadata(LAUNCH).await?,
         };
-        let jobs = self.metadata(&launches).await?;
         let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(indexed_job::id).collect();
-        Ok(ids.into_iter().collect())
+        Ok(ids.into_iter().filter(|id| of.is_none_or(|job| id.job == *job)).collect())
     }
 
-    /// A launch of another registry center whose launches have the same names.
-    pub(super) async fn foreign(&self, center: &str) -> Result<Option<LaunchId>, Trouble> {
+    /// A launch of another registry center whose launches have the same names, with the label of that center.
+    pub(super) async fn foreign(&self, center: &str) -> Result<Option<(LaunchId, String)>, Trouble> {
         let jobs = self.metadata(LAUNCH).await?;
-        Ok(jobs.iter().filter(|job| indexed_job::is_foreign(job, center)).find_map(indexed_job::id))
+        let of = |job: &ObjectMeta| Some((indexed_job::id(job)?, indexed_job::foreign_center(job, center)?.to_owned()));
+        Ok(jobs.iter().find_map(of))
     }
 
     /// The metadata of Jobs of this scope.

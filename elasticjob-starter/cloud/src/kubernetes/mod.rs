@@ -112,14 +112,15 @@ impl Carrier for KubernetesCarrier {
             // A second scheduler of this process has the same one.
             let _ = self.common.center.set(center.to_owned());
             let found = self.foreign(center).await.map_err(|trouble| trouble.of_carrier("list the launches"))?;
-            if let Some(id) = found {
+            if let Some((id, other)) = found {
                 let Common { namespace: of_registry, scope, .. } = &self.common;
                 let namespace = &self.namespace;
                 error!(
                     "the Kubernetes namespace '{namespace}' has launches of another registry center with the namespace \
                      '{of_registry}', as {id}: each of the two takes those of the other for its own where jobs have the same name; \
                      give one of them another elasticjob.reg-center.namespace or --kube-namespace, and where the other one is no \
-                     more, delete what it left: kubectl -n {namespace} delete jobs -l elasticjob/scope={scope}"
+                     more, delete what it left: \
+                     kubectl -n {namespace} delete jobs -l elasticjob/scope={scope},elasticjob/center={other}"
                 );
             }
             Ok(())

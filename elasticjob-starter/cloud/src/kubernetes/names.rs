@@ -14,7 +14,7 @@ pub(super) const OF: &str = "elasticjob/of";
 pub(super) const DAEMON: &str = "elasticjob/daemon";
 /// The annotation with the id of the launch.
 pub(super) const ID: &str = "elasticjob/id";
-/// The annotation of a Job with the registry center whose schedulers launched it.
+/// The label of the Jobs that schedulers of one registry center launched.
 pub(super) const CENTER: &str = "elasticjob/center";
 /// The annotation with the name of the job.
 pub(super) const JOB: &str = "elasticjob/job";

@@ -13,19 +13,18 @@ pub(super) type Open = BTreeSet<(LaunchId, ShardingItem)>;
 /// Follows the carrier until open items have ended.
 pub(super) struct Ends {
     events: Box<dyn LaunchStream>,
+    /// Whether the stream has said that earlier events are missed, as it does first.
+    has_begun: bool,
     open: Open,
 }
 
 impl Ends {
     /// Follows the carrier from now on.
-    pub(super) async fn of(carrier: &dyn Carrier) -> Self {
-        let mut events = carrier.watch();
-        // The first one says that earlier events are missed: the states are read after this.
-        let _ = events.next().await;
-        Self { events, open: Open::new() }
+    pub(super) fn of(carrier: &dyn Carrier) -> Self {
+        Self { events: carrier.watch(), has_begun: false, open: Open::new() }
     }
 
-    /// These items are open, by a look later than the start.
+    /// These items were open when the carrier was asked, after the start.
     pub(super) fn wait_for(&mut self, open: Open) {
         self.open = open;
     }
@@ -39,6 +38,7 @@ impl Ends {
                         return;
                     }
                 }
+                Some(LaunchEvent::Gap) if !std::mem::replace(&mut self.has_begun, true) => {}
                 Some(LaunchEvent::Gap) => return,
                 Some(LaunchEvent::Changed { .. }) => {}
                 None => pending().await,

@@ -15,6 +15,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::launches::Launches;
+use super::nodes::Node;
 use super::registrations::{Registered, Registrations};
 
 /// The pause before a job that did not start is tried again.
@@ -22,6 +23,9 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 /// The longest pause between looks at what a removed job has left.
 const LONGEST: Duration = Duration::from_secs(300);
+
+/// The pause after the carrier has told that something ended.
+const BREATH: Duration = Duration::from_millis(200);
 
 /// The grace of a job that was removed before it was seen here.
 const DEFAULT_GRACE: Duration = Duration::from_secs(10);
@@ -200,38 +204,51 @@ impl Keeper {
     }
 
     /// Removes what the job, which is removed and stopped, has left: its nodes, and its launches when they have ended. The carrier
-    /// is asked when it tells the last of the ends. It need not tell those of what another scheduler launched, and a launch that was
+    /// is asked when it tells the last of the ends. It may not tell those of what another scheduler launched, and a launch that was
     /// on its way may arrive after the stop: so it is asked, and told to stop, also when the grace is over, with growing pauses.
     async fn forget(&mut self, grace: Duration) -> Remains {
         self.remove().await;
-        let mut ends = self.means.launches.ends().await;
-        let (mut rest, mut stopped) = (Rest::Stopped, Instant::now());
+        let mut ends = self.means.launches.ends();
+        let mut rest = Rest::Stopped;
         let mut pause = grace + AGAIN;
+        let mut stop_at = Instant::now() + pause;
         loop {
-            let wait = match self.means.launches.forget_all(&self.name).await {
-                Ok(open) if open.is_empty() => return Remains::Nothing,
-                Ok(open) if matches!(rest, Rest::Stopped) => {
+            // It may have been registered again, and this scheduler has not heard of that: what runs is of the new one then.
+            let is_gone = self.is_registered().await == Some(false);
+            if is_gone && (matches!(rest, Rest::Unstopped) || Instant::now() >= stop_at) {
+                rest = self.stop_processes(&rest, grace).await;
+                pause = (pause * 2).min(LONGEST.max(grace + AGAIN));
+                stop_at = Instant::now() + pause;
+            }
+            let left = if is_gone { self.means.launches.forget_all(&self.name).await.ok() } else { None };
+            let again_at = match left {
+                Some(open) if open.is_empty() => return Remains::Nothing,
+                Some(open) if matches!(rest, Rest::Stopped) => {
                     ends.wait_for(open);
-                    let longer = (pause * 2).min(LONGEST.max(grace + AGAIN));
-                    std::mem::replace(&mut pause, longer)
+                    stop_at
                 }
-                // The carrier is away.
-                Ok(_) | Err(_) => AGAIN,
+                // The carrier or the registry center is away.
+                Some(_) | None => Instant::now() + AGAIN,
             };
             let registrations = &mut self.means.registrations;
             let name = &self.name;
             tokio::select! {
+                biased;
                 is_known = async { registrations.wait_for(|all| all.jobs.contains_key(name)).await.is_ok() } => {
                     return if is_known { Remains::OfNewJob } else { Remains::ForOthers };
                 }
                 () = self.means.ending.cancelled() => return Remains::ForOthers,
-                () = ends.all() => {}
-                () = tokio::time::sleep(wait) => if stopped.elapsed() > grace || matches!(rest, Rest::Unstopped) {
-                    rest = self.stop_processes(&rest, grace).await;
-                    stopped = Instant::now();
-                },
+                // A carrier that misses event after event is not asked without a pause.
+                () = ends.all() => tokio::time::sleep(BREATH).await,
+                () = tokio::time::sleep_until(again_at.into()) => {}
             }
         }
+    }
+
+    /// Whether the job is registered by now; `None` where the registry center does not answer.
+    async fn is_registered(&self) -> Option<bool> {
+        let known = self.means.registry.get(&Node::Job(self.name.clone()).path()).await;
+        known.ok().map(|node| node.is_some())
     }
 
     /// Removes the nodes of the job. The last scheduler that leaves does it: before, instances are online.

@@ -291,11 +291,11 @@ impl Launches {
     }
 
     /// Follows the ends of launches.
-    pub(super) async fn ends(&self) -> Ends {
-        Ends::of(&*self.0.carrier).await
+    pub(super) fn ends(&self) -> Ends {
+        Ends::of(&*self.0.carrier)
     }
 
-    /// Forgets the launches of a job that is removed, but for those of which something still runs. Returns what does.
+    /// Forgets the launches of a job that is removed, but for those of which something still runs. Returns the items that still run.
     ///
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.

@@ -62,7 +62,7 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
                 user
             } else {
                 if by_proxy.is_some() || visitor.has_grants() {
-                    let misnamed = Misnamed::of(&request);
+                    let misnamed = Misnamed::of(&request, visitor.has_grants());
                     request.extensions_mut().insert(misnamed);
                 }
                 Identity::anonymous(Vec::new())
@@ -99,8 +99,10 @@ pub(crate) async fn guard(
         let wanted = in_short(request.method(), request.uri().path());
         app.access.add(identity.name(), address(request.extensions()), Event::Forbidden(wanted));
     }
-    // Programs call these: they read no page, and cannot log in.
-    let is_for_programs = is_api(request.uri().path()) || permission == Permission::KnownOrNear;
+    // Programs call these: they read no page, and cannot log in. A stream of a page is followed by a script, which would read the
+    // login again and again.
+    let path = request.uri().path();
+    let is_for_programs = is_api(path) || permission == Permission::KnownOrNear || path.ends_with("/events");
     if let Some(misnamed) = request.extensions().get::<Misnamed>() {
         return match is_for_programs {
             true => Problem::misnamed(misnamed.remedy()).into_response(),

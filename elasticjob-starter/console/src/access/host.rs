@@ -92,6 +92,9 @@ pub(crate) struct Misnamed {
     host: String,
     /// Whether the server is the console's own: then it listens on the address of the options.
     is_own_server: bool,
+    /// Whether callers without a login are let in under the right name. A proxy may log its callers in instead: no address
+    /// but its own helps them.
+    lets_visitors_in: bool,
 }
 
 /// The begin of an address under which callers without a login are let in.
@@ -104,12 +107,13 @@ pub(crate) enum OpenAddress {
 }
 
 impl Misnamed {
-    pub(super) fn of(request: &Request) -> Self {
+    pub(super) fn of(request: &Request, lets_visitors_in: bool) -> Self {
         let host = request.headers().get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()).into_owned());
         let host = host.or_else(|| Some(request.uri().authority()?.to_string()));
         Self {
             host: host.unwrap_or_default().chars().take(100).collect(),
             is_own_server: request.extensions().get::<ConnectInfo<SocketAddr>>().is_some(),
+            lets_visitors_in,
         }
     }
 
@@ -123,8 +127,11 @@ impl Misnamed {
     }
 
     /// Where the caller is let in: under the first allowed name, with the port that it called, else on the address that the
-    /// console listens on. `None` where that is not known.
+    /// console listens on. `None` where that is not known, and where it is behind a proxy: it leads around that.
     pub(crate) fn open_address(&self, options: &ConsoleOptions) -> Option<OpenAddress> {
+        if !self.lets_visitors_in {
+            return None;
+        }
         if let Some(name) = options.allowed_hosts.iter().find(|name| !name.is_loopback()) {
             let scheme = if options.secure_cookies { "https" } else { "http" };
             let port = match name_and_port(&self.host).1 {
@@ -134,7 +141,9 @@ impl Misnamed {
             return Some(OpenAddress::Anywhere(format!("{scheme}://{}{port}", name.in_address())));
         }
         let listen = options.listen;
-        let is_known = self.is_own_server && !listen.ip().is_unspecified() && listen.port() != 0;
+        let is_behind_proxy =
+            !options.trusted_proxies.is_empty() || !options.base_path.is_empty() || options.secure_cookies;
+        let is_known = self.is_own_server && !is_behind_proxy && !listen.ip().is_unspecified() && listen.port() != 0;
         let address = || format!("http://{listen}");
         is_known.then(|| match listen.ip().is_loopback() {
             true => OpenAddress::HostOfConsole(address()),
@@ -233,7 +242,8 @@ mod tests {
     #[test]
     fn the_address_that_lets_visitors_in_is_an_allowed_name_or_the_one_that_the_console_listens_on() {
         let open = |host: &str, is_own_server: bool, options: &ConsoleOptions| {
-            Misnamed { host: host.to_owned(), is_own_server }.open_address(options)
+            let misnamed = Misnamed { host: host.to_owned(), is_own_server, lets_visitors_in: true };
+            misnamed.open_address(options)
         };
         let anywhere = |address: &str| Some(OpenAddress::Anywhere(address.to_owned()));
         let mut options = ConsoleOptions::default();
@@ -242,6 +252,9 @@ mod tests {
         assert_eq!(open("other.example:80", false, &options), None, "a server of the user's own listens elsewhere");
         options.listen = ([10, 0, 0, 5], 8899).into();
         assert_eq!(open("other.example", true, &options), anywhere("http://10.0.0.5:8899"));
+        options.trusted_proxies = vec!["10.0.0.1".parse().expect("a range")];
+        assert_eq!(open("other.example", true, &options), None, "it leads around the proxy");
+        options.trusted_proxies.clear();
         options.listen = ([10, 0, 0, 5], 0).into();
         assert_eq!(open("other.example", true, &options), None, "any free port");
         options.listen = ([0, 0, 0, 0], 8899).into();
@@ -249,6 +262,8 @@ mod tests {
         options.allowed_hosts =
             ["localhost", "jobs.example", "fd00::1"].map(|name| name.parse().expect("a name")).into();
         assert_eq!(open("other.example:8080", false, &options), anywhere("http://jobs.example:8080"));
+        let of_proxy = Misnamed { host: "other.example".to_owned(), is_own_server: true, lets_visitors_in: false };
+        assert_eq!(of_proxy.open_address(&options), None, "only the proxy lets anyone in");
         options.secure_cookies = true;
         assert_eq!(open("[fd00::2]", true, &options), anywhere("https://jobs.example"));
         options.allowed_hosts.remove(1);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
 use self::problems::problems_of;
@@ -108,6 +108,9 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
             document["paths"].get_mut(route.path).and_then(|path| path.get_mut(route.method.to_lowercase()));
         let Some(operation) = operation.and_then(Value::as_object_mut) else { continue };
         operation.insert("x-permission".to_owned(), permission(route.permission).into());
+        // Handlers of several modules have the same name.
+        operation.insert("operationId".to_owned(), operation_id(route).into());
+        add_path_parameters(operation, route.path);
         let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { continue };
         responses.remove("default");
         let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
@@ -121,6 +124,31 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
         }
     }
     document
+}
+
+/// A name that no other operation has: its method with the words of its path.
+fn operation_id(route: &Declared) -> String {
+    let path = route.path.trim_start_matches("/api/v1/");
+    let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    [route.method.to_lowercase().as_str()].into_iter().chain(words).collect::<Vec<_>>().join("_")
+}
+
+/// The parts of the path that a caller fills in.
+fn add_path_parameters(operation: &mut Map<String, Value>, path: &str) {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let is_number = |name: &str| name == "item";
+    let parameter = |name: &str| {
+        let schema =
+            if is_number(name) { json!({ "type": "integer", "minimum": 0 }) } else { json!({ "type": "string" }) };
+        json!({ "name": name, "in": "path", "required": true, "schema": schema })
+    };
+    let known = operation.entry("parameters").or_insert_with(|| json!([]));
+    let Some(known) = known.as_array_mut() else { return };
+    for name in names {
+        if !known.iter().any(|it| it["in"] == "path" && it["name"] == name) {
+            known.push(parameter(name));
+        }
+    }
 }
 
 fn permission(permission: Permission) -> String {

@@ -72,8 +72,16 @@ async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
         routes.map(|route| (route.method.to_owned(), route.path.to_owned())).collect();
     assert!(routes.len() > 20);
     assert_eq!(described, routes);
+    let mut ids = BTreeSet::new();
     for (method, path) in &described {
         let operation = &document["paths"][path][method.to_lowercase()];
+        let id = operation["operationId"].as_str().expect("it has a name");
+        assert!(ids.insert(id), "{id} is the name of two operations");
+        for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            let parameters = operation["parameters"].as_array().expect("parameters");
+            let is_that = |it: &Value| it["in"] == "path" && it["name"] == name && it["required"] == true;
+            assert_eq!(parameters.iter().filter(|it| is_that(it)).count(), 1, "{method} {path}: {name}");
+        }
         assert!(operation["x-permission"].is_string(), "{method} {path}");
         assert!(operation["responses"]["401"].is_object(), "{method} {path}");
     }

@@ -58,7 +58,12 @@ impl WhyPage {
     /// The command that answers the same.
     fn command(&self, past: &PastFire) -> String {
         let job = shell_word(self.head.job.as_str());
-        format!("elasticjob why {job} --at {}", format_rfc3339(past.fire, self.clock.zone))
+        let at = || format_rfc3339(past.fire, self.clock.zone);
+        // The command line would take a name that begins with a dash for an option.
+        match self.head.job.as_str().starts_with('-') {
+            true => format!("elasticjob why --at {} -- {job}", at()),
+            false => format!("elasticjob why {job} --at {}", at()),
+        }
     }
 }
 

@@ -91,14 +91,14 @@ async fn wait_streams(address: &str) {
 }
 
 /// How many streams were opened since the console started.
-fn opened_streams(metrics: &str) -> u64 {
+pub fn opened_streams(metrics: &str) -> u64 {
     let of_streams =
         |line: &&str| line.starts_with("elasticjob_console_http_requests_total{route=\"/r/{registry}/events\"");
     let count = |line: &str| line.rsplit(' ').next().and_then(|count| count.parse::<f64>().ok()).expect("a number");
     metrics.lines().filter(of_streams).map(count).sum::<f64>() as u64
 }
 
-async fn metrics(address: &str) -> String {
+pub async fn metrics(address: &str) -> String {
     let answer = reqwest::get(format!("{address}/metrics")).await.expect("the console answers");
     answer.text().await.expect("a text")
 }

@@ -76,12 +76,14 @@ impl Excuses {
         self.count("cancelled_without_failover", is_excused)
     }
 
-    /// Whether an item that was cancelled ran a later fire since: an instance that did not know yet that failover was switched
+    /// Whether an item that was cancelled ran for something else since: an instance that did not know yet that failover was switched
     /// on asked nobody to take the item over, and nobody can any more.
     pub(super) fn went_on(&mut self, tree: &Tree, parent: &JobName, of: RunOf, item: ShardingItem) -> bool {
         let last = job_data(tree, parent, &JobPath::fire(item)).and_then(|data| FireRecord::parse(&data).last);
-        let ran = last.filter(|begun| !begun.manual).map(|begun| begun.at);
-        let is_excused = matches!(of, RunOf::Fire(at) if ran > Some(at));
+        let is_excused = last.is_some_and(|last| match of {
+            RunOf::Fire(at) => !last.manual && last.at > at,
+            RunOf::Rerun(rerun) => last.rerun() != Some(rerun),
+        });
         self.count("cancelled_and_went_on", is_excused)
     }
 

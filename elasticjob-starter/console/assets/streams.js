@@ -3,8 +3,14 @@
 // when the stream opens: opened behind another one, or left while the answer was on its way.
 document.addEventListener('htmx:sse:after:connection', event => {
     const connection = event.detail.connection;
+    document.getElementById('logged-out').hidden = true;
     // The extension reads the stream only after this event.
     setTimeout(() => {
         if (document.hidden) connection.visibilityHandler?.();
     });
+});
+
+// The session has ended: what the page shows gets old. It is not left, as something may be typed in it.
+document.addEventListener('htmx:sse:error', event => {
+    if (event.detail.status === 401) document.getElementById('logged-out').hidden = false;
 });
