@@ -73,7 +73,7 @@ pub(super) async fn trigger(visitor: Visitor, body: String) -> Done {
     if all.is_disabled(job) {
         return Err(Refusal::conflict(format!("job '{name}' or its app is disabled: enable it first")));
     }
-    visitor.api.scheduler.follow(&name).await?;
+    visitor.api.scheduler.follow(&name, &all).await;
     visitor.api.scheduler.operations().trigger(&Target::Job(name)).await?;
     Ok(Json(true))
 }

@@ -177,18 +177,14 @@ impl Scheduler {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Waits until the job runs here as it is registered now, for five seconds at most: where it cannot start, another scheduler
-    /// may run it. A job that was registered anew is started anew, and what waits for the one before it, such as a manual
-    /// trigger, is lost with it.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the registrations cannot be read.
-    pub(crate) async fn follow(&self, name: &JobName) -> Result<(), StoreError> {
-        let wanted = self.store.registrations().await?.transient(name);
+    /// Waits until the job runs here as it is registered, for five seconds at most: where it cannot start, another scheduler may
+    /// run it. After a change of its registration the job is started again, and a manual trigger that waits for the one before
+    /// is lost with it.
+    pub(crate) async fn follow(&self, name: &JobName, registered: &Registrations) {
+        let wanted = registered.transient(name);
         let mut scheduled = self.scheduled.subscribe();
         let is_followed = scheduled.wait_for(|scheduled| scheduled.get(name) == wanted.as_ref());
         let _ = tokio::time::timeout(FOLLOWS, is_followed).await;
-        Ok(())
     }
 
     /// Asks the carrier again for everything that is waited for.
