@@ -7,6 +7,7 @@ mod verdict;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 pub(super) use self::transaction::begin_item;
 use self::transaction::{begin_transaction, refuse_items, take_trigger, takes_trigger};
@@ -159,8 +160,13 @@ fn check_clock(
     None
 }
 
-/// No item begins: writes which items are refused, takes the trigger, or notes that the fire was looked at.
+/// No item begins: writes which items are refused, takes the trigger, or notes that the fire was looked at. Whether the fire
+/// came by a clock far ahead, and is not to be refused, the server's time says.
 fn begin_nothing(engine: &mut JobEngine, now: Now, key: RunKey, mine: &[ShardingItem]) -> Result<Step, Unread> {
+    let refuses = engine.fires.open.as_ref().is_some_and(|open| !open.refused.is_empty());
+    if refuses && engine.suspects_clock(now, Duration::ZERO) {
+        return Ok(Step::Write(engine.ask_server_time()));
+    }
     let mut refusal = JobTransaction::new(&engine.job, &engine.mirror);
     refuse_items(engine, &mut refusal);
     let refusal = refusal.build();

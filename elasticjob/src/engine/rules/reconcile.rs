@@ -10,8 +10,10 @@ use crate::engine::planted::Bug;
 use crate::engine::state::leadership::IdleServers;
 use crate::registry::mirror::Unread;
 
-/// How long it gives way to a fire.
+/// How long it gives way to a fire that has come.
 const GIVES_WAY: Duration = Duration::from_secs(3);
+/// How long it does so where fire follows on fire.
+const GIVES_WAY_AT_MOST: Duration = Duration::from_secs(10);
 
 /// Lists the nodes of the job again. It forgets the basis of the last assignment, and that all marks were found to be
 /// of live runs. The rules that repair a fault at any other time repair it then.
@@ -28,10 +30,12 @@ pub(super) fn reconcile(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
         None => now.mono + interval / 2 + interval / 500 * u32::from(engine.identity.suffix % 250),
         Some(at) => at.min(now.mono + interval),
     };
+    // While another instance leads, the time does not pass here: the first fires of a new leader are looked at first, too.
+    let at = if engine.leadership.term.is_none() { at.max(now.mono) } else { at };
     engine.leadership.reconcile_at = Some(at);
-    let has_fire = engine.fires.open.as_ref().is_some_and(|open| !open.looked);
-    let is_time = now.mono >= if has_fire { at + GIVES_WAY } else { at };
-    let Some(leadership) = engine.leadership.term.as_mut().filter(|_| is_time) else { return Ok(Step::Pass) };
+    let fire = engine.fires.open.as_ref().filter(|open| !open.looked);
+    let due = fire.map_or(at, |open| (at.max(open.since) + GIVES_WAY).min(at + GIVES_WAY_AT_MOST));
+    let Some(leadership) = engine.leadership.term.as_mut().filter(|_| now.mono >= due) else { return Ok(Step::Pass) };
     leadership.basis = None;
     leadership.idle_servers = IdleServers::Unknown;
     engine.leadership.reconcile_at = Some(now.mono + interval);

@@ -72,6 +72,30 @@ fn a_fire_that_has_come_is_looked_at_before_everything_is_listed() {
 }
 
 #[test]
+fn a_new_leader_looks_at_its_first_fire_before_it_lists_everything() {
+    let configuration = JobConfiguration::builder("job", 2).cron("0 * * * * ?").reconcile_interval_minutes(1);
+    let mut group = Group::settled(2, &configuration.build().unwrap());
+    for at in [41_000, 101_000] {
+        group.run_until(at);
+        let owners = group.owners(2);
+        (0..).zip(owners).for_each(|(item, owner)| group.end_items(owner.unwrap(), &[item]));
+    }
+    group.run_until(159_000);
+    let leader = group.hosts.iter().position(|host| host.engine.status().leader).unwrap();
+    let other = 1 - leader;
+    group.hosts[other].notices.clear();
+    // The session of the leader ends just after the fire. The time to reconcile lies long back by then.
+    group.sleep_until(160_200);
+    group.kill(leader);
+    group.run_until(165_000);
+    let told = |is: fn(&Notice) -> bool| group.hosts[other].notices.iter().position(is);
+    let begun = told(|notice| matches!(notice, Notice::Begun { .. }));
+    let reconciling = told(|notice| *notice == Notice::Reconciling);
+    assert!(told(|notice| matches!(notice, Notice::Elected)).is_some() && begun.is_some());
+    assert!(reconciling.is_none_or(|at| begun < Some(at)), "{:?}", group.hosts[other].notices);
+}
+
+#[test]
 fn an_instance_that_goes_by_an_older_total_count_asks_for_no_items_that_are_gone() {
     let mut group = Group::settled(2, &every_five(3));
     group.disconnect(1);

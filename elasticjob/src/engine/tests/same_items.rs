@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::group::{EPOCH, Group, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder, wire};
+use crate::engine::state::clock::ClockCheck;
 use crate::engine::{DependencyRecord, Event, ListenerSpec, Notice, OnceTimeouts, ParentItem, ParentView};
 use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, Hook, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -266,6 +267,33 @@ fn a_fire_that_falls_into_a_run_is_made_up_for_item_by_item() {
     group.run_until(41_000);
     assert_eq!((begun(&group).len(), record(&group, 1).through), (3, Some(NEXT)), "it is skipped");
     assert!(!group.exists(&JobPath::Item(1, ItemNode::Misfire)));
+}
+
+#[test]
+fn a_missed_fire_is_refused_once_by_an_instance_that_does_not_know_the_time_of_the_server() {
+    let configuration = after(2).max_time_diff_seconds(1).build().unwrap();
+    let mut group = Group::settled(2, &configuration);
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, WELL), (AT, WELL)]);
+    group.run_until(11_000);
+    let (leads, owners) = (leader(&group), group.owners(2));
+    let missing = owners.iter().position(|owner| *owner != Some(leads)).unwrap();
+    let ends = |end| [0, 1].map(|item| (NEXT, if item == missing { end } else { WELL }));
+    learn(&mut group, &ends(RUNS));
+    group.kill(owners[missing].unwrap());
+    let newcomer = group.join("10.0.0.3", &configuration);
+    group.run_until(12_000);
+    let missed = JobPath::Item(missing as ShardingItem, ItemNode::Misfire);
+    assert_eq!((group.owners(2)[missing], group.exists(&missed)), (Some(newcomer), true));
+    // The answer to its registration was lost.
+    group.hosts[newcomer].engine.clock = ClockCheck::default();
+    learn(&mut group, &ends(BADLY));
+    group.run_until(13_000);
+    let is_refused =
+        |notice: &&Notice| matches!(notice, Notice::Skipped { reason: SkipReason::ItemDependencyNotMet { .. }, .. });
+    assert_eq!(notices(&group).filter(is_refused).count(), 1);
+    let through = record(&group, missing as ShardingItem).through;
+    assert_eq!((through, group.exists(&missed)), (Some(NEXT), false));
 }
 
 #[test]

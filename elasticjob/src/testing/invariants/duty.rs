@@ -57,6 +57,8 @@ pub(super) struct Duties {
     group: Option<Group>,
     /// The longest delays of the network, with the time when they were there last.
     slow: (Millis, Millis),
+    /// Until when the leader may have been busy with nodes of nobody.
+    foreign_until: Millis,
     looked_at: BTreeSet<(i64, ShardingItem)>,
     excused: BTreeMap<(i64, ShardingItem), Cause>,
 }
@@ -119,6 +121,9 @@ impl Duties {
         self.look_at_hosts(scene, latency, lagging, settle);
         let group = self.group.take().filter(|group| group.is_of(scene)).unwrap_or_else(|| Group::read(scene));
         // With static sharding an item stays with an owner that is gone; a new item waits for its first one.
+        if group.is_any_foreign {
+            self.foreign_until = now + settle;
+        }
         let is_assigned = if scene.shape.static_sharding { group.all_owned } else { group.all_live };
         let is_unassigned = group.is_requested || !is_assigned;
         self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
@@ -184,7 +189,7 @@ impl Duties {
                 continue;
             }
             // Lost runs go first, and what is known of them may have to be read again.
-            let need = if group.is_any_lost { 2 * need } else { need };
+            let need = if group.is_any_lost || now < self.foreign_until { 2 * need } else { need };
             if wall - at.max(well_from) < need {
                 self.excused.entry((at, item)).or_insert(Cause::Slow);
             } else if self.looked_at.insert((at, item)) {

@@ -67,6 +67,8 @@ struct Recorded {
     session: Option<SessionId>,
     /// It began, or was cut off, with failover on for the instance that wrote it: then it is taken over.
     is_taken_over: bool,
+    /// An operator cancelled it, which may have come before it was started.
+    is_cancelled: bool,
 }
 
 /// What an instance ran before its time, by a clock that was ahead.

@@ -19,6 +19,8 @@ pub(super) struct Group {
     pub(super) all_owned: bool,
     /// Some item waits to be taken over.
     pub(super) is_any_lost: bool,
+    /// Some trigger is of no instance: the leader deletes it, and what is below it, before it begins a fire.
+    pub(super) is_any_foreign: bool,
     pub(super) items: Vec<ItemNodes>,
 }
 
@@ -44,6 +46,7 @@ impl Group {
             is_requested: [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path)),
             all_live: items.iter().all(is_live),
             all_owned: items.iter().all(|item| item.owner().is_some()),
+            is_any_foreign: scene.children(&JobPath::Triggers).iter().any(|id| !online.contains(id)),
             is_any_lost: !scene.children(&JobPath::FailoverItems).is_empty(),
             items,
         }

@@ -117,6 +117,11 @@ impl MadeUp {
                 }
                 Ok(())
             }
+            // The clock leapt over it, back into a run of the same fire: an item that is added then is begun for it too.
+            Observation::Notice { notice: Notice::Missed { until, .. }, .. } => {
+                self.missed.insert(*until);
+                Ok(())
+            }
             // The last of the items of a fire that takes several transactions: the next fire came before theirs, and waits for
             // the others.
             Observation::Notice {

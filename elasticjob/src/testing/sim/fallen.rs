@@ -30,6 +30,11 @@ impl Fallen {
     pub fn instance(&self) -> &InstanceId {
         self.clean_up.instance()
     }
+
+    /// The engine that comes, if the process goes on.
+    pub(super) fn next(&self) -> Option<&JobEngine> {
+        self.next.as_deref()
+    }
 }
 
 impl World {

@@ -44,15 +44,18 @@ impl World {
         self.tree = Tree::new(self.tree.last_zxid());
         self.tree.open_session(OPERATOR, Duration::from_secs(1_000_000));
         let now = self.now;
-        // What an instance has heard last is written again. It may have missed that monitoring was switched.
+        // What an instance has heard last is written again: it may have missed that monitoring was switched. One that has heard
+        // nothing yet, as its engine is new, writes what its program was started with.
         let monitored = self.shape.monitored;
-        let engines = self.hosts.iter().filter_map(|host| match &host.process.as_ref()?.program {
-            Program::Engine(engine) => Some(engine),
-            Program::Fallen(_) | Program::Java(_) => None,
+        let programs = self.hosts.iter().filter_map(|host| Some(&host.process.as_ref()?.program));
+        let mut engines = programs.filter_map(|program| match program {
+            Program::Engine(engine) => Some(&**engine),
+            Program::Fallen(fallen) => fallen.next(),
+            Program::Java(_) => None,
         });
-        let is_known = engines
-            .filter_map(|engine| engine.configuration())
-            .all(|configuration| configuration.monitor_execution() == monitored);
+        let is_known = engines.all(|engine| {
+            engine.configuration().unwrap_or_else(|| engine.local_configuration()).monitor_execution() == monitored
+        });
         self.each_invariants(|invariants| invariants.data_lost(now, is_known));
         let at = now + 2 * self.session_timeout + 5_000;
         self.at(at, Happening::LookForLoss);

@@ -28,7 +28,8 @@ impl Accounted {
                 let before = before.filter(|before| (before.state, before.session) == (state, session));
                 let is_taken_over =
                     keeps(scene, transaction, item) || before.is_some_and(|before| before.is_taken_over);
-                self.recorded.insert((begun.at, item), Recorded { state, session, is_taken_over });
+                let is_cancelled = begun.cancel.is_some();
+                self.recorded.insert((begun.at, item), Recorded { state, session, is_taken_over, is_cancelled });
             }
         }
     }
@@ -118,7 +119,7 @@ impl Accounted {
 
     /// Whether the record of the item said that it was begun for this fire, and the session of the instance that began it
     /// has ended, or that instance leaves and had no answer to its begin: nothing tells that from a run that was lost. With
-    /// failover, then and now, it is taken over.
+    /// failover, then and now, it is taken over. What an operator cancelled before it was started is over.
     fn was_cut_off(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
         let lives = |session: SessionId| {
             let is_of = |host: &Host| host.process.as_ref().is_some_and(|process| process.session == Some(session));
@@ -129,7 +130,8 @@ impl Accounted {
             match recorded.state {
                 FireState::Cancelled => true,
                 FireState::Running => !recorded.session.is_some_and(lives),
-                FireState::Succeeded | FireState::Failed | FireState::NotRun => false,
+                FireState::Failed => recorded.is_cancelled,
+                FireState::Succeeded | FireState::NotRun => false,
             }
         })
     }

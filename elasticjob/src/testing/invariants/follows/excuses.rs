@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::ends::{Ends, RunOf};
-use super::{job_data, job_node};
+use super::{exists, is_owner_online, job_data, job_node, owner_of};
 use crate::config::{JobConfiguration, wire};
 use crate::fire::{FireRecord, FireState};
 use crate::ident::{JobName, ShardingItem};
@@ -100,6 +100,17 @@ impl Excuses {
         let elected = job_node(tree, child, &JobPath::LeaderInstance).map(|node| node.stat.ctime);
         let is_excused = self.deleted.get(&item).is_some_and(|deleted| elected >= Some(*deleted));
         self.count("removed_before_the_leader_looked", is_excused)
+    }
+
+    /// Whether the trigger of an item's owner still waits, as a once-listener does without a bound: with static sharding nobody
+    /// runs the items of an instance that is gone, and the round of the fire before waits for them.
+    pub(super) fn waits_in_round(&mut self, tree: &Tree, child: &JobName, item: ShardingItem, total: u32) -> bool {
+        let config = job_data(tree, child, &JobPath::Config).and_then(|data| wire::from_yaml(child, &data).ok());
+        let may_wait =
+            config.is_some_and(|config| config.static_sharding() && config.listener_types().next().is_some());
+        let waits = owner_of(tree, child, item).is_some_and(|owner| exists(tree, child, &JobPath::Trigger(owner)));
+        let is_excused = may_wait && waits && (0..total).any(|other| !is_owner_online(tree, child, other));
+        self.count("waits_in_round", is_excused)
     }
 
     fn count(&mut self, excuse: &'static str, is_excused: bool) -> bool {

@@ -98,7 +98,7 @@ impl Follows {
     }
 
     /// A stretch without faults is over.
-    pub(super) fn check_reruns_complete(&self, now: Millis, total: u32, tree: &Tree) -> Result<(), String> {
+    pub(super) fn check_reruns_complete(&mut self, now: Millis, total: u32, tree: &Tree) -> Result<(), String> {
         let Some(since) = self.calm_since else { return Ok(()) };
         let decided = job_data(tree, &self.child, &JobPath::Dependencies);
         let decided = decided.and_then(|data| DependencyRecord::parse(&data));
@@ -117,7 +117,9 @@ impl Follows {
             let is_settled = |item: &ShardingItem| known.begun.contains(item) || known.ran_elsewhere.contains(item);
             for item in (0..total).filter(|item| !is_settled(item)) {
                 let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
-                if !is_disabled && is_owner_online(tree, &self.child, item) {
+                let is_free = is_owner_online(tree, &self.child, item)
+                    && !self.excuses.waits_in_round(tree, &self.child, item, total);
+                if !is_disabled && is_free {
                     return Err(format!("item {item} of job '{}' was not begun for {rerun:?}", self.child));
                 }
             }
