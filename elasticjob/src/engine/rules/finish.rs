@@ -102,8 +102,13 @@ fn write_end(
         txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
     }
     // What an operator cancelled is over, also where the shutdown cut it off before that.
-    if record.as_ended(end).state.is_unfinished() && engine.configuration.is_failover_on() {
-        txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
+    if record.as_ended(end).state.is_unfinished() {
+        if engine.configuration.is_failover_on() {
+            txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
+        } else {
+            // An instance that has not heard yet that failover was switched on would leave the item to nobody.
+            engine.guard_configuration(txn)?;
+        }
     }
     Ok(Written::Now)
 }

@@ -226,6 +226,22 @@ fn an_item_that_a_shutdown_cuts_off_is_handed_over() {
 }
 
 #[test]
+fn what_a_shutdown_cuts_off_is_handed_over_by_an_instance_that_has_not_heard_that_failover_is_on() {
+    let mut group = Group::settled(2, &with_failover(2, false));
+    group.run_until(5_000);
+    let (leaver, survivor) = (runner(&group, 0), runner(&group, 1));
+    group.hosts[survivor].clear();
+    let mut switched_on = Transaction::new();
+    let configuration = wire::to_yaml(&with_failover(2, true));
+    switched_on.set(JobPath::Config.absolute(&job()), configuration.as_str(), None);
+    group.operate(&switched_on, true);
+    group.tell(leaver, Event::Shutdown { grace: Duration::ZERO });
+    group.cut_off_items(leaver, &[0]);
+    group.run_until(7_000);
+    assert_eq!(group.starts(survivor), [(FIRST, FAILOVER, vec![0])]);
+}
+
+#[test]
 fn what_was_cut_off_is_taken_over_before_its_new_owner_makes_up_for_a_later_fire() {
     let mut group = settled(3, 3);
     group.run_until(5_000);

@@ -126,9 +126,16 @@ impl Duties {
         }
         let is_assigned = if scene.shape.static_sharding { group.all_owned } else { group.all_live };
         let is_unassigned = group.is_requested || !is_assigned;
-        self.unassigned_since = is_unassigned.then(|| self.unassigned_since.unwrap_or(now));
-        if std::mem::take(&mut self.is_configured) {
+        let is_configured = std::mem::take(&mut self.is_configured);
+        // Instances that went by another total count did not miss these items before.
+        let unassigned_since = self.unassigned_since.filter(|_| !is_configured);
+        self.unassigned_since = is_unassigned.then(|| unassigned_since.unwrap_or(now));
+        if is_configured {
             let wall = latest_wall(scene);
+            // Some may be new.
+            for item in 0..scene.total {
+                self.items.entry(item).or_default();
+            }
             // An engine that runs meanwhile may have decided by what was there before.
             let is_any_up = scene.hosts.iter().any(|host| host.process.is_some());
             let starts_anew = std::mem::take(&mut self.decides_anew) || !self.is_noted || is_any_up;

@@ -159,8 +159,7 @@ impl Follows {
             return Err(format!("item {item} of job '{parent}' still runs"));
         }
         let is_taken_over = state == FireState::Cancelled && self.excuses.is_failover_on();
-        let is_over = |excuses: &mut Excuses| excuses.is_given_up(of, item) || excuses.went_on(tree, parent, of, item);
-        if is_taken_over && !is_former && !is_over(&mut self.excuses) {
+        if is_taken_over && !is_former && !self.excuses.is_given_up(of, item) {
             return Err(format!("item {item} of job '{parent}' was cancelled, and is to be taken over"));
         }
         let has_failed = self.when == When::Succeeded && state == FireState::Failed;

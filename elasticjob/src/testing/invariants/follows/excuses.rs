@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::ends::{Ends, RunOf};
 use super::{exists, is_owner_online, job_data, job_node, owner_of};
 use crate::config::{JobConfiguration, wire};
-use crate::fire::{FireRecord, FireState};
+use crate::fire::FireState;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
@@ -21,8 +21,10 @@ pub(super) struct Excuses {
     written: Option<Zxid>,
     /// All that were in force, with the time from which on they were not any more. An unusable one changes nothing.
     configurations: Vec<(Arc<JobConfiguration>, Option<i64>)>,
-    /// Runs that were cancelled, and were so while failover was off: they count as ended, and an instance that has not seen
-    /// the switch may take them over all the same.
+    /// The one in the registry cannot be used: each instance goes by the last one that it could use.
+    is_unusable: bool,
+    /// Runs that were cancelled, and were so while failover was off, or may have been for the instance that wrote it: they
+    /// count as ended, and an instance that has not seen the switch may take them over all the same.
     given_up: BTreeSet<(RunOf, ShardingItem)>,
     /// When the records of items were deleted that the job has no more.
     deleted: BTreeMap<ShardingItem, i64>,
@@ -36,7 +38,9 @@ impl Excuses {
         if self.written.replace(node.stat.mzxid) == Some(node.stat.mzxid) {
             return;
         }
-        let Ok(configuration) = wire::from_yaml(job, &node.data) else { return };
+        let configuration = wire::from_yaml(job, &node.data);
+        self.is_unusable = configuration.is_err();
+        let Ok(configuration) = configuration else { return };
         if let Some((_, until)) = self.configurations.last_mut() {
             *until = Some(EPOCH + now as i64);
         }
@@ -48,7 +52,7 @@ impl Excuses {
 
     /// An item of the job ended its run so.
     pub(super) fn ended(&mut self, of: RunOf, item: ShardingItem, state: FireState) {
-        if state == FireState::Cancelled && !self.is_failover_on() {
+        if state == FireState::Cancelled && (self.is_unusable || !self.is_failover_on()) {
             self.given_up.insert((of, item));
         }
     }
@@ -74,17 +78,6 @@ impl Excuses {
     pub(super) fn is_given_up(&mut self, of: RunOf, item: ShardingItem) -> bool {
         let is_excused = self.given_up.contains(&(of, item));
         self.count("cancelled_without_failover", is_excused)
-    }
-
-    /// Whether an item that was cancelled ran for something else since: an instance that did not know yet that failover was switched
-    /// on asked nobody to take the item over, and nobody can any more.
-    pub(super) fn went_on(&mut self, tree: &Tree, parent: &JobName, of: RunOf, item: ShardingItem) -> bool {
-        let last = job_data(tree, parent, &JobPath::fire(item)).and_then(|data| FireRecord::parse(&data).last);
-        let is_excused = last.is_some_and(|last| match of {
-            RunOf::Fire(at) => !last.manual && last.at > at,
-            RunOf::Rerun(rerun) => last.rerun() != Some(rerun),
-        });
-        self.count("cancelled_and_went_on", is_excused)
     }
 
     /// Whether the job had no fire at this time any more at some time since: it is not known then how it ended.
