@@ -1,7 +1,7 @@
 //! Metrics of the jobs of a program, for Prometheus: see `docs/guide/metrics.md`.
 
-mod center;
 mod job;
+mod observed_center;
 mod series;
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ mod tests;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-pub(crate) use center::ObservedCenter;
+pub(crate) use observed_center::ObservedCenter;
 pub(crate) use series::Series;
 
 /// The version of [`Router`] is that of this crate.

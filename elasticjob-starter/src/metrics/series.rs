@@ -13,9 +13,9 @@ use elasticjob::trace::Tracing;
 use elasticjob_openmetrics::{Labels, Page};
 use tokio::sync::watch;
 
-use super::center::RegistrySeries;
 use super::job::{JobSeries, RESULTS, SOURCES};
 use super::locked;
+use super::observed_center::RegistrySeries;
 
 /// The name under which the jobs are counted that have no series of their own.
 const OTHER: &str = "_other";

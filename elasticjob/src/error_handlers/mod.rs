@@ -2,9 +2,9 @@
 
 #[cfg(feature = "email")]
 mod email;
-mod simple;
 #[cfg(feature = "http")]
 mod webhook;
+mod without_options;
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ impl ErrorHandlers {
         let mut handlers =
             Self::with_features("error handler", &[("EMAIL", "email"), ("WECHAT", "http"), ("DINGTALK", "http")]);
         let all = [
-            AnyJobErrorHandler::new(simple::Log),
-            AnyJobErrorHandler::new(simple::Throw),
-            AnyJobErrorHandler::new(simple::Ignore),
+            AnyJobErrorHandler::new(without_options::Log),
+            AnyJobErrorHandler::new(without_options::Throw),
+            AnyJobErrorHandler::new(without_options::Ignore),
             #[cfg(feature = "email")]
             AnyJobErrorHandler::new(email::Email),
             #[cfg(feature = "http")]

@@ -55,6 +55,9 @@ pub(super) fn most_lost_percent(job: &JobPlan) -> usize {
     }
 }
 
+/// The same of manual triggers. One that waits for an instance is lost with it where the instance has not taken it yet.
+pub(super) const MOST_LOST_TRIGGERS_PERCENT: usize = 30;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::actor::Actor;
-use super::jobs::{is_far_apart, most_lost_percent};
-use crate::records::{Expected, History, Takeover, Verdict, beside_java, takeovers};
+use super::jobs::{MOST_LOST_TRIGGERS_PERCENT, is_far_apart, most_lost_percent};
+use crate::records::{Expected, History, TRIGGERS, Takeover, Verdict, beside_java, takeovers};
 use crate::worker::JobPlan;
 
 /// How many percent of the items of all fires may have no better excuse than that something was done to the group.
@@ -135,15 +135,18 @@ fn expected(job: &JobPlan, from_us: i64, until_us: i64) -> Expected {
     Expected { job: job.name.clone(), items: job.items, fires_ms, until_ms, survives }
 }
 
-/// What is wrong although each item for itself has an excuse: faults cost too much of a job, or too much is not looked at.
+/// What is wrong although each item for itself has an excuse: faults cost too much of a job, or of the manual triggers, or too
+/// much is not looked at.
 fn beyond(verdict: &Verdict, jobs: &[JobPlan]) -> Vec<String> {
-    let of_jobs = jobs.iter().filter_map(|job| Some((job, verdict.jobs.get(&job.name)?)));
-    let too_many = of_jobs.filter(|(job, account)| {
-        account.lost_to_fault > MOST_ANYHOW && account.lost_to_fault * 100 > account.fires * most_lost_percent(job)
+    let of_jobs = jobs.iter().map(|job| (job.name.as_str(), most_lost_percent(job)));
+    let bounds = of_jobs.chain([(TRIGGERS, MOST_LOST_TRIGGERS_PERCENT)]);
+    let accounts = bounds.filter_map(|(of, most)| Some((of, verdict.jobs.get(of)?, most)));
+    let too_many = accounts.filter(|(_, account, most)| {
+        account.lost_to_fault > MOST_ANYHOW && account.lost_to_fault * 100 > account.fires * most
     });
-    let too_many = too_many.map(|(job, account)| {
-        let (lost, fires, most) = (account.lost_to_fault, account.fires, most_lost_percent(job));
-        format!("faults cost {} {lost} of {fires} items of fires, more than {most} %", job.name)
+    let too_many = too_many.map(|(of, account, most)| {
+        let (lost, fires) = (account.lost_to_fault, account.fires);
+        format!("faults cost {lost} of {fires} items of fires of {of}, more than {most} %")
     });
     let blind = verdict.not_looked_at * 100 > verdict.fires * NOT_LOOKED_AT_PERCENT;
     let blind = blind.then(|| format!("more than {NOT_LOOKED_AT_PERCENT} % of the items of fires are not looked at"));
@@ -181,4 +184,23 @@ fn percentiles(values: impl Iterator<Item = i64>) -> Value {
         values.get(((values.len().max(1) - 1) as f64 * part).round() as usize).map(|us| *us as f64 / 1_000.0)
     };
     json!({ "p50": at(0.5), "p99": at(0.99), "max": at(1.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::Account;
+
+    #[test]
+    fn what_faults_cost_of_a_job_and_of_the_triggers_has_a_bound() {
+        let jobs = super::super::jobs::jobs();
+        let of = |name: &str, lost_to_fault, fires| {
+            let jobs_of = BTreeMap::from([(name.to_owned(), Account { fires, lost_to_fault })]);
+            beyond(&Verdict { fires, jobs: jobs_of, ..Verdict::default() }, &jobs).len()
+        };
+        assert_eq!([of("half-minute", 5, 100), of("half-minute", 6, 100)], [0, 1]);
+        assert_eq!([of(TRIGGERS, 30, 100), of(TRIGGERS, 31, 100), of(TRIGGERS, 4, 5)], [0, 1, 0]);
+        let blind = Verdict { fires: 100, not_looked_at: 16, ..Verdict::default() };
+        assert_eq!(beyond(&blind, &jobs).len(), 1);
+    }
 }

@@ -12,10 +12,10 @@ mod follows;
 mod group;
 mod java_peer;
 mod leadership;
+mod left_behind;
+mod lost_runs_settled;
 mod misfire;
 pub mod names;
-mod no_leftovers;
-mod nothing_left;
 mod once_listeners;
 mod one_owner;
 mod punctual;
@@ -211,7 +211,7 @@ pub struct Invariants {
     switched_at: Option<Millis>,
     kept: static_sharding::Kept,
     made_up: misfire::MadeUp,
-    nothing_left: nothing_left::NothingLeft,
+    left_behind: left_behind::LeftBehind,
     once: once_listeners::Once,
     punctual: punctual::Punctual,
     reruns: reruns::Reruns,
@@ -242,7 +242,7 @@ impl Invariants {
             switched_at: Some(0),
             kept: static_sharding::Kept::default(),
             made_up: misfire::MadeUp::default(),
-            nothing_left: nothing_left::NothingLeft::default(),
+            left_behind: left_behind::LeftBehind::default(),
             once: once_listeners::Once::default(),
             punctual: punctual::Punctual::default(),
             reruns: reruns::Reruns::default(),
@@ -379,7 +379,7 @@ impl Invariants {
         self.begun_once.check(&scene, observation).map_err(|why| format!("{}: {why}", names::BEGUN_ONCE))?;
         self.cancelled.check(&scene, observation).map_err(|why| format!("cancelled by an operator: {why}"))?;
         self.reruns.check(&scene, observation).map_err(|why| format!("run again: {why}"))?;
-        no_leftovers::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
+        lost_runs_settled::check(&scene, observation).map_err(|why| format!("nothing lost is left: {why}"))?;
         // Static sharding assigns at the first fire, and the job before it may have none that counts.
         if is_scheduled || !self.shape.static_sharding {
             self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
@@ -399,7 +399,7 @@ impl Invariants {
             self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
             self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;
         }
-        self.nothing_left.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
+        self.left_behind.check(&scene, observation).map_err(|why| format!("nothing left behind: {why}"))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn check(history: &History, triggers: &[ExpectedTrigger], verdict: &m
 }
 
 /// Where triggers are counted among the jobs.
-pub(super) const TRIGGERS: &str = "manual triggers";
+pub const TRIGGERS: &str = "manual triggers";
 
 impl ExpectedTrigger {
     fn is_of(&self, scheduled_ms: i64) -> bool {

@@ -90,3 +90,58 @@ impl Cause {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Bug;
+
+    /// Each cause with the next one, so that none is left out.
+    fn next(cause: Cause) -> Option<Cause> {
+        Some(match cause {
+            Cause::NoInstance => Cause::Unassigned,
+            Cause::Unassigned => Cause::OwnerGone,
+            Cause::OwnerGone => Cause::Orphaned,
+            Cause::Orphaned => Cause::Static,
+            Cause::Static => Cause::EngineGone,
+            Cause::EngineGone => Cause::Frozen,
+            Cause::Frozen => Cause::Cut,
+            Cause::Cut => Cause::Unregistered,
+            Cause::Unregistered => Cause::Leaving,
+            Cause::Leaving => Cause::ServerDisabled,
+            Cause::ServerDisabled => Cause::ItemDisabled,
+            Cause::ItemDisabled => Cause::AnswerLost,
+            Cause::AnswerLost => Cause::Clock,
+            Cause::Clock => Cause::Assignment,
+            Cause::Assignment => Cause::Configuration,
+            Cause::Configuration => Cause::NewItem,
+            Cause::NewItem => Cause::RegisteredSince,
+            Cause::RegisteredSince => Cause::TooLate,
+            Cause::TooLate => Cause::CutOff,
+            Cause::CutOff => Cause::Busy,
+            Cause::Busy => Cause::Unheard,
+            Cause::Unheard => Cause::Slow,
+            Cause::Slow => Cause::Java,
+            Cause::Java => Cause::Unseen,
+            Cause::Unseen => Cause::Disturbed,
+            Cause::Disturbed => return None,
+        })
+    }
+
+    #[test]
+    fn the_page_names_planted_bugs_for_every_excuse() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/development.md");
+        let page = std::fs::read_to_string(page).expect("the page");
+        let (_, table) = page.split_once("| excuse | bugs |").expect("the table");
+        let (table, _) = table.split_once("\n\n").expect("its end");
+        let mut rows = table.lines().skip(2).filter_map(|row| row.strip_prefix("| ")?.split_once(" | "));
+        let all = std::iter::successors(Some(Cause::NoInstance), |cause| next(*cause));
+        for name in all.map(Cause::name) {
+            assert!(rows.clone().any(|(excuses, _)| excuses.contains(&format!("`{name}`"))), "{name}");
+        }
+        let bugs = rows.by_ref().flat_map(|(_, bugs)| bugs.split('`').skip(1).step_by(2));
+        for bug in bugs {
+            assert!(Bug::ALL.iter().any(|(known, _)| *known == bug), "{bug}");
+        }
+    }
+}

@@ -12,12 +12,12 @@ use crate::registry::SessionId;
 use crate::registry::layout::{ItemNode, JobPath};
 
 #[derive(Debug, Default)]
-pub(super) struct NothingLeft {
+pub(super) struct LeftBehind {
     /// Items of which runs were left behind.
     abandoned: BTreeSet<ShardingItem>,
 }
 
-impl NothingLeft {
+impl LeftBehind {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
             Observation::Left { host, session, abandoned } => {
