@@ -143,7 +143,7 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
     .to_string())
 }
 
-/// Jobs of which none is due: what the server gets are their pings.
+/// Jobs of which none is due: what the server gets are their pings. Each tenth one runs after the one before it.
 async fn start(
     arguments: &Arguments,
     environment: &JobEnvironment,
@@ -153,7 +153,12 @@ async fn start(
     let registry = environment.connect_zookeeper(configuration).await?;
     let mut jobs = Vec::new();
     for number in 0..arguments.jobs {
-        let job = JobConfiguration::builder(format!("job-{number}"), arguments.items).cron("0 0 0 1 1 ?").build()?;
+        let job = JobConfiguration::builder(format!("job-{number}"), arguments.items);
+        let job = match number % 10 {
+            9 => job.depends_on([format!("job-{}", number - 1)]),
+            _ => job.cron("0 0 0 1 1 ?"),
+        };
+        let job = job.build()?;
         jobs.push(ScheduleJobBootstrap::new(environment, registry.clone(), job, item_handler(async |_| {}))?);
     }
     for together in jobs.chunks_mut(STARTED_TOGETHER) {
@@ -162,7 +167,8 @@ async fn start(
     Ok(jobs)
 }
 
-/// Four rows of five are runs, one is a state of a run. Of a hundred runs one failed.
+/// Of twenty rows sixteen are runs, three are states of runs, and one is a decision. Of a hundred runs one failed, and of a hundred
+/// decisions one is of an operator.
 async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
     RdbTracingStorage::connect(&DataSource::new(database.url())?, RdbOptions::default()).await?;
     let (jobs, items) = (arguments.jobs, u64::from(arguments.items));
@@ -189,7 +195,8 @@ async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), 
             ))
             .await;
     }
-    let states = arguments.rows - runs;
+    let decisions = arguments.rows / 20;
+    let states = arguments.rows - runs - decisions;
     for from in (0..states).step_by(WRITTEN_TOGETHER as usize) {
         let rows = columns(from, states);
         database
@@ -197,6 +204,18 @@ async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), 
                 "INSERT INTO JOB_STATUS_TRACE_LOG SELECT 'state-' || k, job, '', job || '@-@' || item, '192.0.2.1', 'READY', \
                  item::text, 'TASK_FINISHED', '', to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'run-' || k, at, \
                  '192.0.2.1@-@1', 'a-' || k FROM {rows}"
+            ))
+            .await;
+    }
+    for from in (0..decisions).step_by(WRITTEN_TOGETHER as usize) {
+        let rows = columns(from, decisions);
+        database
+            .execute(format!(
+                "INSERT INTO JOB_DECISION_LOG SELECT 'decision-' || k, job, at, \
+                 CASE WHEN k % 100 = 99 THEN 'OPERATOR' ELSE 'SKIPPED' END, at, NULL, item::text, '192.0.2.1@-@1', NULL, \
+                 CASE WHEN k % 100 = 99 THEN 'disk full' ELSE 'it still runs for an earlier fire' END, \
+                 CASE WHEN k % 100 = 99 \
+                 THEN '{{\"actor\":\"alice\",\"action\":\"disable-item\",\"outcome\":\"done\"}}' ELSE '{{}}' END FROM {rows}"
             ))
             .await;
     }
@@ -241,23 +260,37 @@ async fn addresses(
     let api = "/api/v1/registries/default";
     let fires: Value = serde_json::from_str(&fetch(client, &format!("{address}{api}/jobs/{job}/fires")).await?)?;
     let fire = latest(&fires).ok_or_else(|| format!("no fire of {job} is known: {fires}"))?;
+    let servers: Value = serde_json::from_str(&fetch(client, &format!("{address}{api}/servers")).await?)?;
+    let server = servers[0]["server"].as_str().ok_or_else(|| format!("no server is known: {servers}"))?;
+    let following = format!("/r/default/jobs/job-{}", 9.min(arguments.jobs - 1));
     Ok(vec![
         ("overview", "/r/default".to_owned()),
         ("jobs", "/r/default/jobs".to_owned()),
         ("jobs, searched", "/r/default/jobs?q=job-4".to_owned()),
         ("job, now", of_job.clone()),
         ("job, why", format!("{of_job}/why")),
+        ("job, why at a fire", format!("{of_job}/why?at={fire}")),
         ("job, runs", format!("{of_job}/runs")),
         ("fire", format!("{of_job}/runs/{fire}")),
         ("job, schedule", format!("{of_job}/schedule")),
         ("job, configuration", format!("{of_job}/configuration")),
+        ("job, its changes", format!("{of_job}/configuration/history")),
+        ("job, graph", format!("{following}/graph")),
+        ("job, dump", format!("{of_job}/dump")),
+        ("graph of all jobs", "/r/default/graph".to_owned()),
         ("timeline of 24 hours", "/r/default/timeline?span=24h".to_owned()),
         ("servers", "/r/default/servers".to_owned()),
+        ("server", format!("/r/default/servers/{server}")),
+        ("alarms", "/r/default/alarms".to_owned()),
+        ("nodes", "/r/default/nodes".to_owned()),
+        ("nodes of a job", format!("/r/default/nodes?path=/{job}")),
         ("history trace", "/r/default/history/executions".to_owned()),
         ("history trace, failures", "/r/default/history/executions?result=FAILED".to_owned()),
         ("history trace, a job", format!("/r/default/history/executions?job={job}")),
         ("history status", "/r/default/history/states".to_owned()),
         ("decisions", "/r/default/history/decisions".to_owned()),
+        ("audit", "/r/default/history/audit".to_owned()),
+        ("help", "/help".to_owned()),
         ("API: jobs", format!("{api}/jobs")),
         ("API: executions", format!("{api}/executions")),
     ])
