@@ -9,7 +9,7 @@ use std::sync::Arc;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, Transaction};
 
-use super::nodes::LAUNCHED;
+use super::nodes::{LAUNCHED, Node};
 use crate::carrier::LaunchId;
 
 /// How often a write is tried when other schedulers write the note of other items.
@@ -74,6 +74,8 @@ impl Marks {
             launched.extend(items.iter().map(|item| (*item, id.to_string())));
             let text = serde_json::to_string(&launched).expect("texts have a JSON form");
             let mut transaction = Transaction::new();
+            // A job that is removed has no note, and launches nothing any more.
+            let registration = transaction.check(Node::Job(id.job.clone()).path(), None);
             match version {
                 Some(_) if before == launched => return Ok(()),
                 Some(version) => transaction.set(path.clone(), text.as_str(), Some(version)),
@@ -81,6 +83,9 @@ impl Marks {
             };
             match self.0.commit(transaction).await {
                 Ok(_) => return Ok(()),
+                Err(CommitError::Refused { index, reason: Refusal::NoNode, .. }) if index == registration => {
+                    return Err(format!("job '{}' is not registered any more", id.job));
+                }
                 Err(CommitError::Refused {
                     reason: Refusal::BadVersion | Refusal::NodeExists | Refusal::NoNode,
                     ..

@@ -44,6 +44,7 @@ use jobs::{Means, Scheduled, Troubles};
 use kept::Kept;
 use launches::Launches;
 use marks::Marks;
+use nodes::{CARRIED, KEPT};
 
 /// What a [`Scheduler`] works with.
 #[non_exhaustive]
@@ -112,6 +113,7 @@ impl Scheduler {
             environment: environment.clone(),
             registry: registry.clone(),
             launches: launches.clone(),
+            carried: Kept::new(registry.clone(), CARRIED, &carrier.place()),
             registrations: registrations.clone(),
             troubles: troubles.clone(),
             scheduled: scheduled.clone(),
@@ -120,7 +122,7 @@ impl Scheduler {
         let daemons = Daemons {
             registry: registry.clone(),
             carrier: carrier.clone(),
-            kept: Kept::new(registry.clone(), &carrier.place()),
+            kept: Kept::new(registry.clone(), KEPT, &carrier.place()),
             registrations: registrations.clone(),
             ending: ending.clone(),
             ends_processes,

@@ -21,6 +21,7 @@ mod away;
 mod cluster;
 mod daemons;
 mod remains;
+mod removal;
 
 /// Says that it runs, and runs until the test lets it end.
 const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
