@@ -22,8 +22,7 @@ pub(super) struct Kept {
     registry: Arc<dyn RegistryCenter>,
     /// The directory of its nodes.
     directory: &'static str,
-    /// What the names of its nodes begin with.
-    prefix: String,
+    place: String,
 }
 
 /// What a node says: the processes were started with it.
@@ -35,14 +34,15 @@ struct Written {
 
 impl Kept {
     pub(super) fn new(registry: Arc<dyn RegistryCenter>, directory: &'static str, place: &str) -> Self {
-        Self { registry, directory, prefix: format!("{}-", digest(&[place])) }
+        Self { registry, directory, place: place.to_owned() }
     }
 
     /// All jobs of which something is kept here.
     pub(super) async fn all(&self) -> Result<Vec<Registered>, RegistryError> {
         let names = self.registry.children(self.directory).await?.unwrap_or_default();
         let mut all = Vec::new();
-        for name in names.iter().filter(|name| name.starts_with(&self.prefix)) {
+        let prefix = prefix(&self.place);
+        for name in names.iter().filter(|name| name.starts_with(&prefix)) {
             let path = format!("{}/{name}", self.directory);
             let Some(node) = self.registry.get(&path).await? else { continue };
             match serde_json::from_str(node.data.text().unwrap_or_default()) {
@@ -102,6 +102,21 @@ impl Kept {
     }
 
     fn path(&self, name: &JobName) -> String {
-        format!("{}/{}{name}", self.directory, self.prefix)
+        format!("{}/{}", self.directory, self::name(&self.place, name))
     }
+}
+
+/// The name of the node of a job at a place.
+pub(super) fn name(place: &str, job: &JobName) -> String {
+    format!("{}{job}", prefix(place))
+}
+
+/// The job in the name of a node.
+pub(super) fn job_of(name: &str) -> Option<&str> {
+    name.split_once('-').map(|(_, job)| job)
+}
+
+/// What the names of the nodes of a place begin with.
+fn prefix(place: &str) -> String {
+    format!("{}-", digest(&[place]))
 }

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, Transaction};
+use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
 
-use super::nodes::{LAUNCHED, Node};
+use super::kept;
+use super::nodes::{CARRIED, LAUNCHED, Node};
 use crate::carrier::LaunchId;
 
 /// How often a write is tried when other schedulers write the note of other items.
@@ -95,6 +96,13 @@ impl Marks {
             }
         }
         Err(format!("the launch cannot be noted in the registry center: {why}"))
+    }
+
+    /// Whether no other place has run the job.
+    pub(super) async fn is_only_at(&self, job: &JobName, place: &str) -> Result<bool, RegistryError> {
+        let carried = self.0.children(CARRIED).await?.unwrap_or_default();
+        let own = kept::name(place, job);
+        Ok(carried.iter().all(|name| *name == own || kept::job_of(name) != Some(job.as_str())))
     }
 
     /// Reads the note of a job. A job that was never launched has an empty one.

@@ -1,10 +1,13 @@
 //! What stays of launches: in the carrier, and as notes in the registry center.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use elasticjob::fire::Fire;
+use elasticjob::registry::{CreateMode, Transaction};
 
 use super::*;
 use crate::carrier::LaunchItem;
-use crate::scheduler::nodes::LAUNCHED;
+use crate::scheduler::nodes::{CARRIED, LAUNCHED};
 
 impl Away {
     /// Runs an item to its end, as an earlier scheduler did.
@@ -109,6 +112,27 @@ async fn the_note_of_an_item_that_a_job_has_no_more_goes_when_its_process_has_en
     one.play("fewer").await;
     assert_eq!(one.noted("fewer").await, Some(vec!["0".to_owned()]));
     one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_note_of_an_item_that_a_job_has_no_more_goes_when_its_place_has_not_known_the_launch_for_long() {
+    let hour_ago = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() - 3_600_000;
+    for (at, elsewhere, stays) in [(1_000, false, false), (1_000, true, true), (hour_ago, false, true)] {
+        let cluster = Cluster::new();
+        let one = cluster.scheduler("a").await;
+        one.register(cluster.app("quick", "true"), job("quick", "quick", json!({}))).await;
+        let mut notes = Transaction::new();
+        let launched = json!({ "1": format!("quick/scheduled@{at}") }).to_string();
+        notes.create(format!("{LAUNCHED}/quick"), launched.as_str(), CreateMode::Persistent);
+        if elsewhere {
+            notes.create(format!("{CARRIED}/0123456789abcdef-quick"), "", CreateMode::Persistent);
+        }
+        one.center.commit(notes).await.unwrap();
+        one.play("quick").await;
+        let items = if stays { vec!["0".to_owned(), "1".to_owned()] } else { vec!["0".to_owned()] };
+        assert_eq!(one.noted("quick").await, Some(items), "at {at}, elsewhere: {elsewhere}");
+        one.scheduler.shutdown().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
