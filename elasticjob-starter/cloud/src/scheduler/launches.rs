@@ -314,8 +314,14 @@ impl Launches {
             }
             open.extend(running.into_iter().map(|item| (id.clone(), item)));
         }
-        self.lock_kept().remove(job);
-        self.0.formers.forget(job);
+        // What still runs may be left to a job of the same name: then it is forgotten with the launches of that one.
+        if let Some(ids) = self.lock_kept().get_mut(job) {
+            ids.retain(|id| open.iter().any(|(of, _)| of == id));
+        }
+        if open.is_empty() {
+            self.lock_kept().remove(job);
+            self.0.formers.forget(job);
+        }
         Ok(open)
     }
 

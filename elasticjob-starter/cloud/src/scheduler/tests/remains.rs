@@ -153,3 +153,33 @@ async fn what_a_removed_job_runs_is_forgotten_when_it_has_ended_and_not_asked_fo
     assert_eq!(away.asked.load(Ordering::SeqCst) - asked, 3);
     one.scheduler.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_launch_that_outlives_the_removal_of_its_job_is_forgotten_like_those_of_the_next_job_of_its_name() {
+    let cluster = Cluster::new();
+    let away = Arc::new(Away::of(&cluster));
+    let one = cluster.scheduler_with(away.clone()).await;
+    let long = job("long", "long", json!({ "gracePeriodSeconds": 60 }));
+    one.register(cluster.app("long", DEAF_UNTIL_TOLD), long.clone()).await;
+    one.trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    let known = async || away.carrier.launches().await.unwrap();
+    let first = known().await.remove(0);
+    let asked = away.asked.load(Ordering::SeqCst);
+    one.scheduler.store().remove_job(&name("long")).await.unwrap();
+    // To stop it, and to see what is left.
+    until("it is asked for", || async { away.asked.load(Ordering::SeqCst) == asked + 2 }).await;
+    one.scheduler.store().add_job(long).await.unwrap();
+    until("an instance is online", || async {
+        one.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
+    })
+    .await;
+    fs::write(cluster.file("end"), "").unwrap();
+    until("it has ended", || async { one.running("long").await == 0 }).await;
+    for _ in 0..10 {
+        assert!(known().await.contains(&first));
+        one.play("long").await;
+    }
+    until("the oldest one is forgotten", || async { !known().await.contains(&first) }).await;
+    one.scheduler.shutdown().await;
+}
