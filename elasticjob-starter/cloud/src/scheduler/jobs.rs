@@ -153,8 +153,9 @@ impl Keeper {
             if current.as_ref().map(|(registered, _)| registered) != wanted.as_ref() {
                 if let Some((_, running)) = current.take() {
                     self.means.scheduled.send_modify(|scheduled| drop(scheduled.remove(&self.name)));
-                    // What it runs is let go, and adopted by the next one, unless the job is not wanted any more.
-                    running.shutdown().await;
+                    // What it runs is let go, and adopted by the next one, unless the job is not wanted any more. A trigger that
+                    // waits is run by the next one.
+                    running.shutdown(if wanted.is_some() { ShutdownMode::Restart } else { ShutdownMode::Now }).await;
                 }
                 match &wanted {
                     Some(registered) => {
@@ -186,7 +187,7 @@ impl Keeper {
             }
         }
         if let Some((_, running)) = current {
-            running.shutdown().await;
+            running.shutdown(ShutdownMode::Now).await;
         }
     }
 
@@ -334,10 +335,10 @@ fn joins_later(error: StartError) -> Result<(), StartError> {
 }
 
 impl Running {
-    async fn shutdown(self) {
+    async fn shutdown(self, mode: ShutdownMode) {
         match self {
-            Self::Scheduled(mut job) => job.shutdown(ShutdownMode::Now).await,
-            Self::OneOff(mut job) => job.shutdown(ShutdownMode::Now).await,
+            Self::Scheduled(mut job) => job.shutdown(mode).await,
+            Self::OneOff(mut job) => job.shutdown(mode).await,
         }
     }
 }

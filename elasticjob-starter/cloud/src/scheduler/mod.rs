@@ -180,8 +180,7 @@ impl Scheduler {
     }
 
     /// Waits until the job runs here as it is registered, for five seconds at most: where it cannot start, another scheduler may
-    /// run it. After a change of its registration the job is started again, and a manual trigger that waits for the one before
-    /// is lost with it.
+    /// run it. After a registration or a change the job is started, and a manual trigger is refused until an instance is online.
     pub(crate) async fn follow(&self, name: &JobName, registered: &Registrations) {
         let wanted = registered.transient(name);
         let mut scheduled = self.scheduled.subscribe();

@@ -22,6 +22,7 @@ mod cluster;
 mod daemons;
 mod remains;
 mod removal;
+mod triggers;
 
 /// Says that it runs, and runs until the test lets it end.
 const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
