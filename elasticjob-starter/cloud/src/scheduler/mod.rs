@@ -99,10 +99,8 @@ impl Scheduler {
         let ends_processes = embedded.is_some();
         let store = Store::new(registry.clone(), carrier.clone(), embedded);
         store.prepare().await?;
-        if let Some(center) = store.center().await?
-            && let Err(error) = carrier.serve(&center).await
-        {
-            warn!("{error}: whether another registry center uses the place of its launches is not known");
+        if let Some(center) = store.center().await? {
+            carrier.serve(&center);
         }
         let hub = Hub::new(carrier.clone());
         let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()));

@@ -14,13 +14,15 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 
-/// A carrier whose engine takes no stops while it is away, and lists nothing while it is deaf.
+/// A carrier whose engine takes no stops while it is away, lists nothing while it is deaf, and does not answer such a
+/// question while it is silent.
 pub(super) struct Away {
     pub(super) carrier: ProcessCarrier,
     pub(super) is_away: AtomicBool,
     /// The stops that it did not take.
     pub(super) refused: AtomicU32,
     pub(super) is_deaf: AtomicBool,
+    pub(super) is_silent: AtomicBool,
     /// How often it was asked for its launches.
     pub(super) asked: AtomicU32,
     /// The registry center of its scheduler.
@@ -36,6 +38,7 @@ impl Away {
             is_away,
             refused: AtomicU32::new(0),
             is_deaf,
+            is_silent: AtomicBool::new(false),
             asked: AtomicU32::new(0),
             center: OnceLock::new(),
         }
@@ -47,9 +50,8 @@ impl Carrier for Away {
         self.carrier.type_name()
     }
 
-    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
+    fn serve(&self, center: &str) {
         self.center.set(center.to_owned()).unwrap();
-        Box::pin(async { Ok(()) })
     }
 
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
@@ -78,6 +80,9 @@ impl Carrier for Away {
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
         self.asked.fetch_add(1, Ordering::SeqCst);
+        if self.is_silent.load(Ordering::SeqCst) {
+            return Box::pin(std::future::pending());
+        }
         if self.is_deaf.load(Ordering::SeqCst) {
             return Box::pin(async { Err(CarrierError::new("list the launches", "the engine is away")) });
         }

@@ -183,3 +183,15 @@ async fn a_launch_that_outlives_the_removal_of_its_job_is_forgotten_like_those_o
     until("the oldest one is forgotten", || async { !known().await.contains(&first) }).await;
     one.scheduler.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scheduler_starts_and_runs_jobs_beside_a_carrier_that_does_not_list_its_launches() {
+    let cluster = Cluster::new();
+    let silent = Arc::new(Away::of(&cluster));
+    silent.is_silent.store(true, Ordering::SeqCst);
+    let one = cluster.scheduler_with(silent.clone()).await;
+    one.register(cluster.app("quick", "true"), job("quick", "quick", json!({}))).await;
+    one.trigger("quick").await;
+    one.until_last("quick", FireState::Succeeded).await;
+    one.scheduler.shutdown().await;
+}
