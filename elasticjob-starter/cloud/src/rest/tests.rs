@@ -16,6 +16,7 @@ use tower::ServiceExt;
 
 use super::routes::ROUTES;
 use super::{Api, openapi_document};
+use crate::carrier::job_token;
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scheduler::{Scheduler, SchedulerOptions};
 use crate::scratch::Scratch;
@@ -165,6 +166,44 @@ async fn a_trigger_right_after_a_change_is_run() {
         })
         .await;
     }
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_of_which_the_carrier_cannot_read_the_processes_hides_no_other_one() {
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    let ok = (StatusCode::OK, json!(true));
+    let folder = |job: &str| {
+        let token = job_token("tests", &JobName::new(job).unwrap());
+        server.scratch.path().join("work").join("daemons").join(token)
+    };
+    // A file in the place of the folder of a job, and of that of a process.
+    fs::create_dir_all(folder("one-process")).unwrap();
+    fs::write(folder("broken"), "").unwrap();
+    fs::write(folder("one-process").join("7"), "").unwrap();
+    assert_eq!(server.call(&admin, "POST", "/api/app", &server.app("app", "exec sleep 600")).await, ok);
+    for name in ["broken", "one-process", "well"] {
+        let mut daemon: Value = serde_json::from_str(&job(name, "app")).unwrap();
+        let more = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 1 });
+        daemon.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(server.call(&admin, "POST", "/api/job/register", &daemon.to_string()).await, ok);
+    }
+    until("the others run", || async {
+        let (status, running) = server.call(&admin, "GET", "/api/job/tasks/running", "").await;
+        assert_eq!(status, StatusCode::OK, "{running}");
+        let jobs: Vec<&Value> = running.as_array().unwrap().iter().map(|it| &it["metaInfo"]["jobName"]).collect();
+        jobs == ["one-process", "well"]
+    })
+    .await;
+    let (_, ready) = server.call(&admin, "GET", "/api/job/tasks/ready", "").await;
+    let says = |job: &str, why: &Value| {
+        let path = folder(job).display().to_string();
+        assert!(why.as_str().is_some_and(|why| why.contains(&path)), "{ready}");
+    };
+    let of = |job: &str| ready.as_array().unwrap().iter().find(|it| it["jobName"] == job).unwrap();
+    says("broken", &of("broken")["why"]);
+    says("one-process", &of("one-process")["items"][0]["why"]);
     server.scheduler.shutdown().await;
 }
 
