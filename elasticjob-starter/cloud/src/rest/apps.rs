@@ -6,6 +6,7 @@ use elasticjob_console::Role;
 use serde_json::Value;
 
 use super::answer::Refusal;
+use super::audit;
 use super::guard::Visitor;
 use super::jobs::json_of;
 use crate::model::{App, mask, mask_address};
@@ -15,14 +16,26 @@ type Done = Result<Json<bool>, Refusal>;
 
 pub(super) async fn register(visitor: Visitor, body: String) -> Done {
     visitor.needs_for_all(Role::Admin)?;
-    visitor.api.scheduler.store().add_app(json_of(&body)?).await?;
+    let app = json_of(&body)?;
+    let (name, parts) = about(&app);
+    let ended = visitor.api.scheduler.store().add_app(app).await;
+    visitor.record("register-app", &name, parts, ended)?;
     Ok(Json(true))
 }
 
 pub(super) async fn update(visitor: Visitor, body: String) -> Done {
     visitor.needs_for_all(Role::Admin)?;
-    visitor.api.scheduler.store().change_app(json_of(&body)?).await?;
+    let app = json_of(&body)?;
+    let (name, parts) = about(&app);
+    let ended = visitor.api.scheduler.store().change_app(app).await;
+    visitor.record("change-app", &name, parts, ended)?;
     Ok(Json(true))
+}
+
+/// The name of the application that a registration is for, and what is recorded of it.
+fn about(app: &Value) -> (String, Vec<String>) {
+    let name = app.get("appName").and_then(Value::as_str).unwrap_or_default();
+    (name.to_owned(), audit::app(name).into_iter().chain(audit::fields(app)).collect())
 }
 
 pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<App>>, Refusal> {
@@ -46,7 +59,8 @@ fn masked(app: &App) -> App {
 
 pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>) -> Done {
     visitor.needs_for_all(Role::Admin)?;
-    visitor.api.scheduler.store().remove_app(&name).await?;
+    let ended = visitor.api.scheduler.store().remove_app(&name).await;
+    visitor.record("remove-app", &name, audit::app(&name), ended)?;
     Ok(Json(true))
 }
 
@@ -68,6 +82,8 @@ pub(super) async fn enable(visitor: Visitor, Path(name): Path<String>) -> Done {
 
 async fn switch(visitor: &Visitor, name: &str, enabled: bool) -> Done {
     visitor.needs_for_all(Role::Operator)?;
-    visitor.api.scheduler.store().switch_app(name, enabled).await?;
+    let ended = visitor.api.scheduler.store().switch_app(name, enabled).await;
+    let action = if enabled { "enable-app" } else { "disable-app" };
+    visitor.record(action, name, audit::app(name), ended)?;
     Ok(Json(true))
 }

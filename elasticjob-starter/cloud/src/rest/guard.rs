@@ -71,7 +71,7 @@ pub(super) async fn guard(
 #[derive(Clone)]
 pub(super) struct Visitor {
     pub(super) api: Api,
-    caller: Caller,
+    pub(super) caller: Caller,
 }
 
 impl Visitor {

@@ -37,6 +37,14 @@ impl Server {
 
     /// The same, with other options of the console.
     async fn with(change: impl FnOnce(&mut ConsoleOptions)) -> Self {
+        Self::with_registry(change, |registry| registry).await
+    }
+
+    /// The same, with a registry center of the console that does more.
+    pub(super) async fn with_registry(
+        change: impl FnOnce(&mut ConsoleOptions),
+        more: impl FnOnce(Registry) -> Registry,
+    ) -> Self {
         let scratch = Scratch::new();
         let environment = JobEnvironment::builder().build().unwrap();
         let center = Arc::new(MemoryRegistry::new().connect());
@@ -48,7 +56,7 @@ impl Server {
         options.users = Role::ALL.map(|role| User::new(role.as_str(), hash.clone(), [Grant::everywhere(role)])).into();
         options.users.push(User::new("billing", hash, [Grant::everywhere(Role::Admin).jobs("billing-*")]));
         change(&mut options);
-        let console = Console::new(options, [Registry::new("default", center)]).unwrap();
+        let console = Console::new(options, [more(Registry::new("default", center))]).unwrap();
         let api =
             Api { scheduler: scheduler.clone(), access: console.access(), registry: "default".into(), traces: None };
         // The console's pages are on the same port.
