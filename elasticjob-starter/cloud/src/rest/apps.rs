@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::Path;
+use axum::http::StatusCode;
 use elasticjob_console::Role;
 use serde_json::Value;
 
@@ -40,13 +41,31 @@ fn about(app: &Value) -> (String, Vec<String>) {
 
 pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<App>>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
-    Ok(Json(all.apps.values().map(|app| masked(app)).collect()))
+    let seen = all.apps.values().filter(|app| visitor.may_with_app(Role::Viewer, &app.app_name, &all));
+    Ok(Json(seen.map(|app| masked(app)).collect()))
 }
 
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<App>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
+    visitor.needs_with_app(Role::Viewer, &name, &all)?;
     let app = all.apps.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no app '{name}'")))?;
     Ok(Json(masked(app)))
+}
+
+/// A job of an application can read its secrets: one of a caller who may not see all of them is refused, unless the application is
+/// named for the caller or a job of the caller runs it already.
+pub(super) async fn needs_use(visitor: &Visitor, job: &Value) -> Result<(), Refusal> {
+    let Some(name) = job.get("appName").and_then(Value::as_str) else { return Ok(()) };
+    let all = visitor.api.scheduler.store().registrations().await?;
+    let Some(app) = all.apps.get(name) else { return Ok(()) };
+    if masked(app) == **app || visitor.may_with_app(Role::Admin, name, &all) {
+        return Ok(());
+    }
+    let why = format!(
+        "the app '{name}' has secrets, and no job that you administer runs it: have an administrator of all jobs register the \
+         first one, or name the app as your grant says"
+    );
+    Err(Refusal::new(StatusCode::FORBIDDEN, why))
 }
 
 /// An application without the values of variables whose names mean a secret, and without the credentials of its address.
@@ -66,6 +85,7 @@ pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>) -> Done {
 
 pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> Result<Json<Value>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
+    visitor.needs_with_app(Role::Viewer, &name, &all)?;
     match all.apps.contains_key(&name) {
         true => Ok(Json(all.disabled_apps.contains(&name).into())),
         false => Err(Refusal::not_found(format!("there is no app '{name}'"))),

@@ -8,8 +8,8 @@ use elasticjob_console::Role;
 use serde_json::Value;
 
 use super::answer::Refusal;
-use super::audit;
 use super::guard::{Parameters, Visitor};
+use super::{apps, audit};
 use crate::carrier::LaunchId;
 use crate::model::mask;
 use crate::model::{CarriedJob, ExecutionType};
@@ -41,6 +41,7 @@ fn named(job: &Value) -> &str {
 pub(super) async fn register(visitor: Visitor, body: String) -> Done {
     let job = json_of(&body)?;
     visitor.needs(Role::Admin, named(&job))?;
+    apps::needs_use(&visitor, &job).await?;
     let (name, parts) = (named(&job).to_owned(), audit::fields(&job).collect());
     let ended = visitor.api.scheduler.store().add_job(job).await;
     visitor.record("register-carried-job", &name, parts, ended)?;
@@ -50,6 +51,7 @@ pub(super) async fn register(visitor: Visitor, body: String) -> Done {
 pub(super) async fn update(visitor: Visitor, body: String) -> Done {
     let job = json_of(&body)?;
     visitor.needs(Role::Admin, named(&job))?;
+    apps::needs_use(&visitor, &job).await?;
     let (name, parts) = (named(&job).to_owned(), audit::fields(&job).collect());
     let ended = visitor.api.scheduler.store().change_job(job).await;
     visitor.record("change-carried-job", &name, parts, ended)?;

@@ -300,6 +300,50 @@ async fn a_team_changes_and_sees_its_own_jobs_alone() {
     server.scheduler.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_sees_and_uses_no_app_of_another_one_that_has_secrets() {
+    let server = Server::start().await;
+    let (admin, team) = (server.token("admin").await, server.token("billing").await);
+    let ok = (StatusCode::OK, json!(true));
+    for name in ["orders", "billing-app", "shared", "plain"] {
+        let mut app: Value = serde_json::from_str(&server.app(name, "true")).unwrap();
+        if name != "plain" {
+            app["env"] =
+                json!({ "DB_PASSWORD": "s3cret", "DB_URL": "postgres://orders:s3cret@db/orders", "MODE": "fast" });
+        }
+        assert_eq!(server.call(&admin, "POST", "/api/app", &app.to_string()).await, ok);
+    }
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("orders", "orders")).await, ok);
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("billing-old", "shared")).await, ok);
+    assert_eq!(server.call(&admin, "POST", "/api/app/orders/disable", "").await, ok);
+    // By REST it sees what its grant names, and what its jobs run.
+    let names = |apps: Value| -> Vec<String> {
+        apps.as_array().into_iter().flatten().map(|app| app["appName"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(server.call(&team, "GET", "/api/app/list", "").await.1), ["billing-app", "shared"]);
+    assert_eq!(names(server.call(&admin, "GET", "/api/app/list", "").await.1).len(), 4);
+    for path in ["/api/app/orders", "/api/app/orders/disable", "/api/operate/sandbox?appName=orders"] {
+        assert_eq!(server.call(&team, "GET", path, "").await.0, StatusCode::FORBIDDEN, "{path}");
+    }
+    assert_eq!(server.call(&team, "GET", "/api/operate/disabled", "").await.1["apps"], json!([]));
+    let (_, shown) = server.call(&team, "GET", "/api/app/shared", "").await;
+    assert_eq!(shown["env"], json!({ "DB_PASSWORD": "***", "DB_URL": "postgres://***@db/orders", "MODE": "fast" }));
+    // A job of its own could print the variables of the app.
+    let script = json!({ "script.command.line": "env" });
+    let mut theft: Value = serde_json::from_str(&job("billing-theft", "orders")).unwrap();
+    theft["props"] = script;
+    let (status, why) = server.call(&team, "POST", "/api/job/register", &theft.to_string()).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{why}");
+    assert!(why["message"].as_str().is_some_and(|why| why.contains("orders") && why.contains("secrets")), "{why}");
+    let moved = json!({ "jobName": "billing-old", "appName": "orders" }).to_string();
+    assert_eq!(server.call(&team, "PUT", "/api/job/update", &moved).await.0, StatusCode::FORBIDDEN);
+    for app in ["billing-app", "shared", "plain"] {
+        let registered = server.call(&team, "POST", "/api/job/register", &job(&format!("billing-{app}"), app)).await;
+        assert_eq!(registered, ok, "{app}");
+    }
+    server.scheduler.shutdown().await;
+}
+
 #[test]
 fn the_description_that_is_committed_is_that_of_the_code() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cloud-openapi.json");
