@@ -26,6 +26,9 @@ pub(crate) struct CloudArguments {
     /// nodes and schedulers share it
     #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]
     pub(crate) work: PathBuf,
+    /// The most MB that a package of a web server may have, for the carriers process and slurm [default: 4096]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) package_limit: Option<u64>,
     /// The CPUs that all processes together may take [default: those of the host]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) cpus: Option<f64>,
