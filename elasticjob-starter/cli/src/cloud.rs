@@ -111,6 +111,7 @@ fn process(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>,
     crate::kubernetes::are_not_given(&wanted.kubernetes)?;
     let mut options = ProcessOptions::new(&wanted.work, namespace);
     (options.cpus, options.memory_mb) = (wanted.cpus, wanted.memory);
+    options.package_limit_mb = wanted.package_limit;
     options.memory = match wanted.memory_limit {
         None | Some(MemoryLimitType::Auto) => MemoryLimit::Auto,
         Some(MemoryLimitType::AddressSpace) => MemoryLimit::AddressSpace,
@@ -147,6 +148,7 @@ async fn slurm(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carri
     }
     let mut options = SlurmOptions::new(&wanted.work, namespace);
     (options.conf, options.commands) = (wanted.slurm_conf.clone(), wanted.slurm_commands.clone());
+    options.package_limit_mb = wanted.package_limit;
     let carrier = SlurmCarrier::connect(options).await;
     Ok(Arc::new(carrier.map_err(|why| Failure::Console(format!("--carrier slurm: {why}")))?))
 }

@@ -17,6 +17,10 @@ pub(crate) async fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<
         let why = "are of --carrier process: nodes of Kubernetes have what they have, and a ResourceQuota limits it";
         return Err(Failure::Usage(format!("--cpus and --memory {why}")));
     }
+    if wanted.package_limit.is_some() {
+        let why = "is for --carrier process and slurm: each pod fetches for itself, and ephemeral-storage of a --pod-template limits it";
+        return Err(Failure::Usage(format!("--package-limit {why}")));
+    }
     let given = &wanted.kubernetes;
     let mut options = KubernetesOptions::new(namespace);
     (options.kubeconfig, options.context) = (given.kubeconfig.clone(), given.kube_context.clone());

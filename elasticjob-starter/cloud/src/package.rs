@@ -33,15 +33,17 @@ type Slot = Arc<OnceCell<PathBuf>>;
 /// How long a connection may take, and each part of an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The most bytes that a package of a web server may have, so that one that is too large does not fill the disk: 4 GiB.
-const MOST: u64 = 4 << 30;
+/// The most megabytes that a package of a web server may have, unless the options say otherwise, so that one that is too large
+/// does not fill the disk: 4 GiB.
+const MOST_MB: u64 = 4_096;
 
 /// The most redirects that are followed.
 const REDIRECTS: usize = 10;
 
 impl Packages {
-    pub(crate) fn new(cache: PathBuf) -> Self {
-        Self { cache, known: Mutex::default(), client: OnceCell::new(), most: MOST }
+    pub(crate) fn new(cache: PathBuf, most_mb: Option<u64>) -> Self {
+        let most = most_mb.unwrap_or(MOST_MB).saturating_mul(1 << 20);
+        Self { cache, known: Mutex::default(), client: OnceCell::new(), most }
     }
 
     /// The folder of an application's unpacked package: the kept one, or one in `own` where the application wants none kept.
@@ -120,7 +122,13 @@ impl Packages {
         if !answer.status().is_success() {
             return Err(format!("'{source}' cannot be fetched: the server answered {}", answer.status()));
         }
-        let too_large = || format!("'{source}' is larger than {} bytes, the most that is fetched", self.most);
+        let too_large = || {
+            let most = self.most;
+            format!(
+                "'{source}' is larger than {most} bytes, the most that is fetched: give appURL a smaller package, or the scheduler \
+                 a higher --package-limit"
+            )
+        };
         if answer.content_length().is_some_and(|length| length > self.most) {
             return Err(too_large());
         }
@@ -293,11 +301,11 @@ mod tests {
     async fn an_archive_of_a_folder_is_run_inside_of_that_folder_and_kept() {
         let scratch = Scratch::new();
         let archive = archive(&scratch);
-        let packages = Packages::new(scratch.path().join("cache"));
+        let packages = Packages::new(scratch.path().join("cache"), None);
         let url = format!("file://{}#sha256={}", archive.display(), sha256(&archive).unwrap());
         let folder = packages.folder(&app(&url, "bin/start.sh", true), Path::new("/none")).await.unwrap();
         assert!(folder.ends_with("my-job") && folder.join("bin/start.sh").exists(), "{folder:?}");
-        let again = Packages::new(scratch.path().join("cache"));
+        let again = Packages::new(scratch.path().join("cache"), None);
         assert_eq!(again.folder(&app(&url, "bin/start.sh", true), Path::new("/none")).await, Ok(folder.clone()));
         let whole = again.folder(&app(&url, "my-job/bin/start.sh", true), Path::new("/none")).await.unwrap();
         assert_eq!(Some(whole.as_path()), folder.parent());
@@ -309,7 +317,7 @@ mod tests {
     async fn a_package_with_another_checksum_is_not_run() {
         let scratch = Scratch::new();
         let url = format!("file://{}#sha256={}", archive(&scratch).display(), "0".repeat(64));
-        let packages = Packages::new(scratch.path().join("cache"));
+        let packages = Packages::new(scratch.path().join("cache"), None);
         let error = packages.folder(&app(&url, "bin/start.sh", true), Path::new("/none")).await.unwrap_err();
         assert!(error.contains("it is not run"), "{error}");
         let missing = app("file:///no/such.tar", "x", true);
@@ -348,10 +356,16 @@ mod tests {
         format!("http://user:pass@{address}/a.sh?sig=s3cret")
     }
 
+    #[test]
+    fn the_limit_is_that_of_the_options_or_four_gibibytes() {
+        let most = |most_mb| Packages::new(PathBuf::new(), most_mb).most;
+        assert_eq!((most(None), most(Some(3))), (4 << 30, 3 << 20));
+    }
+
     #[tokio::test]
     async fn what_is_too_large_or_redirected_out_of_this_host_is_not_fetched() {
         let scratch = Scratch::new();
-        let packages = Packages { most: 10, ..Packages::new(scratch.path().join("cache")) };
+        let packages = Packages { most: 10, ..Packages::new(scratch.path().join("cache"), None) };
         let of = async |answer: &str| {
             let url = server(answer.to_owned()).await;
             let fetched = packages.folder(&app(&url, "./a.sh", true), Path::new("/none")).await;
@@ -362,7 +376,7 @@ mod tests {
         let ok = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
         assert_eq!(of(&format!("{ok}\r\n1234567890")).await.as_deref(), Ok("1234567890"));
         let unsaid = of(&format!("{ok}\r\n12345678901")).await.unwrap_err();
-        assert!(unsaid.contains("larger than 10 bytes"), "{unsaid}");
+        assert!(unsaid.contains("larger than 10 bytes") && unsaid.contains("--package-limit"), "{unsaid}");
         let said = of(&format!("{ok}Content-Length: 11\r\n\r\n12345678901")).await.unwrap_err();
         assert!(said.contains("larger than 10 bytes"), "{said}");
         let moved = "HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/a.sh\r\nContent-Length: 0\r\n\r\n";

@@ -83,6 +83,8 @@ pub enum Event {
         /// How long running items may go on before they are cut off.
         grace: Duration,
     },
+    /// Leave the group at once, to join it again: a manual trigger waits for that.
+    Restart,
 }
 
 impl Event {

@@ -160,6 +160,10 @@ impl JobEngine {
             Event::ListenersCalled { round } => self.on_listeners_called(now, round),
             Event::Parent { job, view } => self.on_parent(job, *view),
             Event::Shutdown { grace } => self.start_leaving(now.mono + grace),
+            Event::Restart => {
+                self.membership.returns = true;
+                self.start_leaving(now.mono);
+            }
         }
     }
 

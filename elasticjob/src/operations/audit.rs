@@ -39,6 +39,20 @@ impl Audit {
     }
 }
 
+/// How an action ended that another part of the program carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ActionEnd {
+    /// It was done.
+    Done,
+    /// It was not done, for this reason: it was wrong.
+    Refused(String),
+    /// It was not done, for this reason.
+    Failed(String),
+    /// It may have been done: the answer was lost.
+    Unknown(String),
+}
+
 /// An action on parts of jobs.
 pub(super) struct Action {
     pub(super) name: &'static str,
@@ -169,6 +183,21 @@ impl Operations {
             (Err(error), Some(job)) => self.record_failure(action.name, job, error),
             _ => {}
         }
+    }
+
+    /// Records an action that another part of the program carried out, with the parts that it was about, such as the fields that were
+    /// changed. Give no secrets. Without an [`Audit`] nothing is recorded.
+    pub fn record_action(&self, action: &'static str, job: &JobName, parts: Vec<String>, ended: ActionEnd) {
+        let (outcome, error) = match ended {
+            ActionEnd::Done => ("done", None),
+            ActionEnd::Refused(why) => ("refused", Some(why)),
+            ActionEnd::Failed(why) => ("failed", Some(why)),
+            ActionEnd::Unknown(why) => ("unknown", Some(why)),
+        };
+        let parts: Vec<String> = parts.into_iter().take(MOST_PARTS).collect();
+        let mut detail = Map::from_iter([("parts".to_owned(), json!(parts))]);
+        detail.extend(error.map(|why| ("error".to_owned(), Value::String(cut(why)))));
+        self.post(action, job, Vec::new(), outcome, detail);
     }
 
     pub(super) fn record_configuration(&self, job: &JobName, ended: &Result<ConfigurationChange, OperationError>) {

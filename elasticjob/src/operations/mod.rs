@@ -55,7 +55,7 @@ pub use crate::engine::{
     Unmet,
 };
 pub use crate::registry::layout::ServerStatus;
-pub use audit::Audit;
+pub use audit::{ActionEnd, Audit};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub(crate) use dependency_checks::{closed_cycle, unequal_totals};

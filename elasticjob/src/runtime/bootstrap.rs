@@ -197,7 +197,7 @@ impl Bootstrap {
         self.handle.stopped().await;
         let left = match mode {
             ShutdownMode::Graceful => self.environment.shutdown_grace().saturating_sub(asked.elapsed()),
-            ShutdownMode::Now => Duration::ZERO,
+            ShutdownMode::Now | ShutdownMode::Restart => Duration::ZERO,
         };
         self.environment.failures().told(&self.name, left.max(LAST_WORDS)).await;
     }

@@ -38,6 +38,10 @@ pub enum ShutdownMode {
     Graceful,
     /// Items that run are cut off at once.
     Now,
+    /// The same, where the program starts the job again right after, for example with other settings. With failover a manual
+    /// trigger that waits is kept for the next instance of the job: with the other modes the last instance drops it, and
+    /// says so in the log.
+    Restart,
 }
 
 /// A manual trigger was accepted.

@@ -26,6 +26,9 @@ pub(crate) struct CloudArguments {
     /// nodes and schedulers share it
     #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]
     pub(crate) work: PathBuf,
+    /// The most MB that a package of a web server may have, for the carriers process and slurm [default: 4096]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) package_limit: Option<u64>,
     /// The CPUs that all processes together may take [default: those of the host]
     #[arg(long, value_name = "NUMBER")]
     pub(crate) cpus: Option<f64>,
@@ -62,7 +65,8 @@ pub(crate) struct KubernetesArguments {
     /// The namespace of the cluster for the Jobs [default: that of the context, or of the scheduler's pod]
     #[arg(long, value_name = "NAME")]
     pub(crate) kube_namespace: Option<String>,
-    /// Seconds from when the cluster finds its node silent until a pod counts as lost; it may still run [default: never]
+    /// Seconds from when the cluster finds its node silent until a pod is deleted; the grace and 5 s later it counts as lost, and may
+    /// still run [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) lost_after: Option<u64>,
     /// A pod template (YAML or JSON, with metadata and spec) to which the carrier adds what a job needs

@@ -51,14 +51,10 @@ pub trait Carrier: Send + Sync + 'static {
     }
 
     /// From now on the schedulers of this registry center use it. The text is the same for all of them, and another one for other
-    /// registry centers. A carrier whose place has launches of another registry center with the same namespace says so in the log:
-    /// the names of both can be the same. Default: nothing.
-    ///
-    /// # Errors
-    /// [`CarrierError`] when the engine did not answer.
-    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
+    /// registry centers. A carrier that finds launches of another registry center with the same namespace when it is asked for
+    /// [all of them](Self::launches) says so in the log: the names of both can be the same. Must not block. Default: nothing.
+    fn serve(&self, center: &str) {
         let _ = center;
-        Box::pin(async { Ok(()) })
     }
 
     /// What it cannot carry of a job, all of it. Asked when a job is registered. Must not block.

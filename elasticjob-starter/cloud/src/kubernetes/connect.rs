@@ -31,8 +31,9 @@ pub struct KubernetesOptions {
     pub context: Option<String>,
     /// The namespace of the cluster. Default: that of the context, or of the pod in which this process runs.
     pub namespace: Option<String>,
-    /// How long after the cluster has found its node silent a pod is given up: it fails, or runs again with `failover`. It may
-    /// still live on that node then. Default: never, it is waited for.
+    /// How long after the cluster has found its node silent a pod is deleted. When the grace of its job and five seconds are over as
+    /// well, it is given up: it fails, or runs again with `failover`. It may still live on that node then. Default: never, it is
+    /// waited for.
     pub lost_after: Option<Duration>,
     /// The pod template to which the carrier adds what a job needs: an object with `metadata` and `spec`, as JSON.
     pub pod_template: Option<Value>,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::error;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -11,6 +12,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use super::errors::{Trouble, answer, if_there};
+use super::indexed_job::Common;
 use super::names::{self, LAUNCH, OF};
 use super::{KubernetesCarrier, indexed_job, pod_template, states};
 use crate::carrier::{ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched, job_token};
@@ -85,26 +87,37 @@ impl KubernetesCarrier {
         Ok(Some(states.collect()))
     }
 
-    /// The launches that the cluster knows: of one job, or all. Their ids are in the metadata of the Jobs, which are otherwise large.
-    pub(super) async fn launch_ids(&self, of: Option<&JobName>) -> Result<Vec<LaunchId>, Trouble> {
-        let jobs = match of {
-            Some(job) => {
-                let mut jobs = self.metadata(&format!("{OF}={}", job_token(&self.common.namespace, job))).await?;
-                // Schedulers of an earlier build may run beside this one: their Jobs do not have the label.
-                jobs.extend(self.metadata(&format!("{LAUNCH},!{OF}")).await?);
-                jobs
-            }
-            None => self.metadata(LAUNCH).await?,
-        };
-        let ids: BTreeSet<LaunchId> = jobs.iter().filter_map(indexed_job::id).collect();
-        Ok(ids.into_iter().filter(|id| of.is_none_or(|job| id.job == *job)).collect())
+    /// The launches of a job that the cluster knows. Their ids are in the metadata of the Jobs, which are otherwise large.
+    pub(super) async fn launches_with(&self, job: &JobName) -> Result<Vec<LaunchId>, Trouble> {
+        let mut jobs = self.metadata(&format!("{OF}={}", job_token(&self.common.namespace, job))).await?;
+        // Schedulers of an earlier build may run beside this one: their Jobs do not have the label.
+        jobs.extend(self.metadata(&format!("{LAUNCH},!{OF}")).await?);
+        Ok(ids(&jobs).into_iter().filter(|id| id.job == *job).collect())
+    }
+
+    /// All launches that the cluster knows. The log says once where some are of another registry center.
+    pub(super) async fn all_launches(&self) -> Result<Vec<LaunchId>, Trouble> {
+        let jobs = self.metadata(LAUNCH).await?;
+        if let Some((id, other)) = self.foreign(&jobs)
+            && self.foreign_told.set(()).is_ok()
+        {
+            let Common { namespace: of_registry, scope, .. } = &self.common;
+            let namespace = &self.namespace;
+            error!(
+                "the Kubernetes namespace '{namespace}' has launches of another registry center with the namespace \
+                 '{of_registry}', as {id}: each of the two takes those of the other for its own where jobs have the same name; \
+                 give one of them another elasticjob.reg-center.namespace or --kube-namespace, and where the other one is no \
+                 more, delete what it left: \
+                 kubectl -n {namespace} delete jobs -l elasticjob/scope={scope},elasticjob/center={other}"
+            );
+        }
+        Ok(ids(&jobs).into_iter().collect())
     }
 
     /// A launch of another registry center whose launches have the same names, with the label of that center.
-    pub(super) async fn foreign(&self, center: &str) -> Result<Option<(LaunchId, String)>, Trouble> {
-        let jobs = self.metadata(LAUNCH).await?;
-        let of = |job: &ObjectMeta| Some((indexed_job::id(job)?, indexed_job::foreign_center(job, center)?.to_owned()));
-        Ok(jobs.iter().find_map(of))
+    pub(super) fn foreign<'a>(&self, jobs: &'a [ObjectMeta]) -> Option<(LaunchId, &'a str)> {
+        let center = self.common.center.get()?;
+        jobs.iter().find_map(|job| Some((indexed_job::id(job)?, indexed_job::foreign_center(job, center)?)))
     }
 
     /// The metadata of Jobs of this scope.
@@ -148,4 +161,9 @@ impl KubernetesCarrier {
         }
         Ok(())
     }
+}
+
+/// The launches of Jobs, each once.
+fn ids(jobs: &[ObjectMeta]) -> BTreeSet<LaunchId> {
+    jobs.iter().filter_map(indexed_job::id).collect()
 }

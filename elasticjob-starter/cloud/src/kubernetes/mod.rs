@@ -23,7 +23,6 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::log::error;
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -51,6 +50,8 @@ pub struct KubernetesCarrier {
     stateful_sets: Api<StatefulSet>,
     namespace: String,
     common: Common,
+    /// Set when the log has said that another registry center uses the same names.
+    foreign_told: OnceLock<()>,
     events: EventSender,
     following: AbortHandle,
 }
@@ -92,6 +93,7 @@ impl KubernetesCarrier {
             stateful_sets: Api::namespaced(client, &namespace),
             namespace,
             common,
+            foreign_told: OnceLock::new(),
             events,
             following,
         })
@@ -107,24 +109,9 @@ impl Carrier for KubernetesCarrier {
         format!("{KUBERNETES}:{}", self.namespace)
     }
 
-    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
-        Box::pin(async move {
-            // A second scheduler of this process has the same one.
-            let _ = self.common.center.set(center.to_owned());
-            let found = self.foreign(center).await.map_err(|trouble| trouble.of_carrier("list the launches"))?;
-            if let Some((id, other)) = found {
-                let Common { namespace: of_registry, scope, .. } = &self.common;
-                let namespace = &self.namespace;
-                error!(
-                    "the Kubernetes namespace '{namespace}' has launches of another registry center with the namespace \
-                     '{of_registry}', as {id}: each of the two takes those of the other for its own where jobs have the same name; \
-                     give one of them another elasticjob.reg-center.namespace or --kube-namespace, and where the other one is no \
-                     more, delete what it left: \
-                     kubectl -n {namespace} delete jobs -l elasticjob/scope={scope},elasticjob/center={other}"
-                );
-            }
-            Ok(())
-        })
+    fn serve(&self, center: &str) {
+        // A second scheduler of this process has the same one.
+        let _ = self.common.center.set(center.to_owned());
     }
 
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
@@ -151,11 +138,11 @@ impl Carrier for KubernetesCarrier {
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        Box::pin(async { self.launch_ids(None).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+        Box::pin(async { self.all_launches().await.map_err(|trouble| trouble.of_carrier("list the launches")) })
     }
 
     fn launches_of<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<LaunchId>> {
-        Box::pin(async { self.launch_ids(Some(job)).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+        Box::pin(async { self.launches_with(job).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
     }
 
     fn watch(&self) -> Box<dyn LaunchStream> {

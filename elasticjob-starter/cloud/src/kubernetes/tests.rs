@@ -87,6 +87,7 @@ fn carrier(jobs: Value) -> (KubernetesCarrier, Asked) {
         stateful_sets: Api::default_namespaced(client),
         namespace: "elasticjob".to_owned(),
         common: common(json!({})),
+        foreign_told: OnceLock::new(),
         events: EventSender::default(),
         following: tokio::spawn(pending::<()>()).abort_handle(),
     };
@@ -124,10 +125,17 @@ async fn launches_of_another_registry_center_with_the_same_namespace_are_found()
     let without = made(app(json!({})), carried(json!({})), &common);
     common.center.set("first".to_owned()).unwrap();
     let made = made(app(json!({})), carried(json!({})), &common);
-    let (carrier, _) = carrier(json!([{ "metadata": without.metadata }, { "metadata": made.metadata }]));
-    let id = indexed_job::id(&made.metadata).unwrap();
-    assert_eq!(carrier.foreign("second").await.unwrap(), Some((id, "first".to_owned())));
-    assert_eq!(carrier.foreign("first").await.unwrap(), None);
+    let metadata = [without.metadata, made.metadata];
+    let id = indexed_job::id(&metadata[1]).unwrap();
+    for (center, found) in [("second", Some((id, "first"))), ("first", None)] {
+        let (carrier, asked) = carrier(json!(metadata.clone().map(|metadata| json!({ "metadata": metadata }))));
+        carrier.serve(center);
+        assert_eq!(asked.lock().unwrap().len(), 0, "the start of a scheduler waits for nothing");
+        assert_eq!(carrier.launches().await.unwrap().len(), 1);
+        assert_eq!(asked.lock().unwrap().len(), 1, "one list is enough");
+        assert_eq!(carrier.foreign(&metadata), found);
+        assert_eq!(carrier.foreign_told.get().is_some(), found.is_some());
+    }
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Values of properties and variables whose names mean a secret: they are shown masked, and a mask that comes back means the
-//! value that is kept.
+//! Values of properties and variables whose names mean a secret, and credentials in those that are addresses: they are shown
+//! masked, and a mask that comes back means the value that is kept.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,17 @@ const ADDRESS: &str = "appURL";
 /// Masks the secrets among texts by name.
 pub(crate) fn mask(texts: &mut BTreeMap<String, String>) {
     for (name, value) in texts {
-        if is_secret_key(name) {
-            *value = MASK.to_owned();
-        }
+        *value = shown_as(name, value);
+    }
+}
+
+/// A value as it is shown: of an address with a user, that user and what may be credentials are masked.
+fn shown_as(name: &str, value: &str) -> String {
+    let address = shown(value);
+    match is_secret_key(name) {
+        true => MASK.to_owned(),
+        false if address.contains(&format!("://{MASK}@")) => address,
+        false => value.to_owned(),
     }
 }
 
@@ -40,9 +48,10 @@ pub(crate) fn unmasked(old: &Value, mut change: Value) -> Value {
     }
     for field in FIELDS {
         let Some(texts) = change.get_mut(field).and_then(Value::as_object_mut) else { continue };
-        for (name, value) in texts.iter_mut().filter(|(name, value)| *value == MASK && is_secret_key(name)) {
-            if let Some(kept) = old.get(field).and_then(|texts| texts.get(name)) {
-                value.clone_from(kept);
+        for (name, value) in texts {
+            let kept = old.get(field).and_then(|texts| texts.get(name)?.as_str());
+            if let Some(kept) = kept.filter(|kept| *value == shown_as(name, kept)) {
+                *value = kept.into();
             }
         }
     }

@@ -96,9 +96,13 @@ impl Daemons {
     pub(super) fn kept(&self, job: &JobName) -> io::Result<Vec<DaemonProcess>> {
         let mut processes = self.lock().get(job).map(|kept| lock(&kept.processes).clone()).unwrap_or_default();
         for index in numbers(&self.shared, job)? {
-            if !processes.contains_key(&index)
-                && let Some(state) = self.left(job, index)?
-            {
+            if processes.contains_key(&index) {
+                continue;
+            }
+            let unread = |error| {
+                ItemState::waiting(format!("{}: {error}", folder(&self.shared, job).join(index.to_string()).display()))
+            };
+            if let Some(state) = self.left(job, index).unwrap_or_else(|error| Some(unread(error))) {
                 // How often it was started is known to the scheduler that did.
                 processes.insert(index, DaemonProcess::new(index, state, 0));
             }
@@ -133,9 +137,11 @@ impl Daemons {
 
 /// The numbers of the processes of a job that have a folder.
 fn numbers(shared: &Shared, job: &JobName) -> io::Result<Vec<u32>> {
-    let entries = match std::fs::read_dir(folder(shared, job)) {
+    let folder = folder(shared, job);
+    let entries = match std::fs::read_dir(&folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
+        Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", folder.display()))),
+        Ok(entries) => entries,
     };
     Ok(entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect())
 }

@@ -55,13 +55,15 @@ pub struct ProcessOptions {
     pub cpus: Option<f64>,
     /// The memory in MB that all processes together may take. Default: that of the host.
     pub memory_mb: Option<f64>,
+    /// The most MB that a package of a web server may have. Default: 4,096.
+    pub package_limit_mb: Option<u64>,
 }
 
 impl ProcessOptions {
     /// The defaults, with this folder and namespace.
     pub fn new(folder: impl Into<PathBuf>, namespace: impl Into<String>) -> Self {
         let (folder, namespace) = (folder.into(), namespace.into());
-        Self { folder, namespace, memory: MemoryLimit::Auto, cpus: None, memory_mb: None }
+        Self { folder, namespace, memory: MemoryLimit::Auto, cpus: None, memory_mb: None, package_limit_mb: None }
     }
 }
 
@@ -108,7 +110,7 @@ impl ProcessCarrier {
                 .map_or("this host".to_owned(), |name| name.trim().to_owned()),
             budget: Budget::of(total),
             memory: Memory::of_host(options.memory),
-            packages: Packages::new(options.folder.join("packages")),
+            packages: Packages::new(options.folder.join("packages"), options.package_limit_mb),
             events: EventSender::default(),
             items: Mutex::default(),
             options,

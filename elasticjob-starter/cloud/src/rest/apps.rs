@@ -2,10 +2,12 @@
 
 use axum::Json;
 use axum::extract::Path;
+use axum::http::StatusCode;
 use elasticjob_console::Role;
 use serde_json::Value;
 
 use super::answer::Refusal;
+use super::audit;
 use super::guard::Visitor;
 use super::jobs::json_of;
 use crate::model::{App, mask, mask_address};
@@ -15,25 +17,55 @@ type Done = Result<Json<bool>, Refusal>;
 
 pub(super) async fn register(visitor: Visitor, body: String) -> Done {
     visitor.needs_for_all(Role::Admin)?;
-    visitor.api.scheduler.store().add_app(json_of(&body)?).await?;
+    let app = json_of(&body)?;
+    let (name, parts) = about(&app);
+    let ended = visitor.api.scheduler.store().add_app(app).await;
+    visitor.record("register-app", &name, parts, ended)?;
     Ok(Json(true))
 }
 
 pub(super) async fn update(visitor: Visitor, body: String) -> Done {
     visitor.needs_for_all(Role::Admin)?;
-    visitor.api.scheduler.store().change_app(json_of(&body)?).await?;
+    let app = json_of(&body)?;
+    let (name, parts) = about(&app);
+    let ended = visitor.api.scheduler.store().change_app(app).await;
+    visitor.record("change-app", &name, parts, ended)?;
     Ok(Json(true))
+}
+
+/// The name of the application that a registration is for, and what is recorded of it.
+fn about(app: &Value) -> (String, Vec<String>) {
+    let name = app.get("appName").and_then(Value::as_str).unwrap_or_default();
+    (name.to_owned(), audit::app(name).into_iter().chain(audit::fields(app)).collect())
 }
 
 pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<App>>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
-    Ok(Json(all.apps.values().map(|app| masked(app)).collect()))
+    let seen = all.apps.values().filter(|app| visitor.may_with_app(Role::Viewer, &app.app_name, &all));
+    Ok(Json(seen.map(|app| masked(app)).collect()))
 }
 
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<App>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
+    visitor.needs_with_app(Role::Viewer, &name, &all)?;
     let app = all.apps.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no app '{name}'")))?;
     Ok(Json(masked(app)))
+}
+
+/// A job of an application can read its secrets: one of a caller who may not see all of them is refused, unless the application is
+/// named for the caller or a job of the caller runs it already.
+pub(super) async fn needs_use(visitor: &Visitor, job: &Value) -> Result<(), Refusal> {
+    let Some(name) = job.get("appName").and_then(Value::as_str) else { return Ok(()) };
+    let all = visitor.api.scheduler.store().registrations().await?;
+    let Some(app) = all.apps.get(name) else { return Ok(()) };
+    if masked(app) == **app || visitor.may_with_app(Role::Admin, name, &all) {
+        return Ok(());
+    }
+    let why = format!(
+        "the app '{name}' has secrets, and no job that you administer runs it: have an administrator of all jobs register the \
+         first one, or name the app as your grant says"
+    );
+    Err(Refusal::new(StatusCode::FORBIDDEN, why))
 }
 
 /// An application without the values of variables whose names mean a secret, and without the credentials of its address.
@@ -46,12 +78,14 @@ fn masked(app: &App) -> App {
 
 pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>) -> Done {
     visitor.needs_for_all(Role::Admin)?;
-    visitor.api.scheduler.store().remove_app(&name).await?;
+    let ended = visitor.api.scheduler.store().remove_app(&name).await;
+    visitor.record("remove-app", &name, audit::app(&name), ended)?;
     Ok(Json(true))
 }
 
 pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> Result<Json<Value>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
+    visitor.needs_with_app(Role::Viewer, &name, &all)?;
     match all.apps.contains_key(&name) {
         true => Ok(Json(all.disabled_apps.contains(&name).into())),
         false => Err(Refusal::not_found(format!("there is no app '{name}'"))),
@@ -68,6 +102,8 @@ pub(super) async fn enable(visitor: Visitor, Path(name): Path<String>) -> Done {
 
 async fn switch(visitor: &Visitor, name: &str, enabled: bool) -> Done {
     visitor.needs_for_all(Role::Operator)?;
-    visitor.api.scheduler.store().switch_app(name, enabled).await?;
+    let ended = visitor.api.scheduler.store().switch_app(name, enabled).await;
+    let action = if enabled { "enable-app" } else { "disable-app" };
+    visitor.record(action, name, audit::app(name), ended)?;
     Ok(Json(true))
 }

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use super::Api;
 use super::answer::Refusal;
+use crate::scheduler::Registrations;
 
 /// What the request shows: the header of ElasticJob-Cloud, or the usual one.
 fn shown(headers: &HeaderMap) -> Option<&str> {
@@ -71,7 +72,7 @@ pub(super) async fn guard(
 #[derive(Clone)]
 pub(super) struct Visitor {
     pub(super) api: Api,
-    caller: Caller,
+    pub(super) caller: Caller,
 }
 
 impl Visitor {
@@ -85,6 +86,17 @@ impl Visitor {
             true => Ok(()),
             false => Err(self.kept_out(role)),
         }
+    }
+
+    /// Whether the caller has the role for an application: by its name, as for a job, or for a job of it.
+    pub(super) fn may_with_app(&self, role: Role, app: &str, all: &Registrations) -> bool {
+        let of_app = || all.jobs.values().filter(|job| job.app_name == app);
+        self.may(role, app) || of_app().any(|job| self.may(role, job.job_name.as_str()))
+    }
+
+    /// The same, where the caller is to be told.
+    pub(super) fn needs_with_app(&self, role: Role, app: &str, all: &Registrations) -> Result<(), Refusal> {
+        if self.may_with_app(role, app, all) { Ok(()) } else { Err(self.kept_out(role)) }
     }
 
     pub(super) fn needs(&self, role: Role, job: &str) -> Result<(), Refusal> {

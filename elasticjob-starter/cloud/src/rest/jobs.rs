@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
+use super::{apps, audit};
 use crate::carrier::LaunchId;
 use crate::model::mask;
 use crate::model::{CarriedJob, ExecutionType};
@@ -40,14 +41,20 @@ fn named(job: &Value) -> &str {
 pub(super) async fn register(visitor: Visitor, body: String) -> Done {
     let job = json_of(&body)?;
     visitor.needs(Role::Admin, named(&job))?;
-    visitor.api.scheduler.store().add_job(job).await?;
+    apps::needs_use(&visitor, &job).await?;
+    let (name, parts) = (named(&job).to_owned(), audit::fields(&job).collect());
+    let ended = visitor.api.scheduler.store().add_job(job).await;
+    visitor.record("register-carried-job", &name, parts, ended)?;
     Ok(Json(true))
 }
 
 pub(super) async fn update(visitor: Visitor, body: String) -> Done {
     let job = json_of(&body)?;
     visitor.needs(Role::Admin, named(&job))?;
-    visitor.api.scheduler.store().change_job(job).await?;
+    apps::needs_use(&visitor, &job).await?;
+    let (name, parts) = (named(&job).to_owned(), audit::fields(&job).collect());
+    let ended = visitor.api.scheduler.store().change_job(job).await;
+    visitor.record("change-carried-job", &name, parts, ended)?;
     Ok(Json(true))
 }
 
@@ -61,7 +68,8 @@ pub(super) async fn deregister(visitor: Visitor, Path(name): Path<String>) -> Do
 
 async fn deregister_job(visitor: &Visitor, name: &JobName) -> Done {
     visitor.needs(Role::Admin, name.as_str())?;
-    visitor.api.scheduler.store().remove_job(name).await?;
+    let ended = visitor.api.scheduler.store().remove_job(name).await;
+    visitor.record("remove-carried-job", name.as_str(), Vec::new(), ended)?;
     Ok(Json(true))
 }
 
@@ -74,7 +82,7 @@ pub(super) async fn trigger(visitor: Visitor, body: String) -> Done {
         return Err(Refusal::conflict(format!("job '{name}' or its app is disabled: enable it first")));
     }
     visitor.api.scheduler.follow(&name, &all).await;
-    visitor.api.scheduler.operations().trigger(&Target::Job(name)).await?;
+    visitor.operations().trigger(&Target::Job(name)).await?;
     Ok(Json(true))
 }
 
@@ -87,12 +95,17 @@ pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> R
 }
 
 pub(super) async fn disable(visitor: Visitor, Path(name): Path<String>) -> Done {
-    visitor.api.scheduler.store().switch_job(&job_name(&name)?, false).await?;
-    Ok(Json(true))
+    switch(&visitor, &job_name(&name)?, false).await
 }
 
 pub(super) async fn enable(visitor: Visitor, Path(name): Path<String>) -> Done {
-    visitor.api.scheduler.store().switch_job(&job_name(&name)?, true).await?;
+    switch(&visitor, &job_name(&name)?, true).await
+}
+
+async fn switch(visitor: &Visitor, name: &JobName, enabled: bool) -> Done {
+    let ended = visitor.api.scheduler.store().switch_job(name, enabled).await;
+    let action = if enabled { "enable-carried-job" } else { "disable-carried-job" };
+    visitor.record(action, name.as_str(), Vec::new(), ended)?;
     Ok(Json(true))
 }
 

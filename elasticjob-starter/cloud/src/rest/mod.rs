@@ -4,6 +4,9 @@
 
 mod answer;
 mod apps;
+mod audit;
+#[cfg(test)]
+mod audit_tests;
 mod events;
 mod guard;
 mod jobs;

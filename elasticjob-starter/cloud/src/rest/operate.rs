@@ -20,7 +20,8 @@ pub(super) async fn reconcile(visitor: Visitor) -> Result<Json<bool>, Refusal> {
 pub(super) async fn disabled(visitor: Visitor) -> Result<Json<Value>, Refusal> {
     let all = visitor.api.scheduler.store().registrations().await?;
     let jobs: Vec<_> = all.disabled_jobs.iter().filter(|job| visitor.may(Role::Viewer, job.as_str())).collect();
-    Ok(Json(json!({ "apps": all.disabled_apps, "jobs": jobs })))
+    let apps: Vec<_> = all.disabled_apps.iter().filter(|app| visitor.may_with_app(Role::Viewer, app, &all)).collect();
+    Ok(Json(json!({ "apps": apps, "jobs": jobs })))
 }
 
 /// Where the logs of an application's launches are.
@@ -32,6 +33,7 @@ pub(super) async fn sandbox(
         .get("appName")
         .ok_or_else(|| Refusal::bad("appName is missing: /api/operate/sandbox?appName=my_app"))?;
     let all = visitor.api.scheduler.store().registrations().await?;
+    visitor.needs_with_app(Role::Viewer, name, &all)?;
     if !all.apps.contains_key(name) {
         return Err(Refusal::not_found(format!("there is no app '{name}'")));
     }

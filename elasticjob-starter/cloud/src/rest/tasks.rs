@@ -25,6 +25,8 @@ struct Now {
     snapshot: Option<JobSnapshot>,
     /// The states of the last launch, as far as this scheduler's carrier knows them.
     states: ItemStates,
+    /// Why the carrier does not know them: then the job is shown as its records are.
+    unread: Option<String>,
 }
 
 impl Now {
@@ -41,9 +43,10 @@ async fn all(visitor: &Visitor) -> Result<Vec<Now>, Refusal> {
     let seen = registrations.jobs.into_values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
     let reads = seen.map(|job| async move {
         if job.job_execution_type == ExecutionType::Daemon {
-            let kept = scheduler.carrier().kept(&job.job_name).await?;
-            let states = kept.into_iter().map(|process| (process.index, process.state)).collect();
-            return Ok::<Now, Refusal>(Now { job, snapshot: None, states });
+            let kept = scheduler.carrier().kept(&job.job_name).await;
+            let unread = kept.as_ref().err().map(ToString::to_string);
+            let states = kept.into_iter().flatten().map(|process| (process.index, process.state)).collect();
+            return Now { job, snapshot: None, states, unread };
         }
         // One that has not joined its group so far has no nodes.
         let snapshot = scheduler.operations().snapshot(&job.job_name).await.ok();
@@ -54,16 +57,19 @@ async fn all(visitor: &Visitor) -> Result<Vec<Now>, Refusal> {
         let mut fires: Vec<_> = fires.collect();
         fires.sort_unstable();
         fires.dedup();
-        let mut states = ItemStates::new();
+        let (mut states, mut unread) = (ItemStates::new(), None);
         for fire in fires {
             let id = LaunchId { job: job.job_name.clone(), fire };
             states.extend(scheduler.waiting(&id));
-            states.extend(scheduler.carrier().states(&id).await?.unwrap_or_default());
+            match scheduler.carrier().states(&id).await {
+                Ok(known) => states.extend(known.unwrap_or_default()),
+                Err(error) => unread = Some(error.to_string()),
+            }
         }
-        Ok(Now { job, snapshot, states })
+        Now { job, snapshot, states, unread }
     });
     let reads: Vec<_> = reads.collect();
-    iter(reads).buffered(AT_A_TIME).collect::<Vec<_>>().await.into_iter().collect()
+    Ok(iter(reads).buffered(AT_A_TIME).collect().await)
 }
 
 fn task_id(job: &JobName, item: ShardingItem, kind: &str, place: &str) -> String {
@@ -103,7 +109,8 @@ fn task(job: &JobName, item: ShardingItem, kind: &str, place: &str, since: Optio
     })
 }
 
-/// The jobs with items that wait, and why; and those with a missed fire that will be made up for.
+/// The jobs with items that wait, and why; those with a missed fire that will be made up for; and those that do not run here, or of
+/// which the carrier cannot be read, with the cause.
 pub(super) async fn ready(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal> {
     let mut jobs = Vec::new();
     for now in all(&visitor).await? {
@@ -121,13 +128,21 @@ pub(super) async fn ready(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal>
             let name = &now.job.job_name;
             jobs.push(json!({ "jobName": name, "times": times.to_string(), "items": waiting, "misfired": missed }));
         }
+        if let Some(why) = &now.unread {
+            jobs.push(not_running(&now.job.job_name, why));
+        }
     }
     for (job, why) in visitor.api.scheduler.troubles() {
         if visitor.may(Role::Viewer, job.as_str()) {
-            jobs.push(json!({ "jobName": job, "times": "0", "items": [], "misfired": false, "why": why }));
+            jobs.push(not_running(&job, &why));
         }
     }
     Ok(Json(jobs))
+}
+
+/// A job of which no item is known to wait, and why.
+fn not_running(job: &JobName, why: &str) -> Value {
+    json!({ "jobName": job, "times": "0", "items": [], "misfired": false, "why": why })
 }
 
 /// The items that were lost, and do not run again so far.

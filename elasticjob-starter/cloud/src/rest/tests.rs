@@ -16,6 +16,7 @@ use tower::ServiceExt;
 
 use super::routes::ROUTES;
 use super::{Api, openapi_document};
+use crate::carrier::job_token;
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scheduler::{Scheduler, SchedulerOptions};
 use crate::scratch::Scratch;
@@ -36,6 +37,14 @@ impl Server {
 
     /// The same, with other options of the console.
     async fn with(change: impl FnOnce(&mut ConsoleOptions)) -> Self {
+        Self::with_registry(change, |registry| registry).await
+    }
+
+    /// The same, with a registry center of the console that does more.
+    pub(super) async fn with_registry(
+        change: impl FnOnce(&mut ConsoleOptions),
+        more: impl FnOnce(Registry) -> Registry,
+    ) -> Self {
         let scratch = Scratch::new();
         let environment = JobEnvironment::builder().build().unwrap();
         let center = Arc::new(MemoryRegistry::new().connect());
@@ -47,7 +56,7 @@ impl Server {
         options.users = Role::ALL.map(|role| User::new(role.as_str(), hash.clone(), [Grant::everywhere(role)])).into();
         options.users.push(User::new("billing", hash, [Grant::everywhere(Role::Admin).jobs("billing-*")]));
         change(&mut options);
-        let console = Console::new(options, [Registry::new("default", center)]).unwrap();
+        let console = Console::new(options, [more(Registry::new("default", center))]).unwrap();
         let api =
             Api { scheduler: scheduler.clone(), access: console.access(), registry: "default".into(), traces: None };
         // The console's pages are on the same port.
@@ -169,6 +178,44 @@ async fn a_trigger_right_after_a_change_is_run() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_of_which_the_carrier_cannot_read_the_processes_hides_no_other_one() {
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    let ok = (StatusCode::OK, json!(true));
+    let folder = |job: &str| {
+        let token = job_token("tests", &JobName::new(job).unwrap());
+        server.scratch.path().join("work").join("daemons").join(token)
+    };
+    // A file in the place of the folder of a job, and of that of a process.
+    fs::create_dir_all(folder("one-process")).unwrap();
+    fs::write(folder("broken"), "").unwrap();
+    fs::write(folder("one-process").join("7"), "").unwrap();
+    assert_eq!(server.call(&admin, "POST", "/api/app", &server.app("app", "exec sleep 600")).await, ok);
+    for name in ["broken", "one-process", "well"] {
+        let mut daemon: Value = serde_json::from_str(&job(name, "app")).unwrap();
+        let more = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 1 });
+        daemon.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        assert_eq!(server.call(&admin, "POST", "/api/job/register", &daemon.to_string()).await, ok);
+    }
+    until("the others run", || async {
+        let (status, running) = server.call(&admin, "GET", "/api/job/tasks/running", "").await;
+        assert_eq!(status, StatusCode::OK, "{running}");
+        let jobs: Vec<&Value> = running.as_array().unwrap().iter().map(|it| &it["metaInfo"]["jobName"]).collect();
+        jobs == ["one-process", "well"]
+    })
+    .await;
+    let (_, ready) = server.call(&admin, "GET", "/api/job/tasks/ready", "").await;
+    let says = |job: &str, why: &Value| {
+        let path = folder(job).display().to_string();
+        assert!(why.as_str().is_some_and(|why| why.contains(&path)), "{ready}");
+    };
+    let of = |job: &str| ready.as_array().unwrap().iter().find(|it| it["jobName"] == job).unwrap();
+    says("broken", &of("broken")["why"]);
+    says("one-process", &of("one-process")["items"][0]["why"]);
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_reason_is_told_with_the_status_that_fits() {
     let server = Server::start().await;
     let admin = server.token("admin").await;
@@ -250,6 +297,50 @@ async fn a_team_changes_and_sees_its_own_jobs_alone() {
     let (_, jobs) = server.call(&team, "GET", "/api/job/jobs", "").await;
     let names: Vec<&Value> = jobs.as_array().into_iter().flatten().map(|job| &job["jobName"]).collect();
     assert_eq!(names, ["billing-1"]);
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_sees_and_uses_no_app_of_another_one_that_has_secrets() {
+    let server = Server::start().await;
+    let (admin, team) = (server.token("admin").await, server.token("billing").await);
+    let ok = (StatusCode::OK, json!(true));
+    for name in ["orders", "billing-app", "shared", "plain"] {
+        let mut app: Value = serde_json::from_str(&server.app(name, "true")).unwrap();
+        if name != "plain" {
+            app["env"] =
+                json!({ "DB_PASSWORD": "s3cret", "DB_URL": "postgres://orders:s3cret@db/orders", "MODE": "fast" });
+        }
+        assert_eq!(server.call(&admin, "POST", "/api/app", &app.to_string()).await, ok);
+    }
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("orders", "orders")).await, ok);
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("billing-old", "shared")).await, ok);
+    assert_eq!(server.call(&admin, "POST", "/api/app/orders/disable", "").await, ok);
+    // By REST it sees what its grant names, and what its jobs run.
+    let names = |apps: Value| -> Vec<String> {
+        apps.as_array().into_iter().flatten().map(|app| app["appName"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(server.call(&team, "GET", "/api/app/list", "").await.1), ["billing-app", "shared"]);
+    assert_eq!(names(server.call(&admin, "GET", "/api/app/list", "").await.1).len(), 4);
+    for path in ["/api/app/orders", "/api/app/orders/disable", "/api/operate/sandbox?appName=orders"] {
+        assert_eq!(server.call(&team, "GET", path, "").await.0, StatusCode::FORBIDDEN, "{path}");
+    }
+    assert_eq!(server.call(&team, "GET", "/api/operate/disabled", "").await.1["apps"], json!([]));
+    let (_, shown) = server.call(&team, "GET", "/api/app/shared", "").await;
+    assert_eq!(shown["env"], json!({ "DB_PASSWORD": "***", "DB_URL": "postgres://***@db/orders", "MODE": "fast" }));
+    // A job of its own could print the variables of the app.
+    let script = json!({ "script.command.line": "env" });
+    let mut theft: Value = serde_json::from_str(&job("billing-theft", "orders")).unwrap();
+    theft["props"] = script;
+    let (status, why) = server.call(&team, "POST", "/api/job/register", &theft.to_string()).await;
+    assert_eq!(status, StatusCode::FORBIDDEN, "{why}");
+    assert!(why["message"].as_str().is_some_and(|why| why.contains("orders") && why.contains("secrets")), "{why}");
+    let moved = json!({ "jobName": "billing-old", "appName": "orders" }).to_string();
+    assert_eq!(server.call(&team, "PUT", "/api/job/update", &moved).await.0, StatusCode::FORBIDDEN);
+    for app in ["billing-app", "shared", "plain"] {
+        let registered = server.call(&team, "POST", "/api/job/register", &job(&format!("billing-{app}"), app)).await;
+        assert_eq!(registered, ok, "{app}");
+    }
     server.scheduler.shutdown().await;
 }
 

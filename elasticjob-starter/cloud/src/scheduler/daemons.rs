@@ -13,10 +13,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::kept::Kept;
-use super::nodes::{DAEMONS, JOBS};
+use super::nodes::{DAEMONS, Node};
 use super::registrations::{Registered, Registrations};
 use crate::carrier::{Carrier, Daemon, LaunchError};
-use crate::model::ExecutionType;
+use crate::model::{CarriedJob, ExecutionType};
 
 /// The pause before something that failed is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -137,7 +137,7 @@ impl Daemons {
         for name in gone {
             let Some((registered, _)) = told.get(&name) else { continue };
             // It may have been registered since the registrations were read.
-            if self.registry.get(&format!("{JOBS}/{name}")).await?.is_some() {
+            if self.is_daemon(&name).await? {
                 continue;
             }
             match self.keep(registered, 0).await {
@@ -148,7 +148,7 @@ impl Daemons {
                     self.disown(&name).await;
                 }
                 Err(error) => {
-                    warn!(job = %name, "the processes of the job, which is removed, go on: {error}; it is tried again");
+                    warn!(job = %name, "the processes of the job, which is no DAEMON job any more, go on: {error}; it is tried again");
                     is_done = false;
                 }
             }
@@ -159,6 +159,13 @@ impl Daemons {
     async fn keep(&self, registered: &Registered, instances: u32) -> Result<(), LaunchError> {
         let Registered { app, job } = registered.clone();
         self.carrier.keep(Daemon { app, job, instances }).await
+    }
+
+    /// Whether the job is registered as a `DAEMON` job now.
+    async fn is_daemon(&self, name: &JobName) -> Result<bool, RegistryError> {
+        let node = self.registry.get(&Node::Job(name.clone()).path()).await?;
+        let job = node.and_then(|node| serde_json::from_str::<CarriedJob>(node.data.text()?).ok());
+        Ok(job.is_some_and(|job| job.job_execution_type == ExecutionType::Daemon))
     }
 
     /// Takes a job that no scheduler has. Returns the other scheduler that has it.

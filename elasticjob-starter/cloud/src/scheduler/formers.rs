@@ -17,6 +17,19 @@ use crate::carrier::{Carrier, ItemState, ItemStates, LaunchId};
 /// The pause before the carrier is asked again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// A launch so much older than the present one, in milliseconds, is not on its way any more: 8 days. What a cluster deletes by
+/// itself goes 7 days after its end.
+const LONG_AGO: i64 = 8 * 24 * 3_600_000;
+
+/// What the carrier says of items of earlier fires.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// They have ended.
+    pub(super) ended: Vec<ShardingItem>,
+    /// The carrier does not know their launch, which is old: it is deleted, or at another place.
+    pub(super) gone: Vec<ShardingItem>,
+}
+
 /// A launch of each item.
 type ByItem = HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>;
 
@@ -119,25 +132,29 @@ impl Formers {
         Ok(formers)
     }
 
-    /// Those of the items of which an earlier fire is known to have ended. One that the carrier does not know is none: its launch
-    /// may be on its way, or at another place.
+    /// What is known of items whose earlier fire is noted.
     ///
     /// # Errors
     /// The carrier did not answer.
-    pub(super) async fn ended(
+    pub(super) async fn known(
         &self,
         id: &LaunchId,
         items: impl Iterator<Item = ShardingItem>,
         noted: &Note,
-    ) -> Result<Vec<ShardingItem>, String> {
-        let mut ended = Vec::new();
+    ) -> Result<Known, String> {
+        let mut known = Known::default();
         for (former, items) in by_launch(noted.formers(id, items)) {
             let states = self.states(&former).await?;
-            ended.extend(
-                items.into_iter().filter(|item| states.get(item).is_some_and(|state| state.outcome().is_some())),
-            );
+            let is_old = id.fire.at().saturating_sub(former.fire.at()) > LONG_AGO;
+            for item in items {
+                match states.get(&item) {
+                    Some(state) if state.outcome().is_some() => known.ended.push(item),
+                    None if is_old => known.gone.push(item),
+                    Some(_) | None => {}
+                }
+            }
         }
-        Ok(ended)
+        Ok(known)
     }
 
     async fn states(&self, id: &LaunchId) -> Result<ItemStates, String> {

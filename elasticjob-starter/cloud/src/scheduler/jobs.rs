@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use super::kept::Kept;
 use super::launches::Launches;
 use super::nodes::Node;
 use super::registrations::{Registered, Registrations};
@@ -42,6 +43,8 @@ pub(super) struct Means {
     pub(super) environment: JobEnvironment,
     pub(super) registry: Arc<dyn RegistryCenter>,
     pub(super) launches: Launches,
+    /// Which jobs have run at the place of this scheduler.
+    pub(super) carried: Kept,
     pub(super) registrations: watch::Receiver<Registrations>,
     pub(super) troubles: Troubles,
     pub(super) scheduled: Scheduled,
@@ -52,15 +55,22 @@ pub(super) struct Means {
 pub(super) async fn keep_all(mut means: Means) {
     let mut running = JoinSet::new();
     let mut tasks: HashMap<JobName, AbortHandle> = HashMap::new();
+    let mut earlier = None;
     loop {
         // The task of a job that was removed ends; a job of the same name has another one, once that is over.
         tasks.retain(|_, task| !task.is_finished());
         let names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
-        for name in names {
-            let keeper = || Keeper { name: name.clone(), means: means.clone() };
+        let mut jobs: Vec<(JobName, Duration)> = names.into_iter().map(|name| (name, DEFAULT_GRACE)).collect();
+        if earlier.is_none() {
+            earlier = earlier_jobs(&means).await;
+            jobs.extend(earlier.iter().flatten().cloned());
+        }
+        for (name, grace) in jobs {
+            let keeper = || Keeper { name: name.clone(), grace, means: means.clone() };
             tasks.entry(name.clone()).or_insert_with(|| running.spawn(keeper().keep()));
         }
         tokio::select! {
+            () = tokio::time::sleep(AGAIN), if earlier.is_none() => {}
             changed = means.registrations.changed() => if changed.is_err() { break },
             () = means.ending.cancelled() => break,
             Some(ended) = running.join_next() => if ended.is_err() {
@@ -72,9 +82,23 @@ pub(super) async fn keep_all(mut means: Means) {
     while running.join_next().await.is_some() {}
 }
 
+/// The jobs that have run at this place, with the grace that they had: of one that was removed, no scheduler may have looked after
+/// what is left. `None` where the registry center does not answer.
+async fn earlier_jobs(means: &Means) -> Option<Vec<(JobName, Duration)>> {
+    match means.carried.all().await {
+        Ok(all) => Some(all.into_iter().map(|known| (known.job.job_name.clone(), known.job.grace())).collect()),
+        Err(error) => {
+            warn!("what removed jobs have left is looked for again in {} s: {error}", AGAIN.as_secs());
+            None
+        }
+    }
+}
+
 /// Keeps one job.
 struct Keeper {
     name: JobName,
+    /// How long a process may take to end, of a job that was removed before it was seen here.
+    grace: Duration,
     means: Means,
 }
 
@@ -86,6 +110,16 @@ enum Rest {
     Unstopped,
     /// They are stopped.
     Stopped,
+}
+
+/// What became of the nodes of a removed job in the registry center.
+enum Nodes {
+    /// They were not looked at.
+    Unknown,
+    /// They cannot be removed yet. This was told.
+    Stay,
+    /// They are removed.
+    Removed,
 }
 
 /// Who looks after what a removed job has left.
@@ -108,7 +142,7 @@ impl Keeper {
     async fn keep(mut self) {
         let mut current: Option<(Registered, Running)> = None;
         let mut rest = Rest::Unknown;
-        let mut grace = DEFAULT_GRACE;
+        let mut grace = self.grace;
         loop {
             let (wanted, is_registered) = {
                 let all = self.means.registrations.borrow_and_update();
@@ -119,8 +153,9 @@ impl Keeper {
             if current.as_ref().map(|(registered, _)| registered) != wanted.as_ref() {
                 if let Some((_, running)) = current.take() {
                     self.means.scheduled.send_modify(|scheduled| drop(scheduled.remove(&self.name)));
-                    // What it runs is let go, and adopted by the next one, unless the job is not wanted any more.
-                    running.shutdown().await;
+                    // What it runs is let go, and adopted by the next one, unless the job is not wanted any more. A trigger that
+                    // waits is run by the next one.
+                    running.shutdown(if wanted.is_some() { ShutdownMode::Restart } else { ShutdownMode::Now }).await;
                 }
                 match &wanted {
                     Some(registered) => {
@@ -152,11 +187,31 @@ impl Keeper {
             }
         }
         if let Some((_, running)) = current {
-            running.shutdown().await;
+            running.shutdown(ShutdownMode::Now).await;
         }
     }
 
     async fn start(&self, registered: &Registered) -> Option<Running> {
+        let started = self.run(registered).await;
+        let mut troubles = self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner);
+        match started {
+            Ok(running) => {
+                troubles.remove(&self.name);
+                info!(job = %self.name, "the job is scheduled here");
+                Some(running)
+            }
+            Err(why) => {
+                warn!("{why}; it is tried again every {} s", AGAIN.as_secs());
+                troubles.insert(self.name.clone(), why);
+                None
+            }
+        }
+    }
+
+    /// Makes it a job of this process, once it is noted that this place runs it.
+    async fn run(&self, registered: &Registered) -> Result<Running, String> {
+        let unnoted = |error| format!("job '{}' cannot be noted in the registry center: {error}", self.name);
+        self.means.carried.note(registered).await.map_err(unnoted)?;
         let handler = classed_item_handler(Arc::new(self.means.launches.clone()), Arc::new(registered.clone()));
         let configuration = registered.job.configuration();
         let (environment, registry) = (&self.means.environment, self.means.registry.clone());
@@ -170,19 +225,7 @@ impl Keeper {
                 Err(error) => Err(error),
             },
         };
-        let mut troubles = self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner);
-        match started {
-            Ok(running) => {
-                troubles.remove(&self.name);
-                info!(job = %self.name, "the job is scheduled here");
-                Some(running)
-            }
-            Err(error) => {
-                warn!("{error}; it is tried again every {} s", AGAIN.as_secs());
-                troubles.insert(self.name.clone(), error.to_string());
-                None
-            }
-        }
+        started.map_err(|error| error.to_string())
     }
 
     /// Ends what is left of the job: it is disabled or removed, and no scheduler waits for it.
@@ -207,11 +250,11 @@ impl Keeper {
     /// is asked when it tells the last of the ends. It may not tell those of what another scheduler launched, and a launch that was
     /// on its way may arrive after the stop: so it is asked, and told to stop, also when the grace is over, with growing pauses.
     async fn forget(&mut self, grace: Duration) -> Remains {
-        self.remove().await;
         let mut ends = self.means.launches.ends();
         let mut rest = Rest::Stopped;
         let mut pause = grace + AGAIN;
         let mut stop_at = Instant::now() + pause;
+        let (mut nodes, mut nodes_pause) = (Nodes::Unknown, AGAIN);
         loop {
             // It may have been registered again, and this scheduler has not heard of that: what runs is of the new one then.
             let is_gone = self.is_registered().await == Some(false);
@@ -220,12 +263,26 @@ impl Keeper {
                 pause = (pause * 2).min(LONGEST.max(grace + AGAIN));
                 stop_at = Instant::now() + pause;
             }
+            if is_gone && !matches!(nodes, Nodes::Removed) {
+                nodes = self.remove(&nodes).await;
+            }
             let left = if is_gone { self.means.launches.forget_all(&self.name).await.ok() } else { None };
             let again_at = match left {
-                Some(open) if open.is_empty() => return Remains::Nothing,
-                Some(open) if matches!(rest, Rest::Stopped) => {
+                Some(open) if open.is_empty() && matches!(nodes, Nodes::Removed) => {
+                    match self.means.carried.delete_of_removed(&self.name).await {
+                        Ok(()) => return Remains::Nothing,
+                        Err(_) => Instant::now() + AGAIN,
+                    }
+                }
+                Some(open) if matches!(rest, Rest::Stopped) && matches!(nodes, Nodes::Removed) => {
                     ends.wait_for(open);
                     stop_at
+                }
+                Some(open) if matches!(rest, Rest::Stopped) => {
+                    ends.wait_for(open);
+                    let nodes_at = Instant::now() + nodes_pause;
+                    nodes_pause = (nodes_pause * 2).min(LONGEST);
+                    nodes_at.min(stop_at)
                 }
                 // The carrier or the registry center is away.
                 Some(_) | None => Instant::now() + AGAIN,
@@ -251,13 +308,16 @@ impl Keeper {
         known.ok().map(|node| node.is_some())
     }
 
-    /// Removes the nodes of the job. The last scheduler that leaves does it: before, instances are online.
-    async fn remove(&self) {
+    /// Removes the nodes of the job. The last scheduler that leaves does it: before, instances are online, also that of a scheduler
+    /// that was killed, until its session ends.
+    async fn remove(&self, before: &Nodes) -> Nodes {
         self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
         let removed = Operations::new(self.means.registry.clone()).remove_job(&self.name, Force::No).await;
-        if let Err(error) = removed.map(drop).or_else(is_gone) {
-            info!(job = %self.name, "the nodes of the job stay in the registry center: {error}");
+        let Err(error) = removed.map(drop).or_else(is_gone) else { return Nodes::Removed };
+        if matches!(before, Nodes::Unknown) {
+            info!(job = %self.name, "the nodes of the job stay in the registry center for now: {error}; it is tried again");
         }
+        Nodes::Stay
     }
 }
 
@@ -275,10 +335,10 @@ fn joins_later(error: StartError) -> Result<(), StartError> {
 }
 
 impl Running {
-    async fn shutdown(self) {
+    async fn shutdown(self, mode: ShutdownMode) {
         match self {
-            Self::Scheduled(mut job) => job.shutdown(ShutdownMode::Now).await,
-            Self::OneOff(mut job) => job.shutdown(ShutdownMode::Now).await,
+            Self::Scheduled(mut job) => job.shutdown(mode).await,
+            Self::OneOff(mut job) => job.shutdown(mode).await,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Notes in the registry center of what a carrier keeps of `DAEMON` jobs.
+//! Notes in the registry center of the jobs of which a place has processes: which `DAEMON` jobs are kept there, and which
+//! `TRANSIENT` ones have run there.
 //!
 //! A scheduler may end between the removal of a job and the end of its processes. The registration is gone then: only the note
 //! tells the next scheduler of the place what to end.
@@ -10,16 +11,18 @@ use elasticjob::log::warn;
 use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
 use serde::{Deserialize, Serialize};
 
-use super::nodes::KEPT;
+use super::nodes::Node;
 use super::registrations::Registered;
 use crate::carrier::digest;
 use crate::model::{App, CarriedJob};
 
-/// The notes of a place.
+/// The notes of a place about one type of jobs. Cheap to clone.
+#[derive(Clone)]
 pub(super) struct Kept {
     registry: Arc<dyn RegistryCenter>,
-    /// What the names of its nodes begin with.
-    prefix: String,
+    /// The directory of its nodes.
+    directory: &'static str,
+    place: String,
 }
 
 /// What a node says: the processes were started with it.
@@ -30,16 +33,17 @@ struct Written {
 }
 
 impl Kept {
-    pub(super) fn new(registry: Arc<dyn RegistryCenter>, place: &str) -> Self {
-        Self { registry, prefix: format!("{}-", digest(&[place])) }
+    pub(super) fn new(registry: Arc<dyn RegistryCenter>, directory: &'static str, place: &str) -> Self {
+        Self { registry, directory, place: place.to_owned() }
     }
 
     /// All jobs of which something is kept here.
     pub(super) async fn all(&self) -> Result<Vec<Registered>, RegistryError> {
-        let names = self.registry.children(KEPT).await?.unwrap_or_default();
+        let names = self.registry.children(self.directory).await?.unwrap_or_default();
         let mut all = Vec::new();
-        for name in names.iter().filter(|name| name.starts_with(&self.prefix)) {
-            let path = format!("{KEPT}/{name}");
+        let prefix = prefix(&self.place);
+        for name in names.iter().filter(|name| name.starts_with(&prefix)) {
+            let path = format!("{}/{name}", self.directory);
             let Some(node) = self.registry.get(&path).await? else { continue };
             match serde_json::from_str(node.data.text().unwrap_or_default()) {
                 Ok(Written { app, job }) => all.push(Registered { app: Arc::new(app), job: Arc::new(job) }),
@@ -49,7 +53,7 @@ impl Kept {
         Ok(all)
     }
 
-    /// Notes that processes of a job are about to be kept.
+    /// Notes that a job is about to have processes here.
     pub(super) async fn note(&self, registered: &Registered) -> Result<(), RegistryError> {
         let path = self.path(&registered.job.job_name);
         let (mut app, mut job) = (App::clone(&registered.app), CarriedJob::clone(&registered.job));
@@ -70,6 +74,18 @@ impl Kept {
         self.commit(transaction).await
     }
 
+    /// Nothing is left here of a job that is removed. Where it is registered again, another scheduler may have noted it: the note
+    /// stays.
+    pub(super) async fn delete_of_removed(&self, name: &JobName) -> Result<(), RegistryError> {
+        let registration = Node::Job(name.clone()).path();
+        let mut transaction = Transaction::new();
+        // Made and deleted: refused where it is there.
+        transaction.create(registration.as_str(), "", CreateMode::Persistent);
+        transaction.delete(registration, None);
+        transaction.delete(self.path(name), None);
+        self.commit(transaction).await
+    }
+
     /// Nothing of a job is kept any more.
     pub(super) async fn delete(&self, name: &JobName) -> Result<(), RegistryError> {
         let mut transaction = Transaction::new();
@@ -86,6 +102,21 @@ impl Kept {
     }
 
     fn path(&self, name: &JobName) -> String {
-        format!("{KEPT}/{}{name}", self.prefix)
+        format!("{}/{}", self.directory, self::name(&self.place, name))
     }
+}
+
+/// The name of the node of a job at a place.
+pub(super) fn name(place: &str, job: &JobName) -> String {
+    format!("{}{job}", prefix(place))
+}
+
+/// The job in the name of a node.
+pub(super) fn job_of(name: &str) -> Option<&str> {
+    name.split_once('-').map(|(_, job)| job)
+}
+
+/// What the names of the nodes of a place begin with.
+fn prefix(place: &str) -> String {
+    format!("{}-", digest(&[place]))
 }

@@ -222,12 +222,17 @@ impl Launches {
     }
 
     /// Leaves out of a note the items that the job has no more, once they have ended. While one runs, the note keeps a later run of
-    /// it apart, as the job may get the item again.
+    /// it apart, as the job may get the item again. One whose launch the carrier does not know may be on its way, or run at another
+    /// place: it stays unless it is old, and only this place runs the job.
     async fn leave_out_former_items(&self, launch: &Launch, noted: &mut Note) {
         let surplus = noted.from(launch.job.sharding_total_count);
         // A carrier that does not answer is asked with the next launch.
-        let ended = self.0.formers.ended(&launch.id, surplus, noted).await.unwrap_or_default();
-        ended.into_iter().for_each(|item| noted.leave_out(item));
+        let known = self.0.formers.known(&launch.id, surplus, noted).await.unwrap_or_default();
+        known.ended.into_iter().for_each(|item| noted.leave_out(item));
+        let place = self.0.carrier.place();
+        if !known.gone.is_empty() && self.0.marks.is_only_at(&launch.id.job, &place).await.unwrap_or(false) {
+            known.gone.into_iter().for_each(|item| noted.leave_out(item));
+        }
     }
 
     /// Launches items when they run no more for an earlier fire. Those that are cut off meanwhile are left out.
@@ -309,8 +314,14 @@ impl Launches {
             }
             open.extend(running.into_iter().map(|item| (id.clone(), item)));
         }
-        self.lock_kept().remove(job);
-        self.0.formers.forget(job);
+        // What still runs may be left to a job of the same name: then it is forgotten with the launches of that one.
+        if let Some(ids) = self.lock_kept().get_mut(job) {
+            ids.retain(|id| open.iter().any(|(of, _)| of == id));
+        }
+        if open.is_empty() {
+            self.lock_kept().remove(job);
+            self.0.formers.forget(job);
+        }
         Ok(open)
     }
 

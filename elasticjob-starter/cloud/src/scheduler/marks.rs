@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, Transaction};
+use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
 
-use super::nodes::LAUNCHED;
+use super::kept;
+use super::nodes::{CARRIED, LAUNCHED, Node};
 use crate::carrier::LaunchId;
 
 /// How often a write is tried when other schedulers write the note of other items.
@@ -74,6 +75,8 @@ impl Marks {
             launched.extend(items.iter().map(|item| (*item, id.to_string())));
             let text = serde_json::to_string(&launched).expect("texts have a JSON form");
             let mut transaction = Transaction::new();
+            // A job that is removed has no note, and launches nothing any more.
+            let registration = transaction.check(Node::Job(id.job.clone()).path(), None);
             match version {
                 Some(_) if before == launched => return Ok(()),
                 Some(version) => transaction.set(path.clone(), text.as_str(), Some(version)),
@@ -81,6 +84,9 @@ impl Marks {
             };
             match self.0.commit(transaction).await {
                 Ok(_) => return Ok(()),
+                Err(CommitError::Refused { index, reason: Refusal::NoNode, .. }) if index == registration => {
+                    return Err(format!("job '{}' is not registered any more", id.job));
+                }
                 Err(CommitError::Refused {
                     reason: Refusal::BadVersion | Refusal::NodeExists | Refusal::NoNode,
                     ..
@@ -90,6 +96,13 @@ impl Marks {
             }
         }
         Err(format!("the launch cannot be noted in the registry center: {why}"))
+    }
+
+    /// Whether no other place has run the job.
+    pub(super) async fn is_only_at(&self, job: &JobName, place: &str) -> Result<bool, RegistryError> {
+        let carried = self.0.children(CARRIED).await?.unwrap_or_default();
+        let own = kept::name(place, job);
+        Ok(carried.iter().all(|name| *name == own || kept::job_of(name) != Some(job.as_str())))
     }
 
     /// Reads the note of a job. A job that was never launched has an empty one.

@@ -44,6 +44,7 @@ use jobs::{Means, Scheduled, Troubles};
 use kept::Kept;
 use launches::Launches;
 use marks::Marks;
+use nodes::{CARRIED, KEPT};
 
 /// What a [`Scheduler`] works with.
 #[non_exhaustive]
@@ -98,10 +99,8 @@ impl Scheduler {
         let ends_processes = embedded.is_some();
         let store = Store::new(registry.clone(), carrier.clone(), embedded);
         store.prepare().await?;
-        if let Some(center) = store.center().await?
-            && let Err(error) = carrier.serve(&center).await
-        {
-            warn!("{error}: whether another registry center uses the place of its launches is not known");
+        if let Some(center) = store.center().await? {
+            carrier.serve(&center);
         }
         let hub = Hub::new(carrier.clone());
         let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()));
@@ -112,6 +111,7 @@ impl Scheduler {
             environment: environment.clone(),
             registry: registry.clone(),
             launches: launches.clone(),
+            carried: Kept::new(registry.clone(), CARRIED, &carrier.place()),
             registrations: registrations.clone(),
             troubles: troubles.clone(),
             scheduled: scheduled.clone(),
@@ -120,7 +120,7 @@ impl Scheduler {
         let daemons = Daemons {
             registry: registry.clone(),
             carrier: carrier.clone(),
-            kept: Kept::new(registry.clone(), &carrier.place()),
+            kept: Kept::new(registry.clone(), KEPT, &carrier.place()),
             registrations: registrations.clone(),
             ending: ending.clone(),
             ends_processes,
@@ -178,8 +178,7 @@ impl Scheduler {
     }
 
     /// Waits until the job runs here as it is registered, for five seconds at most: where it cannot start, another scheduler may
-    /// run it. After a change of its registration the job is started again, and a manual trigger that waits for the one before
-    /// is lost with it.
+    /// run it. After a registration or a change the job is started, and a manual trigger is refused until an instance is online.
     pub(crate) async fn follow(&self, name: &JobName, registered: &Registrations) {
         let wanted = registered.transient(name);
         let mut scheduled = self.scheduled.subscribe();

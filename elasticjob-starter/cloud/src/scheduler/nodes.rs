@@ -17,9 +17,13 @@ pub(super) const DAEMONS: &str = "/state/daemon";
 /// scheduler of the place is there then. ElasticJob-Cloud has no such node.
 pub(super) const KEPT: &str = "/state/kept";
 
+/// Which `TRANSIENT` jobs a place has run, by job and place: what they left there is stopped and forgotten when the job is
+/// removed, by whichever scheduler of the place is there then. ElasticJob-Cloud has no such node.
+pub(super) const CARRIED: &str = "/state/carried";
+
 /// All directories, each after its parent.
-pub(super) const DIRECTORIES: [&str; 10] =
-    [CONFIG, APPS, JOBS, "/state", DISABLED, DISABLED_APPS, DISABLED_JOBS, LAUNCHED, DAEMONS, KEPT];
+pub(super) const DIRECTORIES: [&str; 11] =
+    [CONFIG, APPS, JOBS, "/state", DISABLED, DISABLED_APPS, DISABLED_JOBS, LAUNCHED, DAEMONS, KEPT, CARRIED];
 
 /// Names that no carried job can have: their nodes are in the way.
 pub(super) const TAKEN: [&str; 2] = ["config", "state"];

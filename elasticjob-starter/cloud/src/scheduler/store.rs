@@ -1,14 +1,16 @@
 //! Writes registrations. Each write says what it found: REST answers with it.
 
+mod removal;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::ident::JobName;
-use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
+use elasticjob::registry::{CommitError, CreateMode, NodeData, Refusal, RegistryCenter, RegistryError, Transaction};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::nodes::{DIRECTORIES, JOBS, LAUNCHED, Node, TAKEN};
+use super::nodes::{DIRECTORIES, JOBS, Node, TAKEN};
 use super::registrations::Registrations;
 use crate::carrier::{Carrier, digest};
 #[cfg(unix)]
@@ -150,30 +152,17 @@ impl Store {
     /// [`StoreError::Invalid`], [`StoreError::NoSuchApp`], or the registry center fails.
     pub async fn change_app(&self, change: Value) -> Result<(), StoreError> {
         let name = name_in(&change, "appName")?;
-        self.change(Node::App(name.clone()), |old| {
-            let app = App::from_json(merged(old, &change))?;
-            Ok(text_of(&app))
-        })
-        .await?
-        .then_some(())
-        .ok_or(StoreError::NoSuchApp(name))?;
-        self.keep().await
-    }
-
-    /// Removes an application with its jobs.
-    ///
-    /// # Errors
-    /// [`StoreError::NoSuchApp`], or the registry center fails.
-    pub async fn remove_app(&self, name: &str) -> Result<(), StoreError> {
-        let all = self.registrations().await?;
-        if !all.apps.contains_key(name) {
-            return Err(StoreError::NoSuchApp(name.to_owned()));
+        let path = Node::App(name.clone()).path();
+        for _ in 0..ATTEMPTS {
+            let Some(old) = self.registry.get(&path).await? else { return Err(StoreError::NoSuchApp(name)) };
+            let app = App::from_json(merged(value_of(&old), &change))?;
+            let mut transaction = Transaction::new();
+            transaction.set(path.as_str(), text_of(&app).as_str(), Some(old.stat.version));
+            if self.commit(transaction).await? {
+                return self.keep().await;
+            }
         }
-        for job in all.jobs.values().filter(|job| job.app_name == name) {
-            self.remove_nodes_of(&job.job_name).await?;
-        }
-        self.remove(&[Node::App(name.to_owned()), Node::DisabledApp(name.to_owned())]).await?;
-        self.keep().await
+        Err(StoreError::Contended)
     }
 
     /// Registers a job.
@@ -181,21 +170,28 @@ impl Store {
     /// # Errors
     /// [`StoreError::Invalid`], [`StoreError::NoSuchApp`], [`StoreError::JobExists`], or the registry center fails.
     pub async fn add_job(&self, job: Value) -> Result<(), StoreError> {
-        let job = self.checked(job).await?;
-        let name = job.job_name.clone();
-        let mut transaction = Transaction::new();
-        transaction.create(Node::Job(name.clone()).path(), text_of(&job).as_str(), CreateMode::Persistent);
-        if job.disabled {
+        for _ in 0..ATTEMPTS {
+            let (job, app) = self.checked(job.clone()).await?;
+            let name = job.job_name.clone();
+            let path = Node::Job(name.clone()).path();
+            if self.registry.get(&path).await?.is_some() {
+                return Err(StoreError::JobExists(name));
+            }
+            let mut transaction = Transaction::new();
+            transaction.create(path, text_of(&job).as_str(), CreateMode::Persistent);
+            Self::joins(&mut transaction, &job, app);
             let disabled = Node::DisabledJob(name.clone()).path();
-            if self.registry.get(&disabled).await?.is_none() {
-                transaction.create(disabled, "", CreateMode::Persistent);
+            match (job.disabled, self.registry.get(&disabled).await?) {
+                (true, None) => drop(transaction.create(disabled, "", CreateMode::Persistent)),
+                // An earlier job of this name left it.
+                (false, Some(_)) => drop(transaction.delete(disabled, None)),
+                (true, Some(_)) | (false, None) => {}
+            }
+            if self.commit(transaction).await? {
+                return self.keep().await;
             }
         }
-        match self.registry.commit(transaction).await {
-            Err(CommitError::Refused { reason: Refusal::NodeExists, .. }) => Err(StoreError::JobExists(name)),
-            Err(error) => Err(error.into()),
-            Ok(_) => self.keep().await,
-        }
+        Err(StoreError::Contended)
     }
 
     /// Changes the fields of a job that are given; the others stay. What runs goes on.
@@ -204,33 +200,23 @@ impl Store {
     /// [`StoreError::Invalid`], [`StoreError::NoSuchJob`], [`StoreError::NoSuchApp`], or the registry center fails.
     pub async fn change_job(&self, change: Value) -> Result<(), StoreError> {
         let name = job_name(&name_in(&change, "jobName")?)?;
-        let all = self.registrations().await?;
-        let Some(old) = all.jobs.get(&name) else { return Err(StoreError::NoSuchJob(name)) };
-        let old = serde_json::to_value(&**old).unwrap_or_default();
-        self.checked(merged(old, &change)).await?;
-        self.change(Node::Job(name.clone()), |old| Ok(text_of(&CarriedJob::from_json(merged(old, &change))?)))
-            .await?
-            .then_some(())
-            .ok_or(StoreError::NoSuchJob(name))?;
-        self.keep().await
-    }
-
-    /// Removes a job.
-    ///
-    /// # Errors
-    /// [`StoreError::NoSuchJob`], or the registry center fails.
-    pub async fn remove_job(&self, name: &JobName) -> Result<(), StoreError> {
-        if self.registry.get(&Node::Job(name.clone()).path()).await?.is_none() {
-            return Err(StoreError::NoSuchJob(name.clone()));
+        let path = Node::Job(name.clone()).path();
+        for _ in 0..ATTEMPTS {
+            let Some(old) = self.registry.get(&path).await? else { return Err(StoreError::NoSuchJob(name)) };
+            let (job, app) = self.checked(merged(value_of(&old), &change)).await?;
+            let mut transaction = Transaction::new();
+            transaction.set(path.as_str(), text_of(&job).as_str(), Some(old.stat.version));
+            Self::joins(&mut transaction, &job, app);
+            if self.commit(transaction).await? {
+                return self.keep().await;
+            }
         }
-        self.remove_nodes_of(name).await?;
-        self.keep().await
+        Err(StoreError::Contended)
     }
 
-    /// Removes the registration of a job, and the note of what was launched of it.
-    async fn remove_nodes_of(&self, name: &JobName) -> Result<(), StoreError> {
-        self.remove(&[Node::Job(name.clone()), Node::DisabledJob(name.clone())]).await?;
-        self.delete(&format!("{LAUNCHED}/{name}")).await
+    /// Writes the application of a job as it is, so that a removal of the application that has not seen the job is refused.
+    fn joins(transaction: &mut Transaction, job: &CarriedJob, app: NodeData) {
+        transaction.set(Node::App(job.app_name.clone()).path(), app.data, Some(app.stat.version));
     }
 
     /// Disables or enables an application with all of its jobs.
@@ -238,10 +224,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchApp`], or the registry center fails.
     pub async fn switch_app(&self, name: &str, enabled: bool) -> Result<(), StoreError> {
-        if self.registry.get(&Node::App(name.to_owned()).path()).await?.is_none() {
-            return Err(StoreError::NoSuchApp(name.to_owned()));
-        }
-        self.switch(Node::DisabledApp(name.to_owned()), enabled).await
+        let (app, mark) = (Node::App(name.to_owned()), Node::DisabledApp(name.to_owned()));
+        self.switch(app, mark, enabled, || StoreError::NoSuchApp(name.to_owned())).await
     }
 
     /// Disables or enables a job.
@@ -249,55 +233,60 @@ impl Store {
     /// # Errors
     /// [`StoreError::NoSuchJob`], or the registry center fails.
     pub async fn switch_job(&self, name: &JobName, enabled: bool) -> Result<(), StoreError> {
-        if self.registry.get(&Node::Job(name.clone()).path()).await?.is_none() {
-            return Err(StoreError::NoSuchJob(name.clone()));
-        }
-        self.switch(Node::DisabledJob(name.clone()), enabled).await
+        let (job, mark) = (Node::Job(name.clone()), Node::DisabledJob(name.clone()));
+        self.switch(job, mark, enabled, || StoreError::NoSuchJob(name.clone())).await
     }
 
-    async fn switch(&self, node: Node, enabled: bool) -> Result<(), StoreError> {
-        if enabled {
-            self.delete(&node.path()).await?;
-        } else {
-            match self.create(&node.path(), "").await {
-                Err(StoreError::Write(CommitError::Refused { reason: Refusal::NodeExists, .. })) | Ok(()) => {}
-                Err(error) => return Err(error),
+    /// Makes or deletes the mark that something is disabled, as long as it is registered.
+    async fn switch(
+        &self,
+        of: Node,
+        mark: Node,
+        enabled: bool,
+        missing: impl Fn() -> StoreError,
+    ) -> Result<(), StoreError> {
+        let mut transaction = Transaction::new();
+        let registered = transaction.check(of.path(), None);
+        match enabled {
+            true => transaction.delete(mark.path(), None),
+            false => transaction.create(mark.path(), "", CreateMode::Persistent),
+        };
+        match self.registry.commit(transaction).await {
+            Err(CommitError::Refused { index, reason: Refusal::NoNode, .. }) if index == registered => Err(missing()),
+            // It is so already.
+            Ok(_) | Err(CommitError::Refused { reason: Refusal::NoNode | Refusal::NodeExists, .. }) => {
+                self.keep().await
             }
+            Err(error) => Err(error.into()),
         }
-        self.keep().await
     }
 
-    /// A job whose name is free, whose application is registered, and which the carrier can carry.
-    async fn checked(&self, job: Value) -> Result<CarriedJob, StoreError> {
+    /// A job whose name is free, whose application is registered, and which the carrier can carry, with the application.
+    async fn checked(&self, job: Value) -> Result<(CarriedJob, NodeData), StoreError> {
         let job = CarriedJob::from_json(job)?;
         if TAKEN.contains(&job.job_name.as_str()) {
             let reason = "is a node of the registrations in the registry center: use another name";
             return Err(Problems(vec![Problem::new("jobName", reason)]).into());
         }
-        let app = self.registry.get(&Node::App(job.app_name.clone()).path()).await?;
-        let app = app.ok_or_else(|| StoreError::NoSuchApp(job.app_name.clone()))?;
-        let app: App = serde_json::from_str(app.data.text().unwrap_or_default())
+        let node = self.registry.get(&Node::App(job.app_name.clone()).path()).await?;
+        let node = node.ok_or_else(|| StoreError::NoSuchApp(job.app_name.clone()))?;
+        let app: App = serde_json::from_str(node.data.text().unwrap_or_default())
             .map_err(|error| Problems(vec![Problem::new("appName", format!("the app cannot be used: {error}"))]))?;
         match self.carrier.check(&app, &job) {
-            problems if problems.is_empty() => Ok(job),
+            problems if problems.is_empty() => Ok((job, node)),
             problems => Err(Problems(problems).into()),
         }
     }
 
-    /// Replaces the data of a node by what `new` makes of them. Returns whether the node exists.
-    async fn change(&self, node: Node, new: impl Fn(Value) -> Result<String, StoreError>) -> Result<bool, StoreError> {
-        for _ in 0..ATTEMPTS {
-            let Some(old) = self.registry.get(&node.path()).await? else { return Ok(false) };
-            let data = serde_json::from_str(old.data.text().unwrap_or_default()).unwrap_or(Value::Null);
-            let mut transaction = Transaction::new();
-            transaction.set(node.path(), new(data)?.as_str(), Some(old.stat.version));
-            match self.registry.commit(transaction).await {
-                Ok(_) => return Ok(true),
-                Err(CommitError::Refused { reason: Refusal::BadVersion | Refusal::NoNode, .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
+    /// Returns whether it was applied; else another client wrote the same since it was read.
+    async fn commit(&self, transaction: Transaction) -> Result<bool, StoreError> {
+        match self.registry.commit(transaction).await {
+            Ok(_) => Ok(true),
+            Err(CommitError::Refused {
+                reason: Refusal::BadVersion | Refusal::NoNode | Refusal::NodeExists, ..
+            }) => Ok(false),
+            Err(error) => Err(error.into()),
         }
-        Err(StoreError::Contended)
     }
 
     async fn create(&self, path: &str, data: &str) -> Result<(), StoreError> {
@@ -305,23 +294,6 @@ impl Store {
         transaction.create(path, data, CreateMode::Persistent);
         self.registry.commit(transaction).await?;
         Ok(())
-    }
-
-    async fn remove(&self, nodes: &[Node]) -> Result<(), StoreError> {
-        for node in nodes {
-            self.delete(&node.path()).await?;
-        }
-        Ok(())
-    }
-
-    /// Deletes a node that may be gone already.
-    async fn delete(&self, path: &str) -> Result<(), StoreError> {
-        let mut transaction = Transaction::new();
-        transaction.delete(path, None);
-        match self.registry.commit(transaction).await {
-            Ok(_) | Err(CommitError::Refused { reason: Refusal::NoNode, .. }) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// Writes the copy on disk, where there is one.
@@ -346,6 +318,11 @@ fn write_whole(path: &std::path::Path, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     std::fs::write(&beside, text)?;
     std::fs::rename(beside, path)
+}
+
+/// What a node says; one that cannot be read says nothing.
+fn value_of(node: &NodeData) -> Value {
+    serde_json::from_str(node.data.text().unwrap_or_default()).unwrap_or(Value::Null)
 }
 
 fn text_of(value: &impl Serialize) -> String {

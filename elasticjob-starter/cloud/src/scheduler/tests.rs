@@ -1,143 +1,28 @@
 use std::fs;
-use std::future::Future;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use elasticjob::fire::{CancelRequest, FireState};
-use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
 use super::{Scheduler, SchedulerOptions, StoreError};
-use crate::carrier::{
-    Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemState, ItemStates, Launch, LaunchError, LaunchId,
-    LaunchStream, Launched,
-};
-use crate::model::{App, CarriedJob, Problem};
+use crate::carrier::{Carrier, ItemState, Launch, LaunchId};
+use crate::model::{App, CarriedJob};
 use crate::process::{ProcessCarrier, ProcessOptions};
-use crate::scratch::Scratch;
+use away::Away;
+use cluster::{Cluster, Member, job, name, until};
 
+mod away;
+mod cluster;
 mod daemons;
 mod remains;
-
-/// Schedulers on one registry center.
-struct Cluster {
-    registry: MemoryRegistry,
-    scratch: Scratch,
-}
-
-/// A scheduler with its connection.
-struct Member {
-    scheduler: Scheduler,
-    center: Arc<dyn RegistryCenter>,
-}
-
-impl Cluster {
-    fn new() -> Self {
-        Self { registry: MemoryRegistry::new(), scratch: Scratch::new() }
-    }
-
-    /// A scheduler of this host.
-    async fn scheduler(&self, host: &str) -> Member {
-        let carrier = ProcessCarrier::new(ProcessOptions::new(self.scratch.path().join(host), "tests")).unwrap();
-        self.scheduler_with(Arc::new(carrier)).await
-    }
-
-    async fn scheduler_with(&self, carrier: Arc<dyn Carrier>) -> Member {
-        let environment = JobEnvironment::builder().build().unwrap();
-        let center: Arc<dyn RegistryCenter> = Arc::new(self.registry.connect());
-        let options = SchedulerOptions::new(environment, center.clone(), carrier);
-        Member { scheduler: Scheduler::start(options).await.unwrap(), center }
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.scratch.path().join(name)
-    }
-
-    /// An application whose program is this script; `$DIR` is a folder of the test.
-    fn app(&self, name: &str, script: &str) -> Value {
-        let file = self.file(&format!("{name}.sh"));
-        fs::write(&file, format!("#!/bin/sh\nDIR={}\n{script}\n", self.scratch.path().display())).unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-        json!({ "appName": name, "appURL": format!("file://{}", file.display()), "bootstrapScript": format!("{name}.sh"),
-                "cpuCount": 0, "memoryMB": 16 })
-    }
-
-    fn lines(&self, name: &str) -> Vec<String> {
-        let text = fs::read_to_string(self.file(name)).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
-    }
-}
-
-fn job(name: &str, app: &str, more: Value) -> Value {
-    let mut job = json!({ "jobName": name, "appName": app, "jobExecutionType": "TRANSIENT", "cpuCount": 0.01, "memoryMB": 32,
-                          "shardingTotalCount": 1, "gracePeriodSeconds": 1 });
-    if let (Value::Object(fields), Value::Object(more)) = (&mut job, more) {
-        fields.extend(more);
-    }
-    job
-}
-
-fn name(name: &str) -> JobName {
-    JobName::new(name).unwrap()
-}
-
-/// Waits until something is so.
-async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
-    let waiting = async {
-        while !is().await {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    assert!(tokio::time::timeout(Duration::from_secs(60), waiting).await.is_ok(), "not within 60 s: {what}");
-}
-
-impl Member {
-    fn operations(&self) -> Operations {
-        self.scheduler.operations()
-    }
-
-    async fn register(&self, app: Value, job: Value) {
-        self.scheduler.store().add_app(app).await.unwrap();
-        let name = self::name(job["jobName"].as_str().unwrap());
-        self.scheduler.store().add_job(job).await.unwrap();
-        until("an instance is online", || async {
-            self.operations().snapshot(&name).await.is_ok_and(|job| job.instances().count() > 0)
-        })
-        .await;
-    }
-
-    async fn trigger(&self, job: &str) {
-        self.operations().trigger(&Target::Job(name(job))).await.unwrap();
-    }
-
-    /// The state and the error of the last run of item 0.
-    async fn last(&self, job: &str) -> Option<(FireState, Option<String>)> {
-        let snapshot = self.operations().snapshot(&name(job)).await.ok()?;
-        let last = snapshot.items.get(&0)?.record.last.clone()?;
-        Some((last.state, last.error))
-    }
-
-    async fn until_last(&self, job: &str, state: FireState) -> Option<String> {
-        until("the run has ended", || async { self.last(job).await.is_some_and(|(last, _)| last == state) }).await;
-        self.last(job).await.and_then(|(_, error)| error)
-    }
-
-    async fn running(&self, job: &str) -> usize {
-        let mut running = 0;
-        for id in self.scheduler.carrier().launches().await.unwrap() {
-            let states = self.scheduler.carrier().states(&id).await.unwrap().unwrap_or_default();
-            running += states.values().filter(|state| id.job.as_str() == job && state.outcome().is_none()).count();
-        }
-        running
-    }
-}
+mod removal;
+mod triggers;
 
 /// Says that it runs, and runs until the test lets it end.
 const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
@@ -254,93 +139,6 @@ async fn a_job_that_is_disabled_or_removed_has_its_processes_stopped() {
     store.remove_app("long").await.unwrap();
     assert!(store.registrations().await.unwrap().apps.is_empty());
     one.scheduler.shutdown().await;
-}
-
-/// A carrier whose engine takes no stops while it is away, and lists nothing while it is deaf.
-struct Away {
-    carrier: ProcessCarrier,
-    is_away: AtomicBool,
-    /// The stops that it did not take.
-    refused: AtomicU32,
-    is_deaf: AtomicBool,
-    /// How often it was asked for its launches.
-    asked: AtomicU32,
-    /// The registry center of its scheduler.
-    center: OnceLock<String>,
-}
-
-impl Away {
-    fn of(cluster: &Cluster) -> Self {
-        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
-        let (is_away, is_deaf) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self {
-            carrier,
-            is_away,
-            refused: AtomicU32::new(0),
-            is_deaf,
-            asked: AtomicU32::new(0),
-            center: OnceLock::new(),
-        }
-    }
-}
-
-impl Carrier for Away {
-    fn type_name(&self) -> &str {
-        self.carrier.type_name()
-    }
-
-    fn serve<'a>(&'a self, center: &'a str) -> Answer<'a, ()> {
-        self.center.set(center.to_owned()).unwrap();
-        Box::pin(async { Ok(()) })
-    }
-
-    fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
-        self.carrier.check(app, job)
-    }
-
-    fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
-        self.carrier.launch(launch)
-    }
-
-    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
-        if self.is_away.load(Ordering::SeqCst) {
-            self.refused.fetch_add(1, Ordering::SeqCst);
-            return Box::pin(async { Err(CarrierError::new("stop the items", "the engine is away")) });
-        }
-        self.carrier.stop(id, items, grace)
-    }
-
-    fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
-        self.carrier.forget(id)
-    }
-
-    fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
-        self.carrier.states(id)
-    }
-
-    fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        if self.is_deaf.load(Ordering::SeqCst) {
-            return Box::pin(async { Err(CarrierError::new("list the launches", "the engine is away")) });
-        }
-        self.carrier.launches()
-    }
-
-    fn watch(&self) -> Box<dyn LaunchStream> {
-        self.carrier.watch()
-    }
-
-    fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
-        self.carrier.keep(daemon)
-    }
-
-    fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
-        self.carrier.kept(job)
-    }
-
-    fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
-        self.carrier.log(id, item, most)
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

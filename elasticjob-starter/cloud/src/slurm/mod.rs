@@ -60,12 +60,14 @@ pub struct SlurmOptions {
     pub commands: Option<PathBuf>,
     /// The settings of the cluster, `slurm.conf`. Default: what the variable `SLURM_CONF` names, or what Slurm finds by itself.
     pub conf: Option<PathBuf>,
+    /// The most MB that a package of a web server may have. Default: 4,096.
+    pub package_limit_mb: Option<u64>,
 }
 
 impl SlurmOptions {
     /// The defaults, with this folder and namespace.
     pub fn new(folder: impl Into<PathBuf>, namespace: impl Into<String>) -> Self {
-        Self { folder: folder.into(), namespace: namespace.into(), commands: None, conf: None }
+        Self { folder: folder.into(), namespace: namespace.into(), commands: None, conf: None, package_limit_mb: None }
     }
 }
 
@@ -137,7 +139,7 @@ impl SlurmCarrier {
         let shared = Arc::new(Shared {
             mirror: Mirror::new(commands.clone()),
             cluster: RwLock::new(cluster),
-            packages: Packages::new(folder.join("packages")),
+            packages: Packages::new(folder.join("packages"), options.package_limit_mb),
             events: EventSender::default(),
             followed: Mutex::default(),
             options: SlurmOptions { folder, ..options },

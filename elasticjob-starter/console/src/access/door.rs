@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, Uri};
 use chrono::Utc;
+use elasticjob::operations::Operations;
 
 use super::grant::{Permission, Role};
 use super::host::is_named_right;
@@ -72,6 +73,12 @@ impl Access {
     /// The address of the client of a request that came from `peer`: that which a trusted proxy gives, else `peer`.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         super::proxy::client_of(&self.0, peer, headers).unwrap_or(peer)
+    }
+
+    /// Operations in a registry center of the console that record what this caller does, as the console does. `None` where the
+    /// console has no registry center of this name.
+    pub fn operations(&self, caller: &Caller, registry: &str) -> Option<Operations> {
+        self.0.registries.get(registry).map(|registry| registry.operations_of(caller.name(), ""))
     }
 
     /// The caller that shows this: the text of a session, or the token of a program. A caller that shows nothing has

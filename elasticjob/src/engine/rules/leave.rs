@@ -87,15 +87,17 @@ pub(super) fn leave(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if was_ours && !engine.planted.has(Bug::ForgottenInstance) {
         txn.delete_existing(&me);
         let is_last = engine.mirror.instances().all(|id| *id == engine.identity.instance);
-        // The leader hands over the items that the own trigger asks for.
-        let is_handed_over = engine.configuration.is_failover_on() && !is_last;
+        // The leader hands over the items that the own trigger asks for: another instance now, or this one when it is back.
+        let is_failover_on = engine.configuration.is_failover_on();
+        let is_handed_over = is_failover_on && (!is_last || engine.membership.returns);
         if engine.mirror.exists(&own_trigger) && !is_handed_over {
             triggers.push(engine.identity.instance.clone());
             txn.delete(&own_trigger, None);
         }
         // Nor is there an instance any more that could run what others were asked for before they left.
         let is_other = |id: &&InstanceId| **id != engine.identity.instance;
-        for id in engine.orphaned_triggers().filter(is_other).filter(|_| is_last) {
+        let is_the_end = is_last && !is_handed_over;
+        for id in engine.orphaned_triggers().filter(is_other).filter(|_| is_the_end) {
             triggers.push(id.clone());
             txn.delete(&JobPath::Trigger(id.clone()), None);
         }

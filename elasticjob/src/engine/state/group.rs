@@ -29,7 +29,8 @@ impl Group {
             | Event::Committed(_)
             | Event::Trigger(_)
             | Event::Parent { .. }
-            | Event::Shutdown { .. } => *self = Self::InDoubt,
+            | Event::Shutdown { .. }
+            | Event::Restart => *self = Self::InDoubt,
         }
     }
 }

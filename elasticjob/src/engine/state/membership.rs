@@ -70,6 +70,8 @@ pub(in crate::engine) struct Membership {
     pub(in crate::engine) restores: bool,
     /// A read confirmed in the live session that the instance is gone: an operator deleted it.
     pub(in crate::engine) removal_confirmed: bool,
+    /// The program leaves to join again: a manual trigger waits for it.
+    pub(in crate::engine) returns: bool,
     /// Runs that go on because they could not be stopped: the node of their session has to say so.
     pub(in crate::engine) abandoned: Vec<LeftRun>,
     /// Whether the engine left without an answer of the registry center to its leaving.

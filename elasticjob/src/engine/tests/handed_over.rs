@@ -72,6 +72,25 @@ fn an_instance_that_leaves_hands_over_too() {
 }
 
 #[test]
+fn it_waits_for_the_last_instance_that_leaves_to_start_again_and_for_no_other() {
+    let leaves = [Event::Restart, Event::Shutdown { grace: Duration::ZERO }];
+    for (leaves, runs) in leaves.into_iter().zip([1, 0]) {
+        let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").failover(true).build().unwrap();
+        let mut group = Group::settled(1, &configuration);
+        group.run_until(5_000);
+        // It waits for the run of the fire to end.
+        group.tell(0, Event::Trigger(1));
+        group.tell(0, leaves);
+        group.end_items(0, &[0]);
+        assert!(!group.exists(&JobPath::Instance(group.hosts[0].engine.instance().clone())));
+        let again = group.join("10.0.0.1", &configuration);
+        group.run_until(9_000);
+        let manual = group.starts(again).into_iter().filter(|(fire, ..)| matches!(fire, Fire::Manual { .. })).count();
+        assert_eq!(manual, runs, "{:?}", group.hosts[0].notices);
+    }
+}
+
+#[test]
 fn an_item_whose_own_run_was_lost_too_is_taken_over_for_that_run_alone_and_told() {
     let configuration = JobConfiguration::builder("job", 2).cron("0/5 * * * * ?").failover(true).build().unwrap();
     let mut group = Group::settled(2, &configuration);

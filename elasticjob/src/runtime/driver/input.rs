@@ -87,11 +87,11 @@ impl Driver {
                     self.feed(Event::Trigger(self.last_trigger));
                 }
                 Letter::Shutdown(mode) => {
-                    let grace = match mode {
-                        ShutdownMode::Graceful => self.environment.shutdown_grace(),
-                        ShutdownMode::Now => Duration::ZERO,
-                    };
-                    self.feed(Event::Shutdown { grace });
+                    self.feed(match mode {
+                        ShutdownMode::Graceful => Event::Shutdown { grace: self.environment.shutdown_grace() },
+                        ShutdownMode::Now => Event::Shutdown { grace: Duration::ZERO },
+                        ShutdownMode::Restart => Event::Restart,
+                    });
                 }
                 Letter::ItemEnded(item, end) => {
                     // The engine makes the same of it, by the record.

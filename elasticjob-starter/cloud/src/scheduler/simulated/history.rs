@@ -22,7 +22,7 @@ use crate::model::{App, CarriedJob};
 use crate::scheduler::hub::Hub;
 use crate::scheduler::launches::Launches;
 use crate::scheduler::marks::Marks;
-use crate::scheduler::nodes::DIRECTORIES;
+use crate::scheduler::nodes::{DIRECTORIES, Node};
 use crate::scheduler::registrations::Registered;
 
 const FIRES: i64 = 3;
@@ -206,9 +206,10 @@ impl History {
             _ => self.registry.clone(),
         };
         let center = registry.connect();
-        for folder in DIRECTORIES {
+        let registration = Node::Job(self.registered.job.job_name.clone()).path();
+        for path in DIRECTORIES.into_iter().chain([registration.as_str()]) {
             let mut transaction = Transaction::new();
-            transaction.create(folder, "", CreateMode::Persistent);
+            transaction.create(path, "", CreateMode::Persistent);
             // An error says that another scheduler was first.
             let _ = center.commit(transaction).await;
         }

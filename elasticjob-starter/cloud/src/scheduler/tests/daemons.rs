@@ -54,3 +54,19 @@ async fn processes_of_a_removed_daemon_are_ended_by_the_next_scheduler_of_their_
         member.scheduler.shutdown().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_of_a_daemon_that_becomes_another_type_are_ended() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
+    let store = one.scheduler.store();
+    store.add_app(cluster.app("resident", "exec sleep 600")).await.unwrap();
+    store.add_job(job("resident", "resident", daemon)).await.unwrap();
+    let resident = name("resident");
+    let kept = async || one.scheduler.carrier().kept(&resident).await.unwrap().len();
+    until("it is there", || async { kept().await == 1 }).await;
+    store.change_job(json!({ "jobName": "resident", "jobExecutionType": "TRANSIENT" })).await.unwrap();
+    until("it is ended", || async { kept().await == 0 }).await;
+    one.scheduler.shutdown().await;
+}

@@ -1,10 +1,13 @@
 //! What stays of launches: in the carrier, and as notes in the registry center.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use elasticjob::fire::Fire;
+use elasticjob::registry::{CreateMode, Transaction};
 
 use super::*;
 use crate::carrier::LaunchItem;
-use crate::scheduler::nodes::LAUNCHED;
+use crate::scheduler::nodes::{CARRIED, LAUNCHED};
 
 impl Away {
     /// Runs an item to its end, as an earlier scheduler did.
@@ -112,6 +115,27 @@ async fn the_note_of_an_item_that_a_job_has_no_more_goes_when_its_process_has_en
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_note_of_an_item_that_a_job_has_no_more_goes_when_its_place_has_not_known_the_launch_for_long() {
+    let hour_ago = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() - 3_600_000;
+    for (at, elsewhere, stays) in [(1_000, false, false), (1_000, true, true), (hour_ago, false, true)] {
+        let cluster = Cluster::new();
+        let one = cluster.scheduler("a").await;
+        one.register(cluster.app("quick", "true"), job("quick", "quick", json!({}))).await;
+        let mut notes = Transaction::new();
+        let launched = json!({ "1": format!("quick/scheduled@{at}") }).to_string();
+        notes.create(format!("{LAUNCHED}/quick"), launched.as_str(), CreateMode::Persistent);
+        if elsewhere {
+            notes.create(format!("{CARRIED}/0123456789abcdef-quick"), "", CreateMode::Persistent);
+        }
+        one.center.commit(notes).await.unwrap();
+        one.play("quick").await;
+        let items = if stays { vec!["0".to_owned(), "1".to_owned()] } else { vec!["0".to_owned()] };
+        assert_eq!(one.noted("quick").await, Some(items), "at {at}, elsewhere: {elsewhere}");
+        one.scheduler.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_removed_job_runs_is_forgotten_when_it_has_ended_and_not_asked_for_before() {
     let cluster = Cluster::new();
     let away = Arc::new(Away::of(&cluster));
@@ -127,5 +151,47 @@ async fn what_a_removed_job_runs_is_forgotten_when_it_has_ended_and_not_asked_fo
     until("it is forgotten", || async { away.carrier.launches().await.unwrap().is_empty() }).await;
     // To stop it, to see that it still runs, and to forget it.
     assert_eq!(away.asked.load(Ordering::SeqCst) - asked, 3);
+    one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_launch_that_outlives_the_removal_of_its_job_is_forgotten_like_those_of_the_next_job_of_its_name() {
+    let cluster = Cluster::new();
+    let away = Arc::new(Away::of(&cluster));
+    let one = cluster.scheduler_with(away.clone()).await;
+    let long = job("long", "long", json!({ "gracePeriodSeconds": 60 }));
+    one.register(cluster.app("long", DEAF_UNTIL_TOLD), long.clone()).await;
+    one.trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    let known = async || away.carrier.launches().await.unwrap();
+    let first = known().await.remove(0);
+    let asked = away.asked.load(Ordering::SeqCst);
+    one.scheduler.store().remove_job(&name("long")).await.unwrap();
+    // To stop it, and to see what is left.
+    until("it is asked for", || async { away.asked.load(Ordering::SeqCst) == asked + 2 }).await;
+    one.scheduler.store().add_job(long).await.unwrap();
+    until("an instance is online", || async {
+        one.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
+    })
+    .await;
+    fs::write(cluster.file("end"), "").unwrap();
+    until("it has ended", || async { one.running("long").await == 0 }).await;
+    for _ in 0..10 {
+        assert!(known().await.contains(&first));
+        one.play("long").await;
+    }
+    until("the oldest one is forgotten", || async { !known().await.contains(&first) }).await;
+    one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scheduler_starts_and_runs_jobs_beside_a_carrier_that_does_not_list_its_launches() {
+    let cluster = Cluster::new();
+    let silent = Arc::new(Away::of(&cluster));
+    silent.is_silent.store(true, Ordering::SeqCst);
+    let one = cluster.scheduler_with(silent.clone()).await;
+    one.register(cluster.app("quick", "true"), job("quick", "quick", json!({}))).await;
+    one.trigger("quick").await;
+    one.until_last("quick", FireState::Succeeded).await;
     one.scheduler.shutdown().await;
 }

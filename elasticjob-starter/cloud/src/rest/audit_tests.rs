@@ -1,0 +1,88 @@
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use elasticjob::trace::{JobDecisionEvent, JobEvent, Tracing, TracingConfiguration, TracingStorage, WriteError};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use super::routes::ROUTES;
+use super::tests::{Server, job, until};
+
+/// A decision log in memory.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<JobDecisionEvent>>>);
+
+impl TracingStorage for Told {
+    fn type_name(&self) -> &str {
+        "TOLD"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        let decisions = events.iter().filter_map(|event| match event {
+            JobEvent::Decision(decision) => Some(decision.clone()),
+            _ => None,
+        });
+        self.0.lock().unwrap().extend(decisions);
+        Ok(())
+    }
+}
+
+/// What a route that changes something records: the action, and whether it is done.
+type Recorded = (&'static str, &'static str);
+
+/// The calls of all routes that change something, each with what it records. The route of a login changes nothing, and is in the
+/// log of logins; that which asks the carrier again changes nothing either.
+fn calls(app: String) -> Vec<(&'static str, &'static str, &'static str, String, Recorded)> {
+    let none = String::new;
+    let secret = json!({ "appName": "app", "env": { "TOKEN": "s3cret" } }).to_string();
+    let change = json!({ "jobName": "one", "description": "new" }).to_string();
+    vec![
+        ("POST", "/api/app", "/api/app", app.clone(), ("register-app", "done")),
+        ("POST", "/api/app", "/api/app", app, ("register-app", "refused")),
+        ("PUT", "/api/app", "/api/app", secret, ("change-app", "done")),
+        ("POST", "/api/job/register", "/api/job/register", job("one", "app"), ("register-carried-job", "done")),
+        ("PUT", "/api/job/update", "/api/job/update", change, ("change-carried-job", "done")),
+        ("POST", "/api/job/trigger", "/api/job/trigger", "one".to_owned(), ("trigger", "done")),
+        ("POST", "/api/job/{job}/disable", "/api/job/one/disable", none(), ("disable-carried-job", "done")),
+        ("DELETE", "/api/job/{job}/disable", "/api/job/one/disable", none(), ("enable-carried-job", "done")),
+        ("POST", "/api/job/{job}/enable", "/api/job/one/enable", none(), ("enable-carried-job", "done")),
+        ("POST", "/api/app/{app}/disable", "/api/app/app/disable", none(), ("disable-app", "done")),
+        ("DELETE", "/api/app/{app}/disable", "/api/app/app/disable", none(), ("enable-app", "done")),
+        ("POST", "/api/app/{app}/enable", "/api/app/app/enable", none(), ("enable-app", "done")),
+        ("DELETE", "/api/job/{job}/deregister", "/api/job/one/deregister", none(), ("remove-carried-job", "done")),
+        ("DELETE", "/api/job/deregister", "/api/job/deregister", "one".to_owned(), ("remove-carried-job", "refused")),
+        ("DELETE", "/api/app/{app}", "/api/app/app", none(), ("remove-app", "done")),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_change_is_recorded_with_its_caller_and_without_secrets() {
+    let told = Told::default();
+    let tracing = Tracing::start(TracingConfiguration::new(told.clone()), &Handle::current());
+    let server = Server::with_registry(|_| (), |registry| registry.record(tracing.clone())).await;
+    let admin = server.token("admin").await;
+    let calls = calls(server.app("app", "true"));
+    let unchanging = ["/api/login", "/api/operate/reconcile/explicit", "/api/operate/reconcile/implicit"];
+    for route in ROUTES.iter().filter(|route| route.method != "GET" && !unchanging.contains(&route.path)) {
+        let is_called = calls.iter().any(|(method, path, ..)| (*method, *path) == (route.method, route.path));
+        assert!(is_called, "{} {} is called here, and recorded", route.method, route.path);
+    }
+    for (method, _, path, body, recorded) in &calls {
+        let (status, answer) = server.call(&admin, method, path, body).await;
+        assert_eq!(status == StatusCode::OK, recorded.1 == "done", "{method} {path}: {answer}");
+    }
+    until("all are written", || async { told.0.lock().unwrap().len() == calls.len() }).await;
+    tracing.close(Duration::from_secs(20)).await;
+    let records = told.0.lock().unwrap().clone();
+    let word = |record: &JobDecisionEvent, name: &str| record.detail[name].as_str().unwrap_or_default().to_owned();
+    for (record, (method, _, path, _, recorded)) in records.iter().zip(&calls) {
+        assert_eq!((word(record, "action").as_str(), word(record, "outcome").as_str()), *recorded, "{method} {path}");
+        assert_eq!(word(record, "actor"), "admin");
+        assert!(!Value::from(record.detail.clone()).to_string().contains("s3cret"), "{record:?}");
+    }
+    let parts = |at: usize| records[at].detail["parts"].clone();
+    assert_eq!((records[2].job_name.as_str(), parts(2)), ("app", json!(["app app", "field appName", "field env"])));
+    assert_eq!((records[4].job_name.as_str(), parts(4)), ("one", json!(["field description", "field jobName"])));
+    server.scheduler.shutdown().await;
+}

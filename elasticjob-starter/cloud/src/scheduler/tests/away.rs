@@ -1,0 +1,107 @@
+//! A carrier that can be away.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use elasticjob::ident::{JobName, ShardingItem};
+
+use super::cluster::Cluster;
+use crate::carrier::{
+    Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
+    Launched,
+};
+use crate::model::{App, CarriedJob, Problem};
+use crate::process::{ProcessCarrier, ProcessOptions};
+
+/// A carrier whose engine takes no stops while it is away, lists nothing while it is deaf, and does not answer such a
+/// question while it is silent.
+pub(super) struct Away {
+    pub(super) carrier: ProcessCarrier,
+    pub(super) is_away: AtomicBool,
+    /// The stops that it did not take.
+    pub(super) refused: AtomicU32,
+    pub(super) is_deaf: AtomicBool,
+    pub(super) is_silent: AtomicBool,
+    /// How often it was asked for its launches.
+    pub(super) asked: AtomicU32,
+    /// The registry center of its scheduler.
+    pub(super) center: OnceLock<String>,
+}
+
+impl Away {
+    pub(super) fn of(cluster: &Cluster) -> Self {
+        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
+        let (is_away, is_deaf) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self {
+            carrier,
+            is_away,
+            refused: AtomicU32::new(0),
+            is_deaf,
+            is_silent: AtomicBool::new(false),
+            asked: AtomicU32::new(0),
+            center: OnceLock::new(),
+        }
+    }
+}
+
+impl Carrier for Away {
+    fn type_name(&self) -> &str {
+        self.carrier.type_name()
+    }
+
+    fn serve(&self, center: &str) {
+        self.center.set(center.to_owned()).unwrap();
+    }
+
+    fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
+        self.carrier.check(app, job)
+    }
+
+    fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
+        self.carrier.launch(launch)
+    }
+
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+        if self.is_away.load(Ordering::SeqCst) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Box::pin(async { Err(CarrierError::new("stop the items", "the engine is away")) });
+        }
+        self.carrier.stop(id, items, grace)
+    }
+
+    fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
+        self.carrier.forget(id)
+    }
+
+    fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
+        self.carrier.states(id)
+    }
+
+    fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        if self.is_silent.load(Ordering::SeqCst) {
+            return Box::pin(std::future::pending());
+        }
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(CarrierError::new("list the launches", "the engine is away")) });
+        }
+        self.carrier.launches()
+    }
+
+    fn watch(&self) -> Box<dyn LaunchStream> {
+        self.carrier.watch()
+    }
+
+    fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
+        self.carrier.keep(daemon)
+    }
+
+    fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
+        self.carrier.kept(job)
+    }
+
+    fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
+        self.carrier.log(id, item, most)
+    }
+}

@@ -1,0 +1,134 @@
+//! Schedulers of tests, on one registry center.
+
+use std::fs;
+use std::future::Future;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::fire::FireState;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Operations, Target};
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::runtime::JobEnvironment;
+use serde_json::{Value, json};
+
+use crate::carrier::Carrier;
+use crate::process::{ProcessCarrier, ProcessOptions};
+use crate::scheduler::{Scheduler, SchedulerOptions};
+use crate::scratch::Scratch;
+
+/// Schedulers on one registry center.
+pub(super) struct Cluster {
+    pub(super) registry: MemoryRegistry,
+    pub(super) scratch: Scratch,
+}
+
+/// A scheduler with its connection.
+pub(super) struct Member {
+    pub(super) scheduler: Scheduler,
+    pub(super) center: Arc<dyn RegistryCenter>,
+}
+
+impl Cluster {
+    pub(super) fn new() -> Self {
+        Self { registry: MemoryRegistry::new(), scratch: Scratch::new() }
+    }
+
+    /// A scheduler of this host.
+    pub(super) async fn scheduler(&self, host: &str) -> Member {
+        let carrier = ProcessCarrier::new(ProcessOptions::new(self.scratch.path().join(host), "tests")).unwrap();
+        self.scheduler_with(Arc::new(carrier)).await
+    }
+
+    pub(super) async fn scheduler_with(&self, carrier: Arc<dyn Carrier>) -> Member {
+        let environment = JobEnvironment::builder().build().unwrap();
+        let center: Arc<dyn RegistryCenter> = Arc::new(self.registry.connect());
+        let options = SchedulerOptions::new(environment, center.clone(), carrier);
+        Member { scheduler: Scheduler::start(options).await.unwrap(), center }
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// An application whose program is this script; `$DIR` is a folder of the test.
+    pub(super) fn app(&self, name: &str, script: &str) -> Value {
+        let file = self.file(&format!("{name}.sh"));
+        fs::write(&file, format!("#!/bin/sh\nDIR={}\n{script}\n", self.scratch.path().display())).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        json!({ "appName": name, "appURL": format!("file://{}", file.display()), "bootstrapScript": format!("{name}.sh"),
+                "cpuCount": 0, "memoryMB": 16 })
+    }
+
+    pub(super) fn lines(&self, name: &str) -> Vec<String> {
+        let text = fs::read_to_string(self.file(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+pub(super) fn job(name: &str, app: &str, more: Value) -> Value {
+    let mut job = json!({ "jobName": name, "appName": app, "jobExecutionType": "TRANSIENT", "cpuCount": 0.01, "memoryMB": 32,
+                          "shardingTotalCount": 1, "gracePeriodSeconds": 1 });
+    if let (Value::Object(fields), Value::Object(more)) = (&mut job, more) {
+        fields.extend(more);
+    }
+    job
+}
+
+pub(super) fn name(name: &str) -> JobName {
+    JobName::new(name).unwrap()
+}
+
+/// Waits until something is so.
+pub(super) async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
+    let waiting = async {
+        while !is().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert!(tokio::time::timeout(Duration::from_secs(60), waiting).await.is_ok(), "not within 60 s: {what}");
+}
+
+impl Member {
+    pub(super) fn operations(&self) -> Operations {
+        self.scheduler.operations()
+    }
+
+    pub(super) async fn register(&self, app: Value, job: Value) {
+        self.scheduler.store().add_app(app).await.unwrap();
+        let name = self::name(job["jobName"].as_str().unwrap());
+        self.scheduler.store().add_job(job).await.unwrap();
+        until("an instance is online", || async {
+            self.operations().snapshot(&name).await.is_ok_and(|job| job.instances().count() > 0)
+        })
+        .await;
+    }
+
+    pub(super) async fn trigger(&self, job: &str) {
+        self.operations().trigger(&Target::Job(name(job))).await.unwrap();
+    }
+
+    /// The state and the error of the last run of item 0.
+    pub(super) async fn last(&self, job: &str) -> Option<(FireState, Option<String>)> {
+        let snapshot = self.operations().snapshot(&name(job)).await.ok()?;
+        let last = snapshot.items.get(&0)?.record.last.clone()?;
+        Some((last.state, last.error))
+    }
+
+    pub(super) async fn until_last(&self, job: &str, state: FireState) -> Option<String> {
+        until("the run has ended", || async { self.last(job).await.is_some_and(|(last, _)| last == state) }).await;
+        self.last(job).await.and_then(|(_, error)| error)
+    }
+
+    pub(super) async fn running(&self, job: &str) -> usize {
+        let mut running = 0;
+        for id in self.scheduler.carrier().launches().await.unwrap() {
+            let states = self.scheduler.carrier().states(&id).await.unwrap().unwrap_or_default();
+            running += states.values().filter(|state| id.job.as_str() == job && state.outcome().is_none()).count();
+        }
+        running
+    }
+}
