@@ -1,7 +1,7 @@
 //! Failures of commands, and their exit codes.
 
 use elasticjob::operations::dump::DumpError;
-use elasticjob::operations::{OperationError, PastError, shell_word};
+use elasticjob::operations::{OperationError, PastError, shell_operand};
 use elasticjob::registry::zookeeper::ConnectError;
 use elasticjob::trace::ReadError;
 #[cfg(feature = "tracing-rdb")]
@@ -70,11 +70,10 @@ pub(crate) enum Failure {
 fn remedy(error: &OperationError) -> String {
     match error {
         OperationError::Unreadable { job, .. } => {
-            let dashes = if job.as_str().starts_with('-') { "-- " } else { "" };
-            let job = shell_word(job.as_str());
+            let job = shell_operand(job.as_str());
             format!(
-                "; `elasticjob dump {dashes}{job}` shows its text. Start an instance once with `overwrite: true`, which writes that \
-                 of its program, or remove the job with `elasticjob config remove --force {dashes}{job}`, which its next start \
+                "; `elasticjob dump {job}` shows its text. Start an instance once with `overwrite: true`, which writes that \
+                 of its program, or remove the job with `elasticjob config remove --force {job}`, which its next start \
                  makes again"
             )
         }
