@@ -571,7 +571,7 @@ nodes-caption = { $count ->
 }
 nodes-dump = All nodes of the job { $job } as text
 dump = Dump
-dump-about = A dump has the nodes of a job as the registry center has them, with secrets masked. The console asks no dump port of an instance: no instance tells the registry center where its port is. For that, run `elasticjob dump JOB --from HOST:PORT`.
+dump-about = A dump has the nodes of a job as the registry center has them, with secrets masked. The console asks no dump port of an instance: no instance tells the registry center where its port is. For that, run `elasticjob dump --from HOST:PORT JOB`.
 
 # Alarms
 alarms = Alarms

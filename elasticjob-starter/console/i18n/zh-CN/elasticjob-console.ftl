@@ -623,7 +623,7 @@ nodes-none = 其下没有节点。
 nodes-caption = 其下有 { $count } 个节点
 nodes-dump = 作业 { $job } 的全部节点（文本）
 dump = 导出
-dump-about = 导出内容是注册中心中该作业的节点，密钥已屏蔽。控制台不访问实例的 dump 端口：实例不会在注册中心登记该端口。如需访问，请运行 `elasticjob dump JOB --from HOST:PORT`。
+dump-about = 导出内容是注册中心中该作业的节点，密钥已屏蔽。控制台不访问实例的 dump 端口：实例不会在注册中心登记该端口。如需访问，请运行 `elasticjob dump --from HOST:PORT JOB`。
 
 # Alarms
 alarms = 告警

@@ -27,6 +27,7 @@ pub(crate) mod jobs;
 mod jobs_tests;
 mod layout;
 pub(crate) mod login;
+mod marked;
 pub(crate) mod nodes;
 pub(crate) mod overview;
 pub(crate) mod password;
@@ -55,6 +56,7 @@ use crate::routes::Routes;
 use crate::{live, live_log};
 
 pub(crate) use layout::Layout;
+pub(crate) use marked::parts_of;
 
 /// Adds the routes of the pages.
 pub(crate) fn declare(routes: Routes) -> Routes {
