@@ -70,9 +70,9 @@ pub use switch_servers::ServerOfJob;
 pub use target::Target;
 pub use views::{
     Argument, Catalogue, Finding, GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, Happened, InstanceBrief,
-    ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview, JobSnapshot, JobState, Listed, Node,
-    NodeLevel, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob, RunningMark, ServerBrief, ServerInJob,
-    ShardInfo, ShardState,
+    InvalidNodePath, ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview, JobSnapshot, JobState,
+    Listed, Node, NodeLevel, NodePath, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob, RunningMark,
+    ServerBrief, ServerInJob, ShardInfo, ShardState,
 };
 
 pub use crate::secret::is_secret_key;
