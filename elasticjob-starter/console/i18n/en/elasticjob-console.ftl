@@ -277,6 +277,7 @@ tab-runs = Runs
 fire = Fire
 began = Began
 lateness = Late by
+began-late = Began { $span } late
 list-comma = ,{" "}
 fire-recovered = Succeeded when run again
 fire-running = Running

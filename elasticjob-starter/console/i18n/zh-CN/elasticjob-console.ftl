@@ -312,6 +312,7 @@ tab-runs = 触发记录
 fire = 触发
 began = 开始时间
 lateness = 延迟
+began-late = 晚 { $span } 开始
 list-comma = ，
 fire-recovered = 重新运行后成功
 fire-running = 运行中

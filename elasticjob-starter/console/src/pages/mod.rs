@@ -25,6 +25,7 @@ mod job_tests;
 pub(crate) mod jobs;
 #[cfg(test)]
 mod jobs_tests;
+mod late;
 mod layout;
 pub(crate) mod login;
 mod marked;
@@ -55,6 +56,7 @@ use crate::access::{Permission, Role};
 use crate::routes::Routes;
 use crate::{live, live_log};
 
+pub(crate) use late::late;
 pub(crate) use layout::Layout;
 pub(crate) use marked::parts_of;
 
