@@ -20,8 +20,8 @@ pub(crate) use cloud::KubernetesArguments;
 pub(crate) use cloud::{CarrierType, CloudArguments, MemoryLimitType};
 #[cfg(feature = "console")]
 pub(crate) use console::{ConsoleArguments, ConsoleCommand};
-pub(crate) use registry::{Cancel, ConfigCommand, Jobs, Of, RegistryCommand, Rerun, Set, Switch, Trigger};
-pub(crate) use traces::{History, Log};
+pub(crate) use registry::{Cancel, ConfigCommand, Jobs, Nodes, Of, RegistryCommand, Rerun, Set, Switch, Trigger};
+pub(crate) use traces::{Actions, Decisions, History, Log, States};
 
 /// Looks at the jobs of a registry center and operates them.
 #[derive(Debug, Parser)]
@@ -84,6 +84,12 @@ pub(crate) enum Command {
     History(History),
     /// What a job logged in a run, from the database that elasticjob.tracing names; needs no registry center
     Log(Log),
+    /// What was decided besides normal runs: fires that were skipped, takeovers, leaders; from the same database
+    Decisions(Decisions),
+    /// The changes of state of runs, from the same database
+    States(States),
+    /// What operators did or tried to do, from the same database
+    Audit(Actions),
     #[command(flatten)]
     OnRegistry(RegistryCommand),
     /// All nodes of a job, with secrets masked

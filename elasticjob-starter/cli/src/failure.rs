@@ -1,7 +1,7 @@
 //! Failures of commands, and their exit codes.
 
 use elasticjob::operations::dump::DumpError;
-use elasticjob::operations::{OperationError, PastError, shell_word};
+use elasticjob::operations::{OperationError, PastError, shell_operand};
 use elasticjob::registry::zookeeper::ConnectError;
 use elasticjob::trace::ReadError;
 #[cfg(feature = "tracing-rdb")]
@@ -44,6 +44,9 @@ pub(crate) enum Failure {
         /// The time that was asked for.
         at: Option<String>,
     },
+    /// The registry center has no such node.
+    #[error("the registry center has no node {0:?} in the namespace")]
+    NoNode(String),
     /// The database of the traces was not opened.
     #[error(transparent)]
     #[cfg(feature = "tracing-rdb")]
@@ -70,11 +73,10 @@ pub(crate) enum Failure {
 fn remedy(error: &OperationError) -> String {
     match error {
         OperationError::Unreadable { job, .. } => {
-            let dashes = if job.as_str().starts_with('-') { "-- " } else { "" };
-            let job = shell_word(job.as_str());
+            let job = shell_operand(job.as_str());
             format!(
-                "; `elasticjob dump {dashes}{job}` shows its text. Start an instance once with `overwrite: true`, which writes that \
-                 of its program, or remove the job with `elasticjob config remove --force {dashes}{job}`, which its next start \
+                "; `elasticjob dump {job}` shows its text. Start an instance once with `overwrite: true`, which writes that \
+                 of its program, or remove the job with `elasticjob config remove --force {job}`, which its next start \
                  makes again"
             )
         }
@@ -92,7 +94,7 @@ impl Failure {
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
-            Self::Read(_) | Self::Past(_) | Self::Output(_) | Self::NoRun { .. } => 1,
+            Self::Read(_) | Self::Past(_) | Self::Output(_) | Self::NoRun { .. } | Self::NoNode(_) => 1,
             #[cfg(feature = "console")]
             Self::Console(_) => 1,
             #[cfg(feature = "tracing-rdb")]

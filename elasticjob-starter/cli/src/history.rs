@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use elasticjob::ident::JobName;
 use elasticjob::schedule::{TimeZone, format_rfc3339};
-use elasticjob::trace::{Cursor, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, PageRequest, TraceReader};
+use elasticjob::trace::{Cursor, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, TraceReader};
 use elasticjob_starter::settings::Sources;
 use serde::Serialize;
 
@@ -54,11 +54,9 @@ pub(crate) async fn history(
     filter.instance = wanted.instance.clone();
     filter.outcome = wanted.failed.then_some(ExecutionOutcome::Failed);
     filter.source = wanted.source.map(Into::into);
-    filter.from = wanted.from;
-    filter.until = wanted.until;
-    let request = PageRequest::default().limit(wanted.limit).after(wanted.after.clone());
+    (filter.from, filter.until) = (wanted.part.from, wanted.part.until);
     let reader = traces::open(flags, sources, console).await?;
-    let page = reader.executions(&filter, &request).await?;
+    let page = reader.executions(&filter, &wanted.part.page()).await?;
     let zone = TimeZone::local().unwrap_or(TimeZone::UTC);
     if as_json { Ok(as_told(&wanted.job, &page)) } else { Ok(text(&page, zone, console)) }
 }
@@ -99,8 +97,6 @@ fn text(page: &Page<ExecutionRecord>, zone: TimeZone, console: &mut Console<'_>)
             record.failure_cause.clone().unwrap_or_default(),
         ]);
     }
-    if let Some(next) = &page.next {
-        let _ = writeln!(console.stderr, "note: there are older runs: add --after '{next}'");
-    }
+    traces::note_older(page.next.as_ref(), "runs", console);
     table.into_text()
 }

@@ -4,6 +4,7 @@
 //! `error:` goes to the standard error. Exit codes: 0 done, 1 failed or not found, 2 wrong usage or settings, 3 the
 //! registry center was not reached.
 
+mod actions;
 mod args;
 mod audit;
 #[cfg(all(feature = "cloud", unix))]
@@ -12,6 +13,7 @@ mod config;
 mod connect;
 #[cfg(feature = "console")]
 mod console;
+mod decisions;
 mod failure;
 mod graph;
 mod history;
@@ -20,8 +22,10 @@ mod kubernetes;
 mod lists;
 mod log;
 mod next;
+mod nodes;
 mod operate;
 mod past;
+mod states;
 mod status;
 mod table;
 mod time;
@@ -132,6 +136,18 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
         Command::Cloud(_) => Err(Failure::Usage("carried jobs need Unix".to_owned())),
         Command::History(wanted) => history::history(&wanted, &arguments.registry, sources, json, console).await,
         Command::Log(wanted) => log::log(&wanted, &arguments.registry, sources, json, console).await,
+        Command::Decisions(wanted) => {
+            let reader = traces::open(&arguments.registry, sources, console).await?;
+            decisions::decisions(&wanted, &reader, json, console).await
+        }
+        Command::States(wanted) => {
+            let reader = traces::open(&arguments.registry, sources, console).await?;
+            states::states(&wanted, &reader, json, console).await
+        }
+        Command::Audit(wanted) => {
+            let reader = traces::open(&arguments.registry, sources, console).await?;
+            actions::actions(&wanted, &reader, json, console).await
+        }
         Command::Dump(Dump { job, from: Some(address), .. }) => {
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
         }
@@ -194,6 +210,7 @@ async fn on_registry(
             };
             graph::graph(operations, job.as_ref(), form).await
         }
+        RegistryCommand::Nodes(nodes) => nodes::nodes(operations, &nodes, json, console).await,
         RegistryCommand::Trigger(what) => operate::trigger(operations, what, json).await,
         RegistryCommand::Rerun(what) => operate::rerun(operations, what, json).await,
         RegistryCommand::Cancel(what) => operate::cancel(operations, what, request, json).await,

@@ -5,6 +5,8 @@ mod embedded;
 mod log;
 #[cfg(feature = "tracing-sqlite")]
 mod past;
+#[cfg(feature = "tracing-sqlite")]
+mod records;
 mod shown_commands;
 
 use super::*;
@@ -53,7 +55,7 @@ async fn from_is_exclusive_and_no_fire_is_no_error() {
 
 #[tokio::test]
 async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
-    let cases: [(&[&str], &[&str]); 17] = [
+    let cases: [(&[&str], &[&str]); 22] = [
         (&["next", "0 0 25 * * ?"], &["hour", "25", "0 to 23"]),
         (&["next", "0 0 1 * * ?", "--zone", "Europe/Berln"], &["time zone 'Europe/Berln'", "Europe/Berlin"]),
         (&["next", "0 0 1 * * ?", "--from", "yesterday"], &["--from 'yesterday'", "RFC 3339"]),
@@ -66,6 +68,11 @@ async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
         (&["history", "tick"], &["elasticjob.tracing.type", "ELASTICJOB_TRACING_DATA_SOURCE_URL"]),
         (&["why", "tick", "--at", "03:00"], &["--at", "2026-11-21T03:00+08:00"]),
         (&["why", "tick", "--at", "2026-11-21T03:00+08:00"], &["elasticjob.tracing.type"]),
+        (&["decisions"], &["elasticjob.tracing.type", "ELASTICJOB_TRACING_DATA_SOURCE_URL"]),
+        (&["decisions", "--kind", "LUNCH"], &["--kind", "LUNCH"]),
+        (&["states", "tick", "--state", "asleep"], &["--state", "staging, running, finished, error"]),
+        (&["audit", "--limit", "1001"], &["--limit", "1..=1000"]),
+        (&["nodes", "settle"], &["no path of a node", "/settle/config"]),
         (&["history", "tick", "--limit", "0"], &["--limit", "1..=1000"]),
         (&["history", "tick", "--after", "yesterday"], &["'yesterday' is no cursor"]),
         (&["history", "tick", "--from", "yesterday"], &["--from", "yesterday"]),

@@ -1,6 +1,6 @@
 //! Opens the database that a program traces to, by the settings of that program.
 
-use elasticjob::trace::{AnyTraceReader, Tracing};
+use elasticjob::trace::{AnyTraceReader, Cursor, Tracing};
 #[cfg(feature = "tracing-rdb")]
 use elasticjob::trace::{TracingConfiguration, rdb};
 use elasticjob_starter::settings::{Sources, TracingSettings};
@@ -38,6 +38,13 @@ pub(crate) async fn open_shown(
     match settings {
         Some(settings) => reader(&settings).await.map(Some),
         None => Ok(None),
+    }
+}
+
+/// Says how the next page of records is had, where one follows.
+pub(crate) fn note_older(next: Option<&Cursor>, records: &str, console: &mut Console<'_>) {
+    if let Some(next) = next {
+        let _ = writeln!(console.stderr, "note: there are older {records}: add --after '{next}'");
     }
 }
 

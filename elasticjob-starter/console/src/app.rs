@@ -132,6 +132,9 @@ pub enum ConsoleError {
     /// The logins that a proxy makes.
     #[error("logins by headers of a proxy cannot be used: {0}")]
     ProxyLogin(&'static str),
+    /// No page could be kept up to date.
+    #[error("`elasticjob.console.{0}` is 0, and no page could be kept up to date: write a number from 1 on")]
+    NoStreams(&'static str),
     /// There is nothing to show.
     #[error("the console has no registry center to show")]
     NoRegistry,

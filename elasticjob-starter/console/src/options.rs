@@ -43,9 +43,9 @@ pub struct ConsoleOptions {
     /// Logins that these proxies make: they say in headers who the caller is. The proxy has to take these headers out of the
     /// requests of its clients.
     pub proxy_login: Option<ProxyLogin>,
-    /// How many streams of events may be open at a time: the tab in front of each reader has one. Default 64.
+    /// How many streams of events may be open at a time: the tab in front of each reader has one. From 1; default 64.
     pub max_streams: usize,
-    /// How many of them one user, one token or one address of visitors may have. Default 6.
+    /// How many of them one user, one token or one address of visitors may have. From 1; default 6.
     pub max_streams_of_caller: usize,
     /// The file that keeps what has to outlive the console: see [`DataFile`]. Without it that is kept in memory.
     pub data: Option<DataFile>,
@@ -56,12 +56,19 @@ impl ConsoleOptions {
     ///
     /// # Errors
     /// [`ConsoleError::OpenToOthers`], [`ConsoleError::AnonymousMayChange`], [`ConsoleError::BasePath`],
-    /// [`ConsoleError::Oidc`], [`ConsoleError::PublicUrl`], [`ConsoleError::ProxyLogin`].
+    /// [`ConsoleError::Oidc`], [`ConsoleError::PublicUrl`], [`ConsoleError::ProxyLogin`], [`ConsoleError::NoStreams`].
     pub fn check(&self) -> Result<(), ConsoleError> {
         if !is_base_path(&self.base_path) {
             return Err(ConsoleError::BasePath(self.base_path.clone()));
         }
         self.oidc.as_ref().map_or(Ok(()), OidcOptions::check)?;
+        for (setting, most) in
+            [("max-streams", self.max_streams), ("max-streams-of-caller", self.max_streams_of_caller)]
+        {
+            if most == 0 {
+                return Err(ConsoleError::NoStreams(setting));
+            }
+        }
         match &self.proxy_login {
             Some(_) if self.trusted_proxies.is_empty() => {
                 return Err(ConsoleError::ProxyLogin("no proxy is trusted: say which may say who calls"));
@@ -136,5 +143,18 @@ mod tests {
                 _ => assert!(matches!(open, Err(ConsoleError::AnonymousMayChange(_))), "{role}: {open:?}"),
             }
         }
+    }
+
+    #[test]
+    fn a_console_without_places_for_streams_does_not_start() {
+        for (max_streams, max_streams_of_caller, setting) in
+            [(0, 6, "`elasticjob.console.max-streams`"), (64, 0, "`elasticjob.console.max-streams-of-caller`")]
+        {
+            let options = ConsoleOptions { max_streams, max_streams_of_caller, ..with_users() };
+            let refused = options.check().expect_err("no page could be kept up to date").to_string();
+            assert!(refused.contains(setting) && refused.contains("from 1"), "{refused}");
+        }
+        let least = ConsoleOptions { max_streams: 1, max_streams_of_caller: 1, ..with_users() };
+        assert!(least.check().is_ok());
     }
 }

@@ -160,4 +160,6 @@ async fn not_allowed(request: Request) -> Response {
 }
 
 #[cfg(test)]
+mod odd;
+#[cfg(test)]
 mod tests;

@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use axum::Extension;
 use elasticjob_ports::Port;
 
+use crate::access::OwnAddress;
 use crate::app::{App, Console, ConsoleError};
 
 /// How long a shutdown waits for answers that are under way.
@@ -64,7 +66,8 @@ impl Listening {
                 ending.cancel();
             }
         };
-        let served = self.port.serve(self.console.router(), ended);
+        let router = self.console.router().layer(Extension(OwnAddress(self.address)));
+        let served = self.port.serve(router, ended);
         let overtime = async {
             ending.cancelled().await;
             tokio::time::sleep(GRACE).await;

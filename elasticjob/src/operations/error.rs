@@ -235,6 +235,18 @@ impl NotRerun {
 }
 
 impl OperationError {
+    /// The text for readers of this job alone: it names no other job.
+    pub fn of_its_job(&self) -> String {
+        match self {
+            Self::NoSuchJob { job, .. } => format!("there is no job '{job}' in the namespace"),
+            Self::NotRerun { job, why: NotRerun::FollowerIsBehind(_) } => format!(
+                "nothing was run again: a job that runs after job '{job}' has as many re-runs to follow as it can keep; try again \
+                 when it has begun some of them"
+            ),
+            error => error.to_string(),
+        }
+    }
+
     /// Whether the registry center was not reached, or its answer was lost.
     pub fn is_unreachable(&self) -> bool {
         match self {

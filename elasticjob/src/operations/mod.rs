@@ -63,16 +63,16 @@ pub use error::{NotCancelled, NotRerun, OperationError};
 pub use remove_job::{Force, JobRemoved};
 pub use remove_servers::Removed;
 pub use rerun::RerunAsked;
-pub use shell::shell_word;
+pub use shell::{shell_command, shell_operand, shell_option, shell_word};
 pub use shut_down::InstanceOfJob;
 pub use switch_items::ItemOfJob;
 pub use switch_servers::ServerOfJob;
 pub use target::Target;
 pub use views::{
     Argument, Catalogue, Finding, GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, Happened, InstanceBrief,
-    ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview, JobSnapshot, JobState, Listed, Node,
-    NodeLevel, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob, RunningMark, ServerBrief, ServerInJob,
-    ShardInfo, ShardState,
+    InvalidNodePath, ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview, JobSnapshot, JobState,
+    Listed, Node, NodeLevel, NodePath, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob, RunningMark,
+    ServerBrief, ServerInJob, ShardInfo, ShardState,
 };
 
 pub use crate::secret::is_secret_key;

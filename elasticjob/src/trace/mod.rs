@@ -49,8 +49,8 @@ pub use event::{ExecutionType, JobEvent, JobExecutionEvent, JobStatusTraceEvent,
 pub use handle::Tracing;
 pub use history::{
     AnyTraceReader, Cursor, CursorError, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome,
-    ExecutionRecord, FireCount, LogFilter, LogRecord, NewestRuns, Page, PageRequest, ReadError, RunCount, StateFilter,
-    StateRecord, TraceReader,
+    ExecutionRecord, FireCount, LogFilter, LogRecord, NewestRuns, OperatorAction, Page, PageRequest, ReadError,
+    RunCount, StateFilter, StateRecord, TraceReader,
 };
 pub use run_log::{JobLogEvent, LogLevel, RunLog, RunLogOptions, UnknownLogLevel};
 pub use storage::{AnyTracingStorage, TracingStorage, WriteError};

@@ -6,6 +6,7 @@ mod events;
 mod fires;
 mod history;
 mod many;
+mod nothing;
 mod outage;
 mod retention;
 mod run_log;
@@ -72,6 +73,10 @@ cases! {
         a_reader_makes_nothing_and_says_what_is_not_there,
         times_are_read_by_the_zone_they_were_written_by,
         runs_are_found_by_the_fire_that_they_are_of,
+    }
+    nothing {
+        a_text_that_no_column_has_is_found_in_no_row,
+        a_time_that_no_column_has_is_before_or_after_all_rows,
     }
     fires {
         the_newest_fires_of_several_jobs_are_counted_together,

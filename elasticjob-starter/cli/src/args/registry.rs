@@ -3,6 +3,7 @@
 use chrono::{DateTime, Utc};
 use clap::{Args, Subcommand};
 use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::operations::NodePath;
 
 use super::parse::time_with_offset;
 
@@ -51,6 +52,8 @@ pub(crate) enum RegistryCommand {
         #[arg(long, value_name = "TIME", value_parser = time_with_offset, conflicts_with = "dot")]
         at: Option<DateTime<Utc>>,
     },
+    /// A node of the registry center with its children, secrets masked
+    Nodes(Nodes),
     /// Run a job now, on all enabled instances or on those of a server
     Trigger(Trigger),
     /// Run a past fire of a job again, and the jobs that run after it; give --reason
@@ -81,7 +84,8 @@ impl RegistryCommand {
             | Self::Shards { .. }
             | Self::Status { .. }
             | Self::Why { .. }
-            | Self::Graph { .. } => false,
+            | Self::Graph { .. }
+            | Self::Nodes(_) => false,
             Self::Config { command: ConfigCommand::Get { .. } } => false,
             Self::Trigger(_)
             | Self::Rerun(_)
@@ -103,6 +107,19 @@ pub(crate) struct Jobs {
     /// The jobs that know this server
     #[arg(long, value_name = "IP")]
     pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Nodes {
+    /// Its path below the namespace, for example /settle/config
+    #[arg(default_value = "/")]
+    pub(crate) path: NodePath,
+    /// Children after the one with this name, as printed by the previous page
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub(crate) after: String,
+    /// How many children
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u8).range(1..=200))]
+    pub(crate) limit: u8,
 }
 
 #[derive(Debug, Args)]

@@ -85,6 +85,34 @@ async fn a_configuration_that_cannot_be_read_is_said_and_how_to_repair_it() {
 }
 
 #[tokio::test]
+async fn a_node_is_written_with_its_children_page_by_page_and_without_its_secrets() {
+    let group = group(&format!("{CONFIG}props:\n  mail.password: hunter2\n")).await;
+    let job = says(&group, &["nodes", "/tick"]).await.unwrap();
+    assert!(job.starts_with("/tick: 0 bytes, version 0, created ") && job.contains("\nNODE "), "{job}");
+    let names: Vec<&str> = job.lines().skip(2).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(names, ["/tick/config", "/tick/instances", "/tick/servers", "/tick/sharding"], "{job}");
+    let configuration = says(&group, &["nodes", "/tick/config"]).await.unwrap();
+    assert!(configuration.contains("\n  cron: 0 0 0 1 1 ?\n") && !configuration.contains("NODE"), "{configuration}");
+    assert!(!configuration.contains("hunter2"), "{configuration}");
+    let instance = says(&group, &["nodes", "/tick/instances"]).await.unwrap();
+    let line = instance.lines().last().unwrap();
+    assert!(line.starts_with("/tick/instances/10.0.0.1@-@7 ") && !line.ends_with('-'), "it has a session: {instance}");
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let request = CancelRequest::new("alice", "");
+    let page = command(&["nodes", "/tick", "--after", "config", "--limit", "2"]);
+    let page = on_registry(page, &operations(&group), &request, true, &mut console).await.unwrap();
+    let page: serde_json::Value = serde_json::from_str(&page).unwrap();
+    let paths: Vec<_> = page["children"].as_array().unwrap().iter().map(|child| child["path"].clone()).collect();
+    assert_eq!(paths, ["/tick/instances", "/tick/servers"]);
+    assert_eq!((&page["next"], &page["total"]), (&"servers".into(), &4.into()), "{page}");
+    let next = says(&group, &["nodes"]).await.unwrap();
+    assert!(next.starts_with("/: ") && next.contains("\n/tick "), "{next}");
+    let (code, error) = says(&group, &["nodes", "/none"]).await.unwrap_err();
+    assert!(code == 1 && error.contains("no node \"/none\""), "{error}");
+}
+
+#[tokio::test]
 async fn a_wrong_value_is_wrong_usage_whoever_finds_it() {
     let group = group(CONFIG).await;
     for wrong in [

@@ -5,16 +5,19 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use clap::error::ErrorKind;
 use elasticjob::ident::JobName;
-use elasticjob::operations::Remedy;
+use elasticjob::operations::{Remedy, shell_command};
 
 use crate::args::Arguments;
 
 /// The repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// Names that jobs, servers and users may have.
+const NAMES: [&str; 9] =
+    ["settle", "-x", "--json", "--", "it's a job", "'", "a b", "报表;reboot", "- $(reboot)`x` \"q\" \\"];
+
 /// What stands for a value in a text, with a value.
-const NAMES: [(&str, &str); 13] = [
-    ("{{ $labels.job_name }}", "settle"),
+const VALUES: [(&str, &str); 13] = [
     ("{job}", "settle"),
     ("JOB", "settle"),
     ("{item}", "0"),
@@ -26,6 +29,7 @@ const NAMES: [(&str, &str); 13] = [
     ("SETTING=VALUE", "cron='0 0 3 * * ?'"),
     ("{operand}", "settle"),
     ("{option}", "--job settle"),
+    ("{of_server}", "--server 10.0.0.1"),
     ("{}", "2026-11-21T03:00:00Z"),
 ];
 
@@ -47,8 +51,15 @@ fn words(line: &str) -> Vec<String> {
 
 /// Why the command line does not take a command; `None` where it does.
 fn wrong(command: &str) -> Option<clap::Error> {
-    let filled = NAMES.iter().fold(command.to_owned(), |command, (name, value)| command.replace(name, value));
+    let filled = VALUES.iter().fold(command.to_owned(), |command, (name, value)| command.replace(name, value));
     Arguments::try_parse_from(words(&filled)).err()
+}
+
+/// The command line takes the command, and has the name in it as one word.
+fn is_right_with(command: &str, name: Option<&str>) {
+    assert!(wrong(command).is_none(), "{command}: {}", wrong(command).expect("it is wrong"));
+    let has = |name: &str| words(command).iter().any(|word| word == name || *word == format!("--job={name}"));
+    assert!(name.is_none_or(has), "{command}");
 }
 
 fn text(path: &str) -> String {
@@ -76,8 +87,13 @@ fn every_command_that_a_page_of_the_console_offers_is_one_of_the_command_line() 
     let table = text("elasticjob-starter/console/src/same/table.rs");
     let commands: Vec<String> = between(&table, "\"", "\"").collect();
     assert!(commands.len() > 20, "{commands:?}");
-    for command in commands {
-        assert!(wrong(&command).is_none(), "{command}: {}", wrong(&command).expect("it is wrong"));
+    for (command, name) in commands.iter().flat_map(|command| NAMES.map(|name| (command, name))) {
+        let value = |of: &str| match of {
+            "item" => Some("0".to_owned()),
+            "fire" => Some("2026-11-21T03:00:00Z".to_owned()),
+            _ => Some(name.to_owned()),
+        };
+        is_right_with(&shell_command(command, value), command.contains("{job}").then_some(name));
     }
 }
 
@@ -93,11 +109,13 @@ fn every_command_of_a_remedy_is_one_of_the_command_line_whatever_the_job_is_call
     ];
     let written = text("elasticjob/src/operations/views/finding.rs").matches("format!(\"elasticjob ").count();
     assert_eq!(written, remedies.len(), "each command of the source is tried");
-    for name in ["settle", "it's a job", "报表;reboot", "-x", "--json"] {
+    for name in NAMES {
         let job = JobName::new(name).expect("a name");
         for remedy in &remedies {
-            let command = remedy.command(&job).expect("a command does it");
-            assert!(wrong(&command).is_none(), "{command}: {}", wrong(&command).expect("it is wrong"));
+            is_right_with(&remedy.command(&job).expect("a command does it"), Some(name));
+            if let Remedy::EnableServer(_) = remedy {
+                is_right_with(&Remedy::EnableServer(name.to_owned()).command(&job).expect("it does"), Some(name));
+            }
         }
     }
 }
@@ -105,11 +123,15 @@ fn every_command_of_a_remedy_is_one_of_the_command_line_whatever_the_job_is_call
 #[test]
 fn every_command_that_an_alert_names_is_one_of_the_command_line() {
     let rules = text("docs/prometheus/elasticjob.rules.yaml");
-    let commands: Vec<String> = between(&rules, "'", "}}").map(|command| command + "}}").collect();
+    let commands: Vec<String> = between(&rules, "`", "`").collect();
     assert_eq!(commands.len(), rules.matches("elasticjob ").count(), "{commands:?}");
     assert!(commands.len() > 5);
-    for command in commands {
-        assert!(wrong(&command).is_none(), "{command}: {}", wrong(&command).expect("it is wrong"));
+    for (command, name) in commands.iter().flat_map(|command| NAMES.map(|name| (command, name))) {
+        // As Prometheus fills it in: `elasticjob.rules.test.yaml` has an example of it.
+        let filled =
+            command.replace(r#"{{ reReplaceAll "'" "'\\''" $labels.job_name }}"#, &name.replace('\'', r"'\''"));
+        assert!(!filled.contains("{{"), "{command}");
+        is_right_with(&filled, Some(name));
     }
 }
 

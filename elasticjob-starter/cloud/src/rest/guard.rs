@@ -26,10 +26,14 @@ fn shown(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
+/// The address that the connection comes from.
+fn peer(extensions: &Extensions) -> Option<IpAddr> {
+    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip())
+}
+
 /// The address of the client, behind a trusted proxy as well.
 fn client(api: &Api, extensions: &Extensions, headers: &HeaderMap) -> Option<IpAddr> {
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
-    peer.map(|peer| api.access.client(peer, headers))
+    peer(extensions).map(|peer| api.access.client(peer, headers))
 }
 
 /// Lets a caller pass who has the role, for the job that the path names or for all.
@@ -50,7 +54,8 @@ pub(super) async fn guard(
         Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.to_string()).into_response(),
     };
     // A page of a foreign name that leads to this host by a trick of its name server shows nothing either.
-    if caller.is_anonymous() && !api.access.is_named_right(request.headers(), request.uri()) {
+    let peer = peer(request.extensions());
+    if caller.is_anonymous() && !api.access.is_named_right(request.headers(), request.uri(), peer) {
         let why = "Unauthorized: without a login use http://127.0.0.1, or a name of elasticjob.console.allowed-hosts";
         return Refusal::new(StatusCode::UNAUTHORIZED, why).into_response();
     }

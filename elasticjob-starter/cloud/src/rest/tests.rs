@@ -426,3 +426,17 @@ async fn a_visitor_is_let_in_under_a_name_of_the_console_alone() {
         assert_eq!(through_a_proxy(&server, request, String::new()).await.status(), status, "{host}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_a_trusted_proxy_the_allowed_hosts_alone_let_a_visitor_in() {
+    let server = Server::with(|options| {
+        options.anonymous = vec![Grant::everywhere(Role::Admin)];
+        options.trusted_proxies = vec!["127.0.0.1".parse().unwrap()];
+        options.allowed_hosts = vec!["jobs.example".parse().unwrap()];
+    })
+    .await;
+    for (host, status) in [("jobs.example", StatusCode::OK), ("127.0.0.1:8899", StatusCode::UNAUTHORIZED)] {
+        let request = Request::builder().uri("/api/job/jobs").header("host", host);
+        assert_eq!(through_a_proxy(&server, request, String::new()).await.status(), status, "{host}");
+    }
+}

@@ -23,13 +23,14 @@ error-forbidden = You may not do that
 error-registry-away = The registry center is not reached
 error-problem = That did not work
 wrong-host = This is not a name of the console
-wrong-host-called = The browser called the console by this name:
+wrong-host-called = The console was called by this name:
 wrong-host-why = Under this name nobody is let in without a login: a foreign page can point its own name at this address.
 wrong-host-login = Only if you know this name, log in here:
 wrong-host-open = Visitors without a login are let in here:
 wrong-host-open-here = On the host of the console, visitors without a login are let in here:
 wrong-host-setting = If it is a name of the console, an administrator adds it to this setting, and starts the console again:
 wrong-host-name = without a port:
+wrong-host-proxy = The proxy wrote this name in the place of the one that the browser called. An administrator lets the proxy pass on this header of the browser:
 
 # Words of all pages
 all = all
@@ -276,6 +277,7 @@ tab-runs = Runs
 fire = Fire
 began = Began
 lateness = Late by
+began-late = Began { $span } late
 list-comma = ,{" "}
 fire-recovered = Succeeded when run again
 fire-running = Running
@@ -570,7 +572,7 @@ nodes-caption = { $count ->
 }
 nodes-dump = All nodes of the job { $job } as text
 dump = Dump
-dump-about = A dump has the nodes of a job as the registry center has them, with secrets masked. The console asks no dump port of an instance: no instance tells the registry center where its port is. For that, run `elasticjob dump JOB --from HOST:PORT`.
+dump-about = A dump has the nodes of a job as the registry center has them, with secrets masked. The console asks no dump port of an instance: no instance tells the registry center where its port is. For that, run `elasticjob dump --from HOST:PORT JOB`.
 
 # Alarms
 alarms = Alarms
@@ -787,7 +789,7 @@ problem-token-without-owner-remedy = Ask for a token of another user, or give th
 problem-forbidden = The caller is known, and lacks the role for this registry center or this job. On a read-only console nobody has more than viewer.
 problem-forbidden-remedy = Ask an administrator for the role that the detail names.
 problem-wrong-host = A caller that shows neither a session nor a token called the console by a name that is not one of its names. A page of another host can make a browser do that.
-problem-wrong-host-remedy = Log in, use http://127.0.0.1 on the host of the console, or add the name to elasticjob.console.allowed-hosts.
+problem-wrong-host-remedy = Log in, use http://127.0.0.1 on the host of the console, or add the name to elasticjob.console.allowed-hosts. Behind a proxy, let it pass on the header Host of the browser.
 problem-bad-request = A part of the path, a parameter or the body cannot be understood.
 problem-bad-request-remedy = The detail says which; compare it with openapi.json.
 problem-wrong-method = The API has this address, and not with this method.

@@ -23,13 +23,14 @@ error-forbidden = 您没有权限
 error-registry-away = 无法连接注册中心
 error-problem = 操作未成功
 wrong-host = 这不是控制台的主机名
-wrong-host-called = 浏览器访问控制台时使用的主机名：
+wrong-host-called = 访问控制台时使用的主机名：
 wrong-host-why = 使用该主机名时，未登录者不能进入：其他网站可以把自己的主机名指向此地址。
 wrong-host-login = 仅当您认识该主机名时，才在此登录：
 wrong-host-open = 未登录的访问者可以从这里进入：
 wrong-host-open-here = 在控制台所在主机上，未登录的访问者可以从这里进入：
 wrong-host-setting = 如果它是控制台的主机名，请管理员将它加入此设置，然后重启控制台：
 wrong-host-name = 不含端口：
+wrong-host-proxy = 代理用此主机名替换了浏览器所用的主机名。请管理员让代理原样转发浏览器的此请求头：
 
 # Words of all pages
 all = 全部
@@ -311,6 +312,7 @@ tab-runs = 触发记录
 fire = 触发
 began = 开始时间
 lateness = 延迟
+began-late = 晚 { $span } 开始
 list-comma = ，
 fire-recovered = 重新运行后成功
 fire-running = 运行中
@@ -622,7 +624,7 @@ nodes-none = 其下没有节点。
 nodes-caption = 其下有 { $count } 个节点
 nodes-dump = 作业 { $job } 的全部节点（文本）
 dump = 导出
-dump-about = 导出内容是注册中心中该作业的节点，密钥已屏蔽。控制台不访问实例的 dump 端口：实例不会在注册中心登记该端口。如需访问，请运行 `elasticjob dump JOB --from HOST:PORT`。
+dump-about = 导出内容是注册中心中该作业的节点，密钥已屏蔽。控制台不访问实例的 dump 端口：实例不会在注册中心登记该端口。如需访问，请运行 `elasticjob dump --from HOST:PORT JOB`。
 
 # Alarms
 alarms = 告警
@@ -820,7 +822,7 @@ problem-token-without-owner-remedy = 请使用其他用户的令牌，或恢复�
 problem-forbidden = 调用者已知，但没有该注册中心或该作业所需的角色。只读控制台上所有人最多是 viewer。
 problem-forbidden-remedy = 请向管理员申请详情中所示的角色。
 problem-wrong-host = 调用者既没有会话也没有令牌，并且使用了不属于控制台的主机名。其他主机的网页可以让浏览器这样做。
-problem-wrong-host-remedy = 请登录，或在控制台所在主机上使用 http://127.0.0.1，或将该主机名加入 elasticjob.console.allowed-hosts。
+problem-wrong-host-remedy = 请登录，或在控制台所在主机上使用 http://127.0.0.1，或将该主机名加入 elasticjob.console.allowed-hosts。如有代理，请让它原样转发浏览器的 Host 请求头。
 problem-bad-request = 路径、参数或请求体的一部分无法理解。
 problem-bad-request-remedy = 详情说明了是哪一部分；请对照 openapi.json。
 problem-wrong-method = API 有此地址，但不支持此方法。

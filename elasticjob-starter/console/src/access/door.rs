@@ -12,6 +12,7 @@ use super::host::is_named_right;
 use super::identity::Identity;
 use super::log::Event;
 use super::login::{LoginOutcome, log_in};
+use super::proxy::is_trusted;
 use super::session::SessionToken;
 use crate::api::Problem;
 use crate::app::{App, Console};
@@ -65,9 +66,11 @@ impl Access {
 
     /// Whether a caller that shows nothing may call under the names of its request, each `Host` and the authority of the
     /// address: they are of this host, the address that the console listens on, or the
-    /// [allowed hosts](crate::ConsoleOptions::allowed_hosts).
-    pub fn is_named_right(&self, headers: &HeaderMap, uri: &Uri) -> bool {
-        is_named_right(&self.0.options, headers, uri)
+    /// [allowed hosts](crate::ConsoleOptions::allowed_hosts). From a trusted proxy, `peer`, the allowed hosts alone count where
+    /// there are any.
+    pub fn is_named_right(&self, headers: &HeaderMap, uri: &Uri, peer: Option<IpAddr>) -> bool {
+        let is_forwarded = peer.is_some_and(|peer| is_trusted(&self.0.options, peer));
+        is_named_right(&self.0.options, headers, uri, is_forwarded)
     }
 
     /// The address of the client of a request that came from `peer`: that which a trusted proxy gives, else `peer`.

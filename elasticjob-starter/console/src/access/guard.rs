@@ -56,7 +56,8 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
             // These callers show no secret: all that tells them from a foreign page in a browser is the name they call.
             let by_proxy = proxy::identity(&app, request.extensions(), request.headers());
             let visitor = Identity::anonymous(app.options.anonymous.clone());
-            if is_named_right(&app.options, request.headers(), request.uri()) {
+            let is_forwarded = proxy::is_forwarded(request.extensions());
+            if is_named_right(&app.options, request.headers(), request.uri(), is_forwarded) {
                 by_proxy.or_else(session).unwrap_or(visitor)
             } else if let Some(user) = session() {
                 user
@@ -105,7 +106,7 @@ pub(crate) async fn guard(
     let is_for_programs = is_api(path) || permission == Permission::KnownOrNear || path.ends_with("/events");
     if let Some(misnamed) = request.extensions().get::<Misnamed>() {
         return match is_for_programs {
-            true => Problem::misnamed(misnamed.remedy()).into_response(),
+            true => Problem::misnamed(misnamed.remedy(&app.options)).into_response(),
             false => pages::wrong_host::show(&app, misnamed, &request),
         };
     }

@@ -5,10 +5,11 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::Request;
 use axum::http::header::HOST;
 use axum::http::{HeaderMap, Uri};
 
+use super::proxy::is_forwarded;
 use crate::options::ConsoleOptions;
 
 /// The name of a host without a port: `jobs.example.com`, `192.0.2.7`, `fd00::1`.
@@ -57,12 +58,18 @@ impl HostName {
         self.0 == "localhost" || self.ip().is_some_and(|ip| ip.is_loopback())
     }
 
-    /// Whether it is a name of this console: of this host, the address that it listens on, or one of the options.
-    pub(super) fn is_of(&self, options: &ConsoleOptions) -> bool {
+    /// Whether it is a name of this console: of this host, the address that it listens on, or one of the options. A proxy may
+    /// write the first two in the place of the name that the browser called: behind it those of the options alone count,
+    /// where there are any.
+    pub(super) fn is_of(&self, options: &ConsoleOptions, is_forwarded: bool) -> bool {
+        let is_allowed = options.allowed_hosts.contains(self);
+        if is_forwarded && !options.allowed_hosts.is_empty() {
+            return is_allowed;
+        }
         let listen = options.listen.ip().to_canonical();
         // A console on all addresses does not know them. A name server cannot say that an address is another one.
         let is_own = |ip: IpAddr| ip == listen || listen.is_unspecified();
-        self.is_loopback() || self.ip().is_some_and(is_own) || options.allowed_hosts.contains(self)
+        is_allowed || self.is_loopback() || self.ip().is_some_and(is_own)
     }
 }
 
@@ -76,8 +83,8 @@ fn name_and_port(host: &str) -> (&str, &str) {
 }
 
 /// Whether each name under which the request calls is one of this console.
-pub(super) fn is_named_right(options: &ConsoleOptions, headers: &HeaderMap, uri: &Uri) -> bool {
-    let is_own = |name: &str| HostName::of_header(name).is_some_and(|name| name.is_of(options));
+pub(super) fn is_named_right(options: &ConsoleOptions, headers: &HeaderMap, uri: &Uri, is_forwarded: bool) -> bool {
+    let is_own = |name: &str| HostName::of_header(name).is_some_and(|name| name.is_of(options, is_forwarded));
     let mut named = headers.get_all(HOST).iter().map(|host| host.to_str().ok()).peekable();
     let authority = uri.authority().map(|authority| authority.as_str());
     (named.peek().is_some() || authority.is_some())
@@ -85,13 +92,19 @@ pub(super) fn is_named_right(options: &ConsoleOptions, headers: &HeaderMap, uri:
         && authority.is_none_or(is_own)
 }
 
+/// The address that the console's own server listens on. A request has it there; in a server of the user's own it has not.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnAddress(pub(crate) SocketAddr);
+
 /// The caller would have been let in without a login under another name.
 #[derive(Debug, Clone)]
 pub(crate) struct Misnamed {
     /// The name under which it called.
     host: String,
-    /// Whether the server is the console's own: then it listens on the address of the options.
-    is_own_server: bool,
+    /// The address that the console's own server listens on; `None` in a server of the user's own.
+    own: Option<SocketAddr>,
+    /// Whether a trusted proxy sent it.
+    is_forwarded: bool,
     /// Whether callers without a login are let in under the right name. A proxy may log its callers in instead: no address
     /// but its own helps them.
     lets_visitors_in: bool,
@@ -112,7 +125,8 @@ impl Misnamed {
         let host = host.or_else(|| Some(request.uri().authority()?.to_string()));
         Self {
             host: host.unwrap_or_default().chars().take(100).collect(),
-            is_own_server: request.extensions().get::<ConnectInfo<SocketAddr>>().is_some(),
+            own: request.extensions().get::<OwnAddress>().map(|OwnAddress(address)| *address),
+            is_forwarded: is_forwarded(request.extensions()),
             lets_visitors_in,
         }
     }
@@ -126,39 +140,63 @@ impl Misnamed {
         HostName::of_header(&self.host)
     }
 
-    /// Where the caller is let in: under the first allowed name, with the port that it called, else on the address that the
-    /// console listens on. `None` where that is not known, and where it is behind a proxy: it leads around that.
+    /// Whether a proxy wrote a name of this host in the place of the one that the browser called.
+    pub(crate) fn is_of_proxy(&self) -> bool {
+        self.is_forwarded && self.name().is_some_and(|name| name.is_loopback())
+    }
+
+    /// Where the caller is let in: on the public address where that has an allowed name, else under the first of them, with the
+    /// port that the caller used, else on the address that the console listens on. `None` where that is not known, and where it
+    /// is behind a proxy: it leads around that.
     pub(crate) fn open_address(&self, options: &ConsoleOptions) -> Option<OpenAddress> {
         if !self.lets_visitors_in {
             return None;
         }
+        if let Some(address) = public_address(options) {
+            return Some(OpenAddress::Anywhere(address));
+        }
         if let Some(name) = options.allowed_hosts.iter().find(|name| !name.is_loopback()) {
             let scheme = if options.secure_cookies { "https" } else { "http" };
             let port = match name_and_port(&self.host).1 {
+                // The port is the console's own, which the proxy stands before.
+                _ if self.is_of_proxy() => String::new(),
                 "" => String::new(),
                 port => format!(":{port}"),
             };
             return Some(OpenAddress::Anywhere(format!("{scheme}://{}{port}", name.in_address())));
         }
-        let listen = options.listen;
+        let own = self.own.filter(|own| !own.ip().is_unspecified())?;
         let is_behind_proxy =
             !options.trusted_proxies.is_empty() || !options.base_path.is_empty() || options.secure_cookies;
-        let is_known = self.is_own_server && !is_behind_proxy && !listen.ip().is_unspecified() && listen.port() != 0;
-        let address = || format!("http://{listen}");
-        is_known.then(|| match listen.ip().is_loopback() {
+        let address = || format!("http://{own}");
+        (!is_behind_proxy).then(|| match own.ip().is_loopback() {
             true => OpenAddress::HostOfConsole(address()),
             false => OpenAddress::Anywhere(address()),
         })
     }
 
     /// What to do.
-    pub(super) fn remedy(&self) -> String {
-        format!(
-            "no caller is let in without a login under the name {:?}: log in, use http://127.0.0.1 on the host of the console, or \
-             add the name to `elasticjob.console.allowed-hosts`",
-            self.host
-        )
+    pub(super) fn remedy(&self, options: &ConsoleOptions) -> String {
+        let open = match self.open_address(options) {
+            None => String::new(),
+            Some(OpenAddress::Anywhere(address)) => format!(", use {address}"),
+            Some(OpenAddress::HostOfConsole(address)) => format!(", use {address} on the host of the console"),
+        };
+        let setting = match self.is_of_proxy() {
+            true => "let the proxy pass on the header `Host` of the browser",
+            false => "add the name to `elasticjob.console.allowed-hosts`",
+        };
+        format!("no caller is let in without a login under the name {:?}: log in{open}, or {setting}", self.host)
     }
+}
+
+/// The begin of the address of the console in browsers, where the login with the accounts of a company says it and its name is an
+/// allowed one.
+fn public_address(options: &ConsoleOptions) -> Option<String> {
+    let address: Uri = options.oidc.as_ref()?.public_url.parse().ok()?;
+    let authority = address.authority()?.as_str();
+    let is_allowed = HostName::of_header(authority).is_some_and(|name| options.allowed_hosts.contains(&name));
+    is_allowed.then(|| Some(format!("{}://{authority}", address.scheme_str()?)))?
 }
 
 #[cfg(test)]
@@ -172,7 +210,7 @@ mod tests {
     use crate::testing::{call, console, cookie_of, request, with_users};
 
     fn names(options: &ConsoleOptions, host: &str) -> bool {
-        HostName::of_header(host).is_some_and(|name| name.is_of(options))
+        HostName::of_header(host).is_some_and(|name| name.is_of(options, false))
     }
 
     fn called(method: &str, path: &str, cookie: Option<&str>, host: &str) -> Request {
@@ -229,7 +267,7 @@ mod tests {
         let options = ConsoleOptions::default();
         let is_right = |hosts: &[&str], uri: &str| {
             let headers = hosts.iter().map(|host| (HOST, HeaderValue::from_str(host).expect("a value"))).collect();
-            is_named_right(&options, &headers, &uri.parse().expect("an address"))
+            is_named_right(&options, &headers, &uri.parse().expect("an address"), false)
         };
         assert!(is_right(&["localhost:8899"], "/"));
         assert!(is_right(&[], "http://localhost:8899/"));
@@ -239,35 +277,84 @@ mod tests {
         assert!(!is_right(&["localhost", "evil.example"], "/"));
     }
 
+    /// A caller of the console's own server, or of one of the user's own.
+    fn misnamed(host: &str, own: Option<&str>) -> Misnamed {
+        let own = own.map(|address| address.parse().expect("an address"));
+        Misnamed { host: host.to_owned(), own, is_forwarded: false, lets_visitors_in: true }
+    }
+
     #[test]
     fn the_address_that_lets_visitors_in_is_an_allowed_name_or_the_one_that_the_console_listens_on() {
-        let open = |host: &str, is_own_server: bool, options: &ConsoleOptions| {
-            let misnamed = Misnamed { host: host.to_owned(), is_own_server, lets_visitors_in: true };
-            misnamed.open_address(options)
-        };
         let anywhere = |address: &str| Some(OpenAddress::Anywhere(address.to_owned()));
         let mut options = ConsoleOptions::default();
-        let here = Some(OpenAddress::HostOfConsole("http://127.0.0.1:8899".to_owned()));
-        assert_eq!(open("other.example:80", true, &options), here);
-        assert_eq!(open("other.example:80", false, &options), None, "a server of the user's own listens elsewhere");
-        options.listen = ([10, 0, 0, 5], 8899).into();
-        assert_eq!(open("other.example", true, &options), anywhere("http://10.0.0.5:8899"));
+        let open = |host: &str, own: Option<&str>, options: &ConsoleOptions| misnamed(host, own).open_address(options);
+        let here = Some(OpenAddress::HostOfConsole("http://127.0.0.1:40123".to_owned()));
+        assert_eq!(open("other.example:80", Some("127.0.0.1:40123"), &options), here, "a port that was free");
+        assert_eq!(open("other.example:80", None, &options), None, "a server of the user's own listens elsewhere");
+        let public = Some("10.0.0.5:8899");
+        assert_eq!(open("other.example", public, &options), anywhere("http://10.0.0.5:8899"));
+        assert_eq!(open("other.example", Some("0.0.0.0:8899"), &options), None, "all addresses");
         options.trusted_proxies = vec!["10.0.0.1".parse().expect("a range")];
-        assert_eq!(open("other.example", true, &options), None, "it leads around the proxy");
+        assert_eq!(open("other.example", public, &options), None, "it leads around the proxy");
         options.trusted_proxies.clear();
-        options.listen = ([10, 0, 0, 5], 0).into();
-        assert_eq!(open("other.example", true, &options), None, "any free port");
-        options.listen = ([0, 0, 0, 0], 8899).into();
-        assert_eq!(open("other.example", true, &options), None, "all addresses");
         options.allowed_hosts =
             ["localhost", "jobs.example", "fd00::1"].map(|name| name.parse().expect("a name")).into();
-        assert_eq!(open("other.example:8080", false, &options), anywhere("http://jobs.example:8080"));
-        let of_proxy = Misnamed { host: "other.example".to_owned(), is_own_server: true, lets_visitors_in: false };
+        assert_eq!(open("other.example:8080", None, &options), anywhere("http://jobs.example:8080"));
+        let of_proxy = Misnamed { lets_visitors_in: false, ..misnamed("other.example", public) };
         assert_eq!(of_proxy.open_address(&options), None, "only the proxy lets anyone in");
+        let written = Misnamed { is_forwarded: true, ..misnamed("127.0.0.1:8899", public) };
+        assert_eq!(
+            written.open_address(&options),
+            anywhere("http://jobs.example"),
+            "the port is not that of the proxy"
+        );
         options.secure_cookies = true;
-        assert_eq!(open("[fd00::2]", true, &options), anywhere("https://jobs.example"));
+        assert_eq!(open("[fd00::2]", public, &options), anywhere("https://jobs.example"));
+        let oidc = |address: &str| Some(crate::OidcOptions::new("https://id.example", "console", address));
+        options.oidc = oidc("https://jobs.example:8443/ops");
+        assert_eq!(open("other.example:8080", public, &options), anywhere("https://jobs.example:8443"), "it is said");
+        options.oidc = oidc("https://elsewhere.example/ops");
+        assert_eq!(
+            open("other.example", public, &options),
+            anywhere("https://jobs.example"),
+            "no visitor gets in there"
+        );
         options.allowed_hosts.remove(1);
-        assert_eq!(open("[fd00::2]:", true, &options), anywhere("https://[fd00::1]"));
+        assert_eq!(open("[fd00::2]:", public, &options), anywhere("https://[fd00::1]"));
+    }
+
+    #[test]
+    fn the_remedy_names_what_helps_this_caller() {
+        let mut options = ConsoleOptions::default();
+        let direct = misnamed("other.example", Some("127.0.0.1:40123"));
+        let remedy = direct.remedy(&options);
+        assert!(remedy.contains("use http://127.0.0.1:40123 on the host of the console, or add the name"), "{remedy}");
+        let remedy = misnamed("other.example", None).remedy(&options);
+        assert!(remedy.contains("log in, or add the name to `elasticjob.console.allowed-hosts`"), "{remedy}");
+        options.allowed_hosts = vec!["jobs.example".parse().expect("a name")];
+        let written = Misnamed { is_forwarded: true, ..misnamed("127.0.0.1:8899", None) };
+        let remedy = written.remedy(&options);
+        assert!(remedy.contains("use http://jobs.example, or let the proxy pass on the header `Host`"), "{remedy}");
+    }
+
+    #[tokio::test]
+    async fn a_server_of_the_users_own_is_led_to_no_address_that_it_does_not_listen_on() {
+        let console = console(ConsoleOptions { anonymous: vec![Grant::everywhere(Role::Viewer)], ..with_users() });
+        let page = async |extend: fn(&mut Request)| {
+            let mut request = called("GET", "/r/default/jobs", None, "other.example:8080");
+            extend(&mut request);
+            call(&console, request).await.body
+        };
+        let leads_here = |page: &str| page.contains("http://127.0.0.1:8899");
+        let tells_who_calls: fn(&mut Request) = |request| {
+            let from = SocketAddr::from(([127, 0, 0, 1], 5_000));
+            request.extensions_mut().insert(axum::extract::ConnectInfo(from));
+        };
+        let own: fn(&mut Request) = |request| {
+            request.extensions_mut().insert(OwnAddress(([127, 0, 0, 1], 8_899).into()));
+        };
+        assert!(!leads_here(&page(|_| ()).await) && !leads_here(&page(tells_who_calls).await));
+        assert!(leads_here(&page(own).await));
     }
 
     #[tokio::test]

@@ -30,7 +30,7 @@ pub use user::{FirstPassword, User};
 pub(crate) use account::Account;
 pub(crate) use grant::Permission;
 pub(crate) use guard::{authenticate, guard, shown_session};
-pub(crate) use host::{Misnamed, OpenAddress};
+pub(crate) use host::{Misnamed, OpenAddress, OwnAddress};
 pub(crate) use identity::{Identity, Kind};
 pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address};
 pub(crate) use login::{LoginOutcome, log_in};

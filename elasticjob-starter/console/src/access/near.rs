@@ -5,22 +5,24 @@ use std::net::SocketAddr;
 use axum::extract::{ConnectInfo, Request};
 use axum::http::header::{FORWARDED, HOST};
 
-use super::host::HostName;
+use super::host::{HostName, OwnAddress};
+use super::proxy::is_trusted;
 use crate::options::ConsoleOptions;
 
 /// What proxies add to the requests of others.
 const OF_PROXIES: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
 /// Whether a program of this host calls, and not a visitor behind a proxy, nor a page that a browser of this host shows under
-/// a foreign name. A console whose server is not its own knows no addresses: there no request is near.
+/// a foreign name. A console whose server is not its own does not know who reaches it: there no request is near.
 pub(crate) fn is_near(options: &ConsoleOptions, request: &Request) -> bool {
     let from = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(address)| address.ip());
+    let own = request.extensions().get::<OwnAddress>().map(|OwnAddress(address)| address.ip());
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     let is_behind_a_proxy = options.secure_cookies || !options.base_path.is_empty();
     let is_forwarded = request.headers().contains_key(FORWARDED)
         || OF_PROXIES.iter().any(|header| request.headers().contains_key(*header));
-    options.listen.ip().is_loopback()
-        && from.is_some_and(|ip| ip.is_loopback())
+    own.is_some_and(|ip| ip.is_loopback())
+        && from.is_some_and(|ip| ip.is_loopback() && !is_trusted(options, ip))
         && host.and_then(HostName::of_header).is_some_and(|name| name.is_loopback())
         && !is_behind_a_proxy
         && !is_forwarded
@@ -36,6 +38,7 @@ mod tests {
         let mut request = Request::new(Body::empty());
         let from: SocketAddr = from.parse().expect("an address");
         request.extensions_mut().insert(ConnectInfo(from));
+        request.extensions_mut().insert(OwnAddress(([127, 0, 0, 1], 8_899).into()));
         for (name, value) in headers {
             let name: axum::http::HeaderName = name.parse().expect("a name");
             request.headers_mut().insert(name, value.parse().expect("a value"));
@@ -64,13 +67,19 @@ mod tests {
         for header in OF_PROXIES.into_iter().chain(["forwarded"]) {
             assert!(!is_near(&options, &request("127.0.0.1:5000", &[near[0], (header, "192.0.2.7")])), "{header}");
         }
-        let mut unknown = request("127.0.0.1:5000", &near);
-        unknown.extensions_mut().clear();
-        assert!(!is_near(&options, &unknown), "a server of the user's own");
-        let open = ConsoleOptions { listen: ([0, 0, 0, 0], 8899).into(), ..ConsoleOptions::default() };
+        let mut foreign = request("127.0.0.1:5000", &near);
+        foreign.extensions_mut().remove::<OwnAddress>();
+        assert!(!is_near(&options, &foreign), "a server of the user's own that tells who calls");
+        foreign.extensions_mut().clear();
+        assert!(!is_near(&options, &foreign), "and one that does not");
+        let mut open = request("127.0.0.1:5000", &near);
+        open.extensions_mut().insert(OwnAddress(([0, 0, 0, 0], 8_899).into()));
+        assert!(!is_near(&options, &open), "other hosts reach it");
+        let trusted_proxies = vec!["127.0.0.1".parse().expect("an address")];
+        let proxied = ConsoleOptions { trusted_proxies, ..ConsoleOptions::default() };
         let below = ConsoleOptions { base_path: "/jobs".to_owned(), ..ConsoleOptions::default() };
         let secure = ConsoleOptions { secure_cookies: true, ..ConsoleOptions::default() };
-        for options in [open, below, secure] {
+        for options in [proxied, below, secure] {
             assert!(!is_near(&options, &request("127.0.0.1:5000", &near)), "{options:?}");
         }
     }

@@ -14,6 +14,7 @@ use elasticjob::__private::log::{apart, warn};
 use super::grant::Grant;
 use super::identity::Identity;
 use crate::app::App;
+use crate::options::ConsoleOptions;
 
 /// The longest name that a proxy gives, in characters.
 const LONGEST: usize = 64;
@@ -114,11 +115,20 @@ pub(crate) async fn note(State(app): State<App>, mut request: Request, next: Nex
     next.run(request).await
 }
 
+/// Whether a connection from this address is one of a trusted proxy.
+pub(super) fn is_trusted(options: &ConsoleOptions, peer: IpAddr) -> bool {
+    options.trusted_proxies.iter().any(|range| range.contains(peer))
+}
+
+/// Whether a request came from a trusted proxy.
+pub(super) fn is_forwarded(extensions: &Extensions) -> bool {
+    extensions.get::<Forwarded>().is_some()
+}
+
 /// The client of a request that came from a trusted proxy. The log has a warning of what another address says.
 pub(super) fn client_of(app: &App, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
-    let trusted = &app.options.trusted_proxies;
-    if trusted.iter().any(|range| range.contains(peer)) {
-        return Some(client(peer, headers, trusted));
+    if is_trusted(&app.options, peer) {
+        return Some(client(peer, headers, &app.options.trusted_proxies));
     }
     if headers.contains_key(FORWARDED_FOR)
         && let Some(warning) = app.untrusted_proxies.warning(peer, Instant::now())
@@ -146,8 +156,7 @@ fn client(peer: IpAddr, headers: &HeaderMap, trusted: &[IpRange]) -> IpAddr {
 
 /// The caller that the proxy names, where it is asked.
 pub(super) fn identity(app: &App, extensions: &Extensions, headers: &HeaderMap) -> Option<Identity> {
-    extensions.get::<Forwarded>()?;
-    app.options.proxy_login.as_ref()?.identity(headers)
+    app.options.proxy_login.as_ref().filter(|_| is_forwarded(extensions))?.identity(headers)
 }
 
 #[cfg(test)]
@@ -157,9 +166,10 @@ mod tests {
     use axum::http::{HeaderValue, StatusCode};
 
     use super::super::grant::Role;
+    use super::super::host::OwnAddress;
     use super::*;
+    use crate::Console;
     use crate::testing::{call, console, login, request, with_users};
-    use crate::{Console, ConsoleOptions};
 
     fn range(text: &str) -> IpRange {
         text.parse().expect("a range")
@@ -263,23 +273,60 @@ mod tests {
         assert!(warned.warning(ip("10.0.0.1"), later + Duration::from_secs(3_600)).is_some(), "it is trusted");
     }
 
-    #[tokio::test]
-    async fn the_names_of_this_host_count_behind_a_trusted_proxy_too() {
-        let anonymous = vec![Grant::everywhere(Role::Viewer)];
-        let console = console(ConsoleOptions { trusted_proxies: vec![range("10.0.0.0/8")], anonymous, ..with_users() });
-        let forwarded = [("x-forwarded-for", "203.0.113.9")];
-        let get = async |path: &str, host: &'static str| {
-            let mut request = from("10.0.0.1", request("GET", path, None), &forwarded);
+    /// The status of a page and of the metrics for a visitor who comes from this address under this name.
+    async fn statuses(console: &Console, peer: &str, host: &'static str) -> [StatusCode; 2] {
+        let get = async |path: &str| {
+            let mut request = from(peer, request("GET", path, None), &[]);
             request.headers_mut().insert("host", HeaderValue::from_static(host));
-            call(&console, request).await.status
+            call(console, request).await.status
         };
+        [get("/r/default/jobs").await, get("/metrics").await]
+    }
+
+    fn open_to_visitors(trusted: &str, allowed_hosts: &[&str]) -> Console {
+        let allowed_hosts = allowed_hosts.iter().map(|name| name.parse().expect("a name")).collect();
+        let anonymous = vec![Grant::everywhere(Role::Viewer)];
+        console(ConsoleOptions { trusted_proxies: vec![range(trusted)], anonymous, allowed_hosts, ..with_users() })
+    }
+
+    #[tokio::test]
+    async fn without_allowed_hosts_the_names_of_this_host_count_behind_a_trusted_proxy_too() {
+        let console = open_to_visitors("10.0.0.0/8", &[]);
         // A proxy may also send these in the place of the name that the browser called: the console cannot tell.
         for host in ["localhost", "127.0.0.1:8899", "[::1]"] {
-            assert_eq!(get("/r/default/jobs", host).await, StatusCode::OK, "{host}");
-            assert_eq!(get("/metrics", host).await, StatusCode::OK, "{host}: visitors are viewers");
+            assert_eq!(statuses(&console, "10.0.0.1", host).await, [StatusCode::OK; 2], "{host}");
         }
-        assert_eq!(get("/r/default/jobs", "evil.example").await, StatusCode::MISDIRECTED_REQUEST);
-        assert_eq!(get("/metrics", "evil.example").await, StatusCode::MISDIRECTED_REQUEST);
+        let foreign = statuses(&console, "10.0.0.1", "evil.example").await;
+        assert_eq!(foreign, [StatusCode::MISDIRECTED_REQUEST; 2]);
+    }
+
+    #[tokio::test]
+    async fn with_allowed_hosts_these_names_alone_count_behind_a_trusted_proxy() {
+        let console = open_to_visitors("10.0.0.0/8", &["jobs.example"]);
+        assert_eq!(statuses(&console, "10.0.0.1", "jobs.example").await, [StatusCode::OK; 2]);
+        for host in ["localhost", "127.0.0.1:8899", "[::1]", "evil.example"] {
+            let of_proxy = statuses(&console, "10.0.0.1", host).await;
+            assert_eq!(
+                of_proxy,
+                [StatusCode::MISDIRECTED_REQUEST; 2],
+                "{host}: the browser may have called another name"
+            );
+        }
+        for host in ["localhost:8899", "127.0.0.1:8899", "[::1]:8899"] {
+            assert_eq!(statuses(&console, "127.0.0.1", host).await, [StatusCode::OK; 2], "{host}: no proxy is between");
+        }
+        let named = open_to_visitors("10.0.0.0/8", &["jobs.example", "localhost"]);
+        assert_eq!(statuses(&named, "10.0.0.1", "localhost").await, [StatusCode::OK; 2], "it is one of the setting");
+    }
+
+    #[tokio::test]
+    async fn what_a_trusted_proxy_passes_on_is_not_near_although_it_adds_no_header() {
+        let of_users = ConsoleOptions { trusted_proxies: vec![range("127.0.0.1")], ..with_users() };
+        let console = console(of_users);
+        let mut request = from("127.0.0.1", request("GET", "/metrics", None), &[]);
+        request.headers_mut().insert("host", HeaderValue::from_static("127.0.0.1:8899"));
+        request.extensions_mut().insert(OwnAddress(SocketAddr::from(([127, 0, 0, 1], 8_899))));
+        assert_eq!(call(&console, request).await.status, StatusCode::UNAUTHORIZED);
     }
 
     #[tokio::test]

@@ -181,16 +181,16 @@ pub(crate) struct OperatorAction {
 
 impl From<ActionRecord> for OperatorAction {
     fn from(it: ActionRecord) -> Self {
-        let owned = |text: &str| text.to_owned();
+        let (action, owned) = (it.action(), |text: &str| text.to_owned());
         Self {
             time: Time::of(it.0.at),
-            who: owned(it.actor()),
-            action: owned(it.action()),
-            outcome: owned(it.outcome()),
-            parts: it.parts().into_iter().map(owned).collect(),
-            before: it.states().map(|(before, _)| owned(before)),
-            after: it.states().map(|(_, after)| owned(after)),
-            error: it.error().map(owned),
+            who: owned(action.actor()),
+            action: owned(action.name()),
+            outcome: owned(action.outcome()),
+            parts: action.parts().into_iter().map(owned).collect(),
+            before: action.states().map(|(before, _)| owned(before)),
+            after: action.states().map(|(_, after)| owned(after)),
+            error: action.error().map(owned),
             id: it.0.id,
             job: it.0.job_name,
             items: it.0.sharding_items,

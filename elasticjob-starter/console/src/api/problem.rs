@@ -236,10 +236,7 @@ impl From<OperationError> for Problem {
         let problem = |status, code, title| Self::new(status, code, title, detail.clone());
         match &error {
             // The error names other jobs, and the caller may not see them all.
-            E::NoSuchJob { job, .. } => {
-                let detail = format!("there is no job '{job}' in the namespace");
-                Self::new(StatusCode::NOT_FOUND, Code::NoSuchJob, "No such job", detail)
-            }
+            E::NoSuchJob { .. } => Self::new(StatusCode::NOT_FOUND, Code::NoSuchJob, "No such job", error.of_its_job()),
             E::NoConfiguration { .. } => {
                 problem(StatusCode::NOT_FOUND, Code::NoConfiguration, "The job has no configuration")
             }

@@ -9,7 +9,7 @@ use axum::http::{Request, StatusCode};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
 
-use crate::access::{Grant, Role, Token, TokenHash};
+use crate::access::{Grant, OwnAddress, Role, Token, TokenHash};
 use crate::testing::{call, console_of, request, start_job, with_users};
 use crate::{Console, ConsoleOptions, Registry};
 
@@ -18,6 +18,7 @@ fn near() -> Request<Body> {
     let mut request = request("GET", "/metrics", None);
     request.headers_mut().insert(HOST, "127.0.0.1:8899".parse().expect("a value"));
     request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
+    request.extensions_mut().insert(OwnAddress(SocketAddr::from(([127, 0, 0, 1], 8_899))));
     request
 }
 

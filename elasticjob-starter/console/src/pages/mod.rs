@@ -25,8 +25,10 @@ mod job_tests;
 pub(crate) mod jobs;
 #[cfg(test)]
 mod jobs_tests;
+mod late;
 mod layout;
 pub(crate) mod login;
+mod marked;
 pub(crate) mod nodes;
 pub(crate) mod overview;
 pub(crate) mod password;
@@ -54,7 +56,9 @@ use crate::access::{Permission, Role};
 use crate::routes::Routes;
 use crate::{live, live_log};
 
+pub(crate) use late::late;
 pub(crate) use layout::Layout;
+pub(crate) use marked::parts_of;
 
 /// Adds the routes of the pages.
 pub(crate) fn declare(routes: Routes) -> Routes {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use elasticjob::fire::FireState;
+use elasticjob::fire::{Begun, FireState};
 use elasticjob::operations::JobOverview;
 use i18n_embed_fl::fl;
 
@@ -65,6 +65,11 @@ impl Row {
         let overdue = self.job.overdue.map(|overdue| overdue.since);
         let obstacle = || self.job.obstacles.iter().find_map(|finding| finding.since);
         overdue.or_else(obstacle)
+    }
+
+    /// The run of the latest fire, where it goes on and the schedule asked for it.
+    fn scheduled_run(&self) -> Option<&Begun> {
+        self.job.last.as_ref().filter(|last| last.state == FireState::Running && !last.manual)
     }
 
     fn is_given_up(&self) -> bool {

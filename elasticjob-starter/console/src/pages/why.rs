@@ -5,7 +5,7 @@ use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::ident::ShardingItem;
-use elasticjob::operations::{Happened, PastFire, shell_word};
+use elasticjob::operations::{Happened, PastFire, shell_operand};
 use elasticjob::schedule::format_rfc3339;
 use serde::Deserialize;
 
@@ -57,13 +57,8 @@ impl WhyPage {
 
     /// The command that answers the same.
     fn command(&self, past: &PastFire) -> String {
-        let job = shell_word(self.head.job.as_str());
-        let at = || format_rfc3339(past.fire, self.clock.zone);
-        // The command line would take a name that begins with a dash for an option.
-        match self.head.job.as_str().starts_with('-') {
-            true => format!("elasticjob why --at {} -- {job}", at()),
-            false => format!("elasticjob why {job} --at {}", at()),
-        }
+        let (fire, operand) = (format_rfc3339(past.fire, self.clock.zone), shell_operand(self.head.job.as_str()));
+        format!("elasticjob why --at {fire} {operand}")
     }
 }
 

@@ -19,6 +19,8 @@ struct WrongHostPage {
     host: String,
     /// The same as the setting takes it.
     name: Option<HostName>,
+    /// Whether a proxy wrote the name in the place of the one that the browser called.
+    is_of_proxy: bool,
     /// Where the reader is let in.
     open: Option<OpenAddress>,
 }
@@ -45,6 +47,7 @@ pub(crate) fn show(app: &App, misnamed: &Misnamed, request: &Request) -> Respons
         layout: Layout::new(app, &reader, text, Theme::of_request(request.headers()), place),
         host: misnamed.host().to_owned(),
         name: misnamed.name(),
+        is_of_proxy: misnamed.is_of_proxy(),
         open: misnamed.open_address(&app.options),
     };
     with_status(StatusCode::MISDIRECTED_REQUEST, &page)

@@ -4,7 +4,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use elasticjob::operations::shell_word;
+use elasticjob::operations::{shell_command, shell_word};
 use percent_encoding::percent_decode_str;
 
 use crate::access::Identity;
@@ -48,14 +48,14 @@ fn values<'a>(pattern: &'a str, path: &str) -> Option<Values<'a>> {
     }
 }
 
-/// The text with the values in their places. A value that the path does not have is one that the reader fills in.
-fn filled(template: &str, values: &Values<'_>, written: impl Fn(&str) -> String) -> String {
+/// The path with the values in their places. A value that the page does not have is one that the reader fills in.
+fn filled(template: &str, values: &Values<'_>) -> String {
     let mut parts = template.split('{');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let (name, rest) = part.split_once('}').unwrap_or((part, ""));
         match values.iter().find(|(known, _)| *known == name) {
-            Some((_, value)) => text.push_str(&written(value)),
+            Some((_, value)) => text.push_str(&segment(value)),
             None => text.push_str(&name.to_ascii_uppercase()),
         }
         text.push_str(rest);
@@ -78,19 +78,11 @@ pub(crate) fn of_page(text: &Text, identity: &Identity, place: &str) -> Vec<Copy
 }
 
 fn copy(text: &Text, entry: &Entry, values: &Values<'_>, query: &str) -> Copy {
-    let is_option = |command: &&&str| {
-        // The command line would take it for an option.
-        values.iter().any(|(name, value)| value.starts_with('-') && command.contains(&format!("{{{name}}}")))
-    };
+    let value = |name: &str| values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
     Copy {
         label: (entry.label)(text),
         curl: entry.calls.iter().map(|call| curl(call, values, query)).collect(),
-        commands: entry
-            .commands
-            .iter()
-            .filter(|command| !is_option(command))
-            .map(|command| filled(command, values, shell_word))
-            .collect(),
+        commands: entry.commands.iter().map(|command| shell_command(command, value)).collect(),
     }
 }
 
@@ -106,7 +98,7 @@ fn curl(call: &Call, values: &Values<'_>, query: &str) -> String {
         let body = filled_json(body, values);
         line.push_str(&format!(" -H 'Content-Type: application/json' -d {}", shell_word(&body)));
     }
-    let path = filled(call.path, values, segment);
+    let path = filled(call.path, values);
     let query = if call.takes_query { query_again(query) } else { String::new() };
     let query = if query.is_empty() { query } else { format!("{}{query}", if path.contains('?') { '&' } else { '?' }) };
     // The API of a scheduler is on the same port, and not below the path of the console.

@@ -1,6 +1,6 @@
 //! The nodes of the registry center, for administrators.
 
-use elasticjob::operations::NodeLevel;
+use elasticjob::operations::{NodeLevel, NodePath};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -11,7 +11,7 @@ use crate::here::Here;
 const USUAL: usize = 100;
 const MOST: usize = 200;
 
-/// The longest path that is looked for, in characters.
+/// The longest name of a child that the page begins after, in characters.
 const LONGEST: usize = 1_000;
 
 /// Which node is shown, and which of its children.
@@ -29,20 +29,11 @@ pub(crate) struct NodeQuery {
 
 impl NodeQuery {
     /// The path, once it is one that a node can have.
-    pub(crate) fn path(&self) -> Result<&str, Problem> {
-        let path = match self.path.as_str() {
-            "" | "/" => return Ok("/"),
-            path => path,
-        };
-        let mut parts = path.split('/');
-        let begins = parts.next() == Some("");
-        let are_names = parts.all(|part| !matches!(part, "" | "." | "..") && !part.contains(char::is_control));
-        match begins && are_names && path.chars().count() <= LONGEST && self.after.chars().count() <= LONGEST {
-            true => Ok(path),
-            false => Err(Problem::bad_request(format!(
-                "`path` is no path of a node: write /settle/config, with at most {LONGEST} characters"
-            ))),
+    pub(crate) fn path(&self) -> Result<NodePath, Problem> {
+        if self.after.chars().count() > LONGEST {
+            return Err(Problem::bad_request(format!("`after` has at most {LONGEST} characters")));
         }
+        Ok(super::history::parsed("path", &self.path)?.unwrap_or_default())
     }
 }
 
@@ -52,24 +43,6 @@ pub(crate) async fn level(here: &Here, query: &NodeQuery) -> Result<NodeLevel, P
     if !(1..=MOST).contains(&limit) {
         return Err(Problem::bad_request(format!("limit is from 1 to {MOST}")));
     }
-    let found = here.operations("").node(path, &query.after, limit).await?;
-    found.ok_or_else(|| Problem::no_such_node(path))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_has_names_between_slashes() {
-        let path =
-            |path: &str| NodeQuery { path: path.to_owned(), ..NodeQuery::default() }.path().map(ToOwned::to_owned);
-        for right in ["/", "/job", "/job/instances/10.0.0.1@-@7", "/报表/config"] {
-            assert_eq!(path(right).as_deref().ok(), Some(right));
-        }
-        assert_eq!(path("").as_deref().ok(), Some("/"));
-        for wrong in ["job", "/job/", "//job", "/job/../x", "/./x", "/a\u{1}", &format!("/{}", "x".repeat(1_000))] {
-            assert!(path(wrong).is_err_and(|problem| problem.code() == "bad-request"), "{wrong}");
-        }
-    }
+    let found = here.operations("").node(&path, &query.after, limit).await?;
+    found.ok_or_else(|| Problem::no_such_node(path.as_str()))
 }

@@ -147,7 +147,8 @@ async fn actions(registry: &Registry, job: &JobName) -> Result<Vec<ActionRecord>
     filter.kinds = vec![DecisionKind::Operator];
     let found: Page<ActionRecord> =
         reader.decisions(&filter, &PageRequest::default().limit(MOST)).await?.map(ActionRecord);
-    let is_change = |action: &ActionRecord| action.action() == "update-configuration" && action.outcome() == "done";
+    let is_change =
+        |action: &ActionRecord| action.action().name() == "update-configuration" && action.action().outcome() == "done";
     Ok(found.records.into_iter().filter(is_change).collect())
 }
 
@@ -165,7 +166,7 @@ fn joined(versions: Vec<Version>, actions: Vec<ActionRecord>) -> Vec<Changed> {
         if let Some((index, action)) = action {
             used.insert(*index);
             if actor.is_empty() {
-                (actor, reason) = (action.actor().to_owned(), action.0.reason.clone());
+                (actor, reason) = (action.action().actor().to_owned(), action.0.reason.clone());
             }
         }
         list.push(Changed { version: Some(version.clone()), at: version.at, actor, reason, changes });
@@ -173,9 +174,9 @@ fn joined(versions: Vec<Version>, actions: Vec<ActionRecord>) -> Vec<Changed> {
     let others = actions.iter().enumerate().filter(|(index, _)| !used.contains(index)).map(|(_, action)| Changed {
         version: None,
         at: action.0.at.timestamp_millis(),
-        actor: action.actor().to_owned(),
+        actor: action.action().actor().to_owned(),
         reason: action.0.reason.clone(),
-        changes: Some(action.parts().into_iter().map(str::to_owned).collect()),
+        changes: Some(action.action().parts().into_iter().map(str::to_owned).collect()),
     });
     list.extend(others);
     list.sort_by_key(|changed| std::cmp::Reverse(changed.at));

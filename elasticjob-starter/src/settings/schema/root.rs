@@ -244,7 +244,8 @@ const CONSOLE: &[Setting] = &[
         "allowed-hosts",
         Kind::List,
         "The names, without a port, by which browsers call the console, beside those of this host and the address that it \
-         listens on. Needed for `anonymous` and `proxy-user-header` alone: users and programs may call it by any name.",
+         listens on; behind a trusted proxy these alone. Needed for `anonymous` and `proxy-user-header` alone: users and programs \
+         may call it by any name.",
     )
     .otherwise("none")
     .example("jobs.example.com"),

@@ -108,14 +108,34 @@ async fn an_action_that_is_refused_is_recorded_with_why() {
         let stored = operations.configuration(&job).await.unwrap();
         let settings = crate::config::JobSettings { sharding_total_count: Some(0), ..stored.configuration.settings() };
         operations.update_configuration(&stored, &settings).await.unwrap_err();
+        operations.rerun(&job, i64::from(u32::MAX)).await.unwrap_err();
     })
     .await;
     let told: Vec<[&str; 2]> = records
         .iter()
         .map(|record| ["action", "outcome"].map(|name| record.detail[name].as_str().unwrap_or_default()))
         .collect();
-    assert_eq!(told, [["disable-item", "refused"], ["remove-job", "refused"], ["update-configuration", "refused"]]);
+    let refused = ["disable-item", "remove-job", "update-configuration", "rerun"];
+    assert_eq!(told, refused.map(|action| [action, "refused"]));
     assert!(records[0].detail["error"].as_str().unwrap().contains("no item 9"), "{:?}", records[0]);
+    assert!(records[3].detail["error"].as_str().unwrap().contains("nothing was run again"), "{:?}", records[3]);
+}
+
+#[tokio::test]
+async fn the_record_of_a_refusal_names_no_other_job() {
+    let desk = Desk::new();
+    desk.write(&[("/payroll/config", CONFIG)]).await;
+    let told = Told::default();
+    let tracing = Tracing::start(TracingConfiguration::new(told.clone()), &Handle::current());
+    let operations = desk.operations.clone().audited(Audit::new(tracing.clone(), "alice@build7"));
+    let refused = operations.trigger(&Target::Job(name("billing"))).await.unwrap_err();
+    assert!(refused.to_string().contains("payroll"), "who operates is told what there is: {refused}");
+    let behind = OperationError::NotRerun { job: name("billing"), why: NotRerun::FollowerIsBehind(name("payroll")) };
+    assert!(behind.to_string().contains("payroll") && !behind.of_its_job().contains("payroll"));
+    tracing.close(std::time::Duration::from_secs(20)).await;
+    let records = told.0.lock().unwrap().clone();
+    let error = records[0].detail["error"].as_str().unwrap();
+    assert_eq!((records[0].job_name.as_str(), error), ("billing", "there is no job 'billing' in the namespace"));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::reason::Reason;
 use crate::fire::{Begun, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::operations::shell::shell_word;
+use crate::operations::shell::{shell_operand, shell_option};
 use crate::schedule::{TimeZone, format_rfc3339};
 
 /// A reason why a job or an item runs, does not run, or did not run, and since when.
@@ -77,19 +77,15 @@ impl Remedy {
 
     /// The command that does it, to be pasted into a shell; `None` where no command does.
     pub fn command(&self, job: &JobName) -> Option<String> {
-        let word = shell_word(job.as_str());
-        // The command line would take a name that begins with a dash for an option.
-        let (operand, option) = match job.as_str().starts_with('-') {
-            true => (format!("-- {word}"), format!("--job={word}")),
-            false => (word.clone(), format!("--job {word}")),
-        };
+        let (operand, option) = (shell_operand(job.as_str()), shell_option("--job", job.as_str()));
         Some(match self {
             Self::StartInstance => return None,
             Self::CorrectConfiguration => format!("elasticjob config set {operand} SETTING=VALUE"),
             Self::ChangeSchedule => format!("elasticjob config set {operand} cron='EXPR'"),
             Self::EnableServers => format!("elasticjob enable {option}"),
             Self::EnableServer(server) => {
-                format!("elasticjob enable {option} --server {}", shell_word(server))
+                let of_server = shell_option("--server", server);
+                format!("elasticjob enable {option} {of_server}")
             }
             Self::EnableItem(item) => format!("elasticjob enable {option} --item {item}"),
             Self::Trigger => format!("elasticjob trigger {operand}"),

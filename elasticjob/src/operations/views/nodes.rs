@@ -1,5 +1,7 @@
 //! The nodes of the registry center, one level at a time, as an administrator looks at them. Secrets are masked.
 
+use std::str::FromStr;
+
 use crate::escaped::{Escaped, in_dump};
 use crate::operations::{OperationError, Operations, read};
 use crate::registry::{NodeData, SessionId};
@@ -10,6 +12,47 @@ const MOST: usize = 200;
 
 /// How many characters of the data are shown.
 const SHOWN: usize = 65_536;
+
+/// The longest path of a node that is looked for, in characters.
+const LONGEST_PATH: usize = 1_000;
+
+/// The path of a node below the namespace: `/settle/config`, and `/` for the namespace itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodePath(String);
+
+/// A text is no path of a node.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no path of a node: write /settle/config, with at most {LONGEST_PATH} characters")]
+pub struct InvalidNodePath;
+
+impl NodePath {
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for NodePath {
+    /// That of the namespace.
+    fn default() -> Self {
+        Self("/".to_owned())
+    }
+}
+
+impl FromStr for NodePath {
+    type Err = InvalidNodePath;
+
+    fn from_str(text: &str) -> Result<Self, InvalidNodePath> {
+        if text == "/" {
+            return Ok(Self::default());
+        }
+        let mut parts = text.split('/');
+        let begins = parts.next() == Some("");
+        let are_names = parts.all(|part| !matches!(part, "" | "." | "..") && !part.contains(char::is_control));
+        let is_path = begins && are_names && text.chars().count() <= LONGEST_PATH;
+        is_path.then(|| Self(text.to_owned())).ok_or(InvalidNodePath)
+    }
+}
 
 /// A node of the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,11 +121,12 @@ fn kind(path: &str) -> (bool, bool) {
 
 impl Operations {
     /// A node of the namespace with its children, in the order of their names: at most `limit` of them, from 1 to 200, after
-    /// the one named `after`. `/` is the node of the namespace. `None` where there is no such node.
+    /// the one named `after`. `None` where there is no such node.
     ///
     /// # Errors
-    /// [`OperationError::Read`], also for a path that no node can have.
-    pub async fn node(&self, path: &str, after: &str, limit: usize) -> Result<Option<NodeLevel>, OperationError> {
+    /// [`OperationError::Read`].
+    pub async fn node(&self, path: &NodePath, after: &str, limit: usize) -> Result<Option<NodeLevel>, OperationError> {
+        let path = path.as_str();
         let (node, names) = tokio::join!(self.get(path.to_owned()), self.children(path.to_owned()));
         let (Some(node), Some(mut names)) = (node?, names?) else { return Ok(None) };
         names.sort_unstable();
@@ -109,6 +153,20 @@ mod tests {
     use crate::registry::memory::MemoryRegistry;
     use crate::registry::{CreateMode, RegistryCenter, Transaction};
 
+    fn path_of(text: &str) -> NodePath {
+        text.parse().expect("a path")
+    }
+
+    #[test]
+    fn a_path_has_names_between_slashes() {
+        for right in ["/", "/job", "/job/instances/10.0.0.1@-@7", "/报表/config"] {
+            assert_eq!(path_of(right).as_str(), right);
+        }
+        for wrong in ["", "job", "/job/", "//job", "/job/../x", "/./x", "/a\u{1}", &format!("/{}", "x".repeat(1_000))] {
+            assert_eq!(wrong.parse::<NodePath>(), Err(InvalidNodePath), "{wrong}");
+        }
+    }
+
     async fn create(center: &dyn RegistryCenter, nodes: &[(&str, &str)]) {
         let mut transaction = Transaction::new();
         for (path, data) in nodes {
@@ -131,7 +189,7 @@ mod tests {
         )
         .await;
         let operations = Operations::new(center);
-        let level = operations.node("/job", "", 2).await.expect("it is read").expect("it is there");
+        let level = operations.node(&path_of("/job"), "", 2).await.expect("it is read").expect("it is there");
         assert_eq!((level.node.data.as_str(), level.node.bytes, level.total), ("com.acme.Job", 12, 3));
         let paths = |level: &NodeLevel| level.children.iter().map(|child| child.path.clone()).collect::<Vec<_>>();
         assert_eq!(paths(&level), ["/job/config", "/job/leader"]);
@@ -142,10 +200,10 @@ mod tests {
             "{configuration:?}"
         );
         assert!(leader.data.contains(r"\u{1b}") && !leader.data.contains("hunter2"), "{leader:?}");
-        let level = operations.node("/job", "leader", 2).await.expect("it is read").expect("it is there");
+        let level = operations.node(&path_of("/job"), "leader", 2).await.expect("it is read").expect("it is there");
         assert_eq!((paths(&level), level.next), (vec!["/job/servers".to_owned()], None));
-        assert_eq!(operations.node("/nothing", "", 2).await.expect("it is read"), None);
-        let top = operations.node("/", "", 9).await.expect("it is read").expect("it is there");
+        assert_eq!(operations.node(&path_of("/nothing"), "", 2).await.expect("it is read"), None);
+        let top = operations.node(&path_of("/"), "", 9).await.expect("it is read").expect("it is there");
         assert_eq!(paths(&top), ["/job"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::action::OperatorAction;
 use super::record::DecisionRecord;
 use crate::trace::DecisionKind as Kind;
 
@@ -63,27 +64,21 @@ impl DecisionRecord {
         self.detail.get(name).and_then(Value::as_i64).unwrap_or_default()
     }
 
-    fn word(&self, name: &str) -> &str {
-        self.detail.get(name).and_then(Value::as_str).unwrap_or_default()
-    }
-
-    fn words(&self, name: &str) -> String {
-        let all = self.detail.get(name).and_then(Value::as_array);
-        all.into_iter().flatten().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
-    }
-
     /// The action of an operator, for example `operator alice: disable-item item 0, ENABLED -> DISABLED`.
     fn action(&self) -> String {
-        let mut text = format!("operator {}: {}", self.word("actor"), self.word("action"));
-        for part in [self.words("parts"), self.words("changes")].iter().filter(|part| !part.is_empty()) {
-            text.push_str(&format!(" {part}"));
+        let action = OperatorAction::of(self);
+        let mut text = format!("operator {}: {}", action.actor(), action.name());
+        let parts = action.parts();
+        if !parts.is_empty() {
+            text.push_str(&format!(" {}", parts.join(", ")));
         }
-        if self.detail.contains_key("after") {
-            text.push_str(&format!(", {} -> {}", self.word("before"), self.word("after")));
+        if let Some((before, after)) = action.states() {
+            text.push_str(&format!(", {before} -> {after}"));
         }
-        match self.word("outcome") {
-            "done" => text,
-            outcome => format!("{text} ({outcome}: {})", self.word("error")).replace(": )", ")"),
+        match (action.outcome(), action.error()) {
+            ("done", _) => text,
+            (outcome, None) => format!("{text} ({outcome})"),
+            (outcome, Some(error)) => format!("{text} ({outcome}: {error})"),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Reading what was traced: typed filters, pages, records, and the interface of readers.
 
+mod action;
 mod decision_text;
 mod filter;
 mod fires;
@@ -7,6 +8,7 @@ mod page;
 mod reader;
 mod record;
 
+pub use action::OperatorAction;
 pub use filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
 pub use fires::{FireCount, NewestRuns};
 pub use page::{Cursor, CursorError, Page, PageRequest};

@@ -1,10 +1,12 @@
 //! The statements that read rows, and the rows as records.
 
 mod fires;
+mod never;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::{ColumnIndex, Decode, Encode, QueryBuilder, Row, Type};
 
+use self::never::{NO_ROW, comparable, comparable_micros, fits_no_column, is_in_no_column};
 use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, RUN_LOG, Shown, Table};
 use super::wall_time::{Bound, WallClock};
 use crate::ident::{InstanceId, JobName};
@@ -154,8 +156,10 @@ where
     }
 
     fn text(&mut self, column: &str, value: Option<String>) {
-        if let Some(value) = value {
-            self.query.push(format!(" AND {column} = ")).push_bind(value);
+        match value {
+            Some(value) if is_in_no_column(&value) => drop(self.query.push(NO_ROW)),
+            Some(value) => drop(self.query.push(format!(" AND {column} = ")).push_bind(value)),
+            None => {}
         }
     }
 
@@ -177,7 +181,12 @@ where
 
     /// The column matches one of these patterns, which escape with `!`.
     fn like(&mut self, column: &str, patterns: impl IntoIterator<Item = String>) {
-        for (number, pattern) in patterns.into_iter().enumerate() {
+        let mut patterns = patterns.into_iter().filter(|pattern| !fits_no_column(pattern)).peekable();
+        if patterns.peek().is_none() {
+            self.query.push(NO_ROW);
+            return;
+        }
+        for (number, pattern) in patterns.enumerate() {
             let begin = if number == 0 { " AND (" } else { " OR " };
             self.query.push(format!("{begin}{column} LIKE ")).push_bind(pattern).push(" ESCAPE '!'");
         }
@@ -199,7 +208,7 @@ where
     fn bound(&mut self, at: DateTime<Utc>, bound: Bound) {
         match self.table.in_milliseconds {
             true => self.query.push_bind(at.timestamp_millis()),
-            false => self.query.push_bind(self.clock.bound(at, bound)),
+            false => self.query.push_bind(self.clock.bound(comparable(at), bound)),
         };
     }
 
@@ -207,7 +216,7 @@ where
     fn after(&mut self, time: i64) {
         match self.table.in_milliseconds {
             true => self.query.push_bind(time),
-            false => self.query.push_bind(DateTime::from_timestamp_micros(time).unwrap_or_default().naive_utc()),
+            false => self.query.push_bind(comparable_micros(time).naive_utc()),
         };
     }
 
@@ -215,6 +224,10 @@ where
     fn instance(&mut self, instance: Option<&InstanceId>) {
         let Some(instance) = instance else { return };
         let ends = format!("%@-@{}", escaped(instance.as_str()));
+        if fits_no_column(&ends) {
+            self.query.push(NO_ROW);
+            return;
+        }
         let has_column = self.own.contains(&OwnColumn::InstanceId);
         if has_column {
             self.query.push(" AND (instance_id = ").push_bind(instance.as_str().to_owned());

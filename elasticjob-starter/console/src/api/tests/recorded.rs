@@ -6,6 +6,7 @@ use std::time::Duration;
 use elasticjob::trace::{JobEvent, Tracing, TracingConfiguration, TracingStorage, WriteError};
 use tokio::runtime::Handle;
 
+use super::refused::code;
 use super::*;
 use crate::Registry;
 use crate::testing::with_users;
@@ -68,6 +69,9 @@ async fn every_action_changes_the_registry_and_is_recorded_with_actor_and_reason
     change.headers_mut().insert(IF_MATCH, caller.get(&format!("{path}/configuration")).await.headers[ETAG].clone());
     assert_eq!(problem(&call(&caller.console, change).await).0, 422);
     expected.push(["admin", "more", "update-configuration", "refused"]);
+    let rerun = format!("{path}/fires/2026-01-01T00:00:01Z/reruns");
+    assert_eq!(problem(&caller.send("POST", &rerun, value!({"reason": "late file"})).await), code(404, "no-such-fire"));
+    expected.push(["admin", "late file", "rerun", "refused"]);
     let answer = caller.send("POST", &format!("{path}/shutdowns"), value!({"reason": "bye"})).await;
     assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.body);
     expected.push(["admin", "bye", "shut-down", "done"]);

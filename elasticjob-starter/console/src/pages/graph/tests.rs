@@ -166,10 +166,13 @@ async fn the_page_of_a_job_has_its_group_alone_and_any_fire_that_is_named() {
     // Items of `load` have not begun it, and those of `tell` ran for the next one since.
     let (past, due) = (json!("PAST"), json!("DUE"));
     assert_eq!(states(&view["groups"][0]), [("extract", &past), ("load<b>", &due), ("tell", &past)]);
-    for path in ["/r/default/graph?at=yesterday", "/api/v1/registries/default/graph?at=yesterday"] {
+    for (path, why) in [
+        ("/r/default/graph?at=yesterday", "<code>at</code> is no time"),
+        ("/api/v1/registries/default/graph?at=yesterday", "`at` is no time"),
+    ] {
         let answer = get(&console, path, "en").await;
         assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.body);
-        assert!(answer.body.contains("`at` is no time"), "{}", answer.body);
+        assert!(answer.body.contains(why), "{}", answer.body);
     }
     assert_eq!(get(&console, "/r/default/jobs/none/graph", "en").await.status, StatusCode::NOT_FOUND);
     write(&memory, &[job("single", "cron: 0 0 3 * * ?\n")]).await;

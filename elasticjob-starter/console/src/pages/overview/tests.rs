@@ -4,8 +4,8 @@ use elasticjob::api::{ItemHandler, ItemWork};
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Operations, Target};
-use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 
 use elasticjob::runtime::ShutdownMode;
 
@@ -38,6 +38,9 @@ async fn the_overview_tells_what_needs_a_look_with_the_button_that_helps() {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains(r#"<section id="failing">"#), "{page}");
+    let off = page.split(r#"<section id="disabled">"#).nth(1).unwrap_or_default();
+    let since = off.split("</th>").nth(6).and_then(|row| row.split("</td>").next());
+    assert!(since.is_some_and(|since| since.contains("<time")), "since when it is disabled: {off}");
     let overview = call(&console, request("GET", "/api/v1/registries/default/overview", Some(&cookie))).await.body;
     let overview: serde_json::Value = serde_json::from_str(&overview).expect("it is JSON");
     let concerns = &overview["concerns"];
@@ -72,6 +75,46 @@ async fn a_failure_is_seen_first_and_has_its_time() {
     assert!(row.contains("not known"), "it never succeeded: {row}");
     let why = call(&console, request("GET", "/r/default/jobs/broken/why", Some(&cookie))).await.body;
     assert!(why.contains(r#"<li class="failure">"#), "{why}");
+}
+
+#[tokio::test]
+async fn a_run_that_began_late_shows_when_it_was_expected_and_how_late_it_is() {
+    let memory = MemoryRegistry::new();
+    let mut nodes = Transaction::new();
+    let run = r#"{"through":1700000000000,"last":{"at":1700000000000,"instance":"a@-@1","attempt":"1-1","began":1700000045000,"state":"RUNNING"}}"#;
+    for (path, data) in [
+        ("/slow", ""),
+        ("/slow/config", "shardingTotalCount: 1\ncron: 0 0 3 * * ?\ntimeZone: UTC\nmonitorExecution: true\n"),
+        ("/slow/servers", ""),
+        ("/slow/servers/a", "ENABLED"),
+        ("/slow/instances", ""),
+        ("/slow/instances/a@-@1", ""),
+        ("/slow/sharding", ""),
+        ("/slow/sharding/0", ""),
+        ("/slow/sharding/0/instance", "a@-@1"),
+        ("/slow/sharding/0/running", ""),
+        ("/slow/sharding/0/fire", run),
+    ] {
+        let lives = path.ends_with("@-@1") || path.ends_with("/running");
+        nodes.create(path, data, if lives { CreateMode::Ephemeral } else { CreateMode::Persistent });
+    }
+    let instance = memory.connect();
+    instance.commit(nodes).await.expect("they are written");
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "viewer").await;
+    for (path, language, late) in [
+        ("/r/default", "en", "Began 45.0 s late"),
+        ("/r/default", "zh-CN", "晚 45.0 s 开始"),
+        ("/r/default/jobs", "en", "Began 45.0 s late"),
+        ("/r/default/jobs/slow", "en", "Began 45.0 s late"),
+    ] {
+        let mut page = request("GET", path, Some(&cookie));
+        page.headers_mut().insert("accept-language", language.parse().expect("a value"));
+        let page = call(&console, page).await.body;
+        assert!(page.contains(late) && page.contains("2023-11-14T22:13:20"), "{path}: {page}");
+    }
+    let overview = call(&console, request("GET", "/api/v1/registries/default/jobs", Some(&cookie))).await.body;
+    assert!(overview.contains("2023-11-14T22:14:05"), "the API has both times: {overview}");
 }
 
 #[tokio::test]

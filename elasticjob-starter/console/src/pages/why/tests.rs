@@ -48,7 +48,7 @@ async fn a_fire_in_the_past_is_explained_on_the_page_and_by_the_api() {
     {
         assert!(english.body.contains(part), "{part}: {}", english.body);
     }
-    assert!(english.body.contains("elasticjob why settle --at 2026-01-01T00:00:00+00:00"), "{}", english.body);
+    assert!(english.body.contains("elasticjob why --at 2026-01-01T00:00:00+00:00 settle"), "{}", english.body);
     let chinese = get(&console, page, "zh").await.body;
     for part in ["成为主节点", "已延迟 31 秒，最多允许延迟 20 秒"] {
         assert!(chinese.contains(part), "{part}: {chinese}");
