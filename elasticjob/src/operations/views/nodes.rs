@@ -46,10 +46,9 @@ impl FromStr for NodePath {
         if text == "/" {
             return Ok(Self::default());
         }
-        let mut parts = text.split('/');
-        let begins = parts.next() == Some("");
-        let are_names = parts.all(|part| !matches!(part, "" | "." | "..") && !part.contains(char::is_control));
-        let is_path = begins && are_names && text.chars().count() <= LONGEST_PATH;
+        let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
+        let has_names = text.strip_prefix('/').is_some_and(|names| names.split('/').all(is_name));
+        let is_path = has_names && text.chars().count() <= LONGEST_PATH;
         is_path.then(|| Self(text.to_owned())).ok_or(InvalidNodePath)
     }
 }
