@@ -21,6 +21,7 @@ use super::state::left_run::LeftRun;
 use super::state::membership::Identity;
 use super::txn::JobTransaction;
 use crate::clock::Now;
+use crate::config::wire;
 use crate::fire::{ExecutionSource, FireRecord, ItemEnd};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
@@ -289,6 +290,9 @@ impl CleanUp {
         };
         let mark = mark.filter(|mark| is_mine(mark.owner, mark.text()));
         let end = left.and_then(|left| left.end.clone()).unwrap_or_else(|| ItemEnd::cut_off(LOST));
+        // The mark of a run that began with failover is persistent. It may have been switched on since.
+        let is_handed_over = record.as_ended(&end).state.is_unfinished()
+            && (mark.is_some_and(|mark| mark.owner.is_none()) || self.is_failover_on(txn)?);
         let is_marked = self.mirror.exists(&JobPath::Item(item, ItemNode::Misfire));
         let ended = record.end_and_skip(now.wall, &end, left.and_then(|left| left.skipped), is_marked);
         txn.set(&path, ended.to_bytes(), Some(known.version));
@@ -299,11 +303,17 @@ impl CleanUp {
             txn.delete_existing(&JobPath::Item(item, ItemNode::Failover));
             txn.delete_existing(&JobPath::Item(item, ItemNode::Failovering));
         }
-        // The mark of a run that began with failover is persistent.
-        if record.as_ended(&end).state.is_unfinished() && mark.is_some_and(|mark| mark.owner.is_none()) {
+        if is_handed_over {
             txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
         }
         Ok(())
+    }
+
+    /// Whether the configuration in the registry has failover. The transaction passes only while that is so.
+    fn is_failover_on(&self, txn: &mut JobTransaction<'_>) -> Result<bool, Unread> {
+        let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(false) };
+        txn.check_version(&JobPath::Config, known.version);
+        Ok(wire::from_yaml(&self.job, &known.data).is_ok_and(|configuration| configuration.failover()))
     }
 
     /// Writes the calls of once listeners that the engine had under way when it ended as cut off: no instance waits for

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::group::{EPOCH, Group, every_five, job};
 use crate::clock::Now;
-use crate::config::JobConfiguration;
+use crate::config::{JobConfiguration, wire};
 use crate::engine::{Action, CallState, CleanUp, Event, JobEngine, LeftRun, ListenerSpec, OnceCalls, OnceTimeouts};
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd, RunKey};
 use crate::job_status::Activity;
@@ -44,6 +44,25 @@ fn clean_up(group: &mut Group, host: usize) {
         }
     }
     assert!(clean_up.is_clean());
+}
+
+#[test]
+fn what_began_without_failover_waits_to_be_taken_over_where_that_was_switched_on_since() {
+    for switched_on in [true, false] {
+        let configuration =
+            |failover| JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").failover(failover).build().unwrap();
+        let mut group = Group::settled(1, &configuration(false));
+        group.run_until(5_000);
+        assert_eq!(group.starts(0).len(), 1);
+        let mut edit = Transaction::new();
+        edit.set(JobPath::Config.absolute(&job()), wire::to_yaml(&configuration(switched_on)).as_str(), None);
+        group.operate(&edit, true);
+        group.disconnect(0);
+        group.cut_off_items(0, &[0]);
+        clean_up(&mut group, 0);
+        assert!(group.text(&JobPath::fire(0)).unwrap().contains("CANCELLED"));
+        assert_eq!(group.exists(&JobPath::FailoverItem(0)), switched_on);
+    }
 }
 
 #[test]

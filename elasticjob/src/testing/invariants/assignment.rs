@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::duty::engine_of;
 use super::{Observation, Scene};
 use crate::engine::Notice;
 use crate::ident::ShardingItem;
@@ -44,7 +45,10 @@ impl Assignment {
                         (Op::Delete { .. }, Some(JobPath::Necessary))
                             if !scene.shape.unheard && !scene.is_java(*host) =>
                         {
-                            return self.all_owned(scene, None);
+                            // It may not have heard of the last total count.
+                            let engine = scene.hosts[*host].process.as_ref().and_then(engine_of);
+                            let total = engine.and_then(|engine| Some(engine.configuration()?.sharding_total_count()));
+                            return self.all_owned(scene, None, total.unwrap_or(scene.total));
                         }
                         _ => {}
                     }
@@ -58,7 +62,7 @@ impl Assignment {
             Observation::Converged if scene.hosts.iter().any(|host| host.process.is_some()) => {
                 let live = scene.children(&JobPath::Instances).iter().cloned().collect();
                 // Static sharding leaves items to owners that are gone.
-                self.all_owned(scene, Some(&live).filter(|_| !scene.shape.static_sharding))?;
+                self.all_owned(scene, Some(&live).filter(|_| !scene.shape.static_sharding), scene.total)?;
                 for host in scene.hosts.iter().filter(|host| host.process.is_some() && !host.java) {
                     let server = JobPath::Server(host.ip.as_str().into());
                     if scene.text(&server).is_none() {
@@ -83,11 +87,12 @@ impl Assignment {
         }
     }
 
-    fn all_owned(&self, scene: &Scene<'_>, live: Option<&BTreeSet<String>>) -> Result<(), String> {
+    /// Looks at all items of a leader that goes by this total count.
+    fn all_owned(&self, scene: &Scene<'_>, live: Option<&BTreeSet<String>>, total: u32) -> Result<(), String> {
         for item in scene.children(&JobPath::Sharding).iter() {
             let Ok(number) = item.parse() else { return Err(format!("{item} is not an item")) };
             // Java marks what it runs without looking whether the item is still there.
-            if scene.is_mixed() && number >= scene.total {
+            if scene.is_mixed() && number >= scene.total.min(total) {
                 continue;
             }
             match scene.text(&JobPath::Item(number, ItemNode::Instance)) {

@@ -30,6 +30,8 @@ impl Cancelled {
 
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         match observation {
+            // Without records an instance whose clock is behind cannot know of it.
+            Observation::Started { token: None, .. } => Ok(()),
             Observation::Started { host, item, fire, .. } => {
                 self.started.insert((*item, *fire), scene.now);
                 let Some((attempt, _)) = self.asked.get(&(*item, *fire)) else { return Ok(()) };

@@ -56,6 +56,8 @@ pub(crate) struct Follows {
     disabled: BTreeSet<ShardingItem>,
     /// Fires that an instance said that it does not run, as its items still ran for an earlier one.
     busy: BTreeSet<(i64, InstanceId)>,
+    /// Items that moved since, and that their new owner says to be too late.
+    too_late: BTreeSet<(i64, ShardingItem)>,
     calm_since: Option<Millis>,
     reruns: FollowedReruns,
 }
@@ -74,6 +76,7 @@ impl Follows {
             released: BTreeMap::new(),
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
+            too_late: BTreeSet::new(),
             calm_since: None,
             reruns: FollowedReruns::default(),
         }
@@ -97,8 +100,13 @@ impl Follows {
     /// An instance of the job says something.
     pub(crate) fn hear(&mut self, instance: &InstanceId, notice: &Notice) {
         self.reruns.hear(notice);
-        if let Notice::Skipped { fire: Fire::Scheduled(at), reason: SkipReason::StillRunning { .. }, .. } = notice {
-            self.busy.insert((*at, instance.clone()));
+        let Notice::Skipped { fire: Fire::Scheduled(at), items, reason } = notice else { return };
+        match reason {
+            SkipReason::StillRunning { .. } => {
+                self.busy.insert((*at, instance.clone()));
+            }
+            SkipReason::TooLate { .. } => self.too_late.extend(items.iter().map(|item| (*at, *item))),
+            _ => {}
         }
     }
 
@@ -281,7 +289,12 @@ impl Follows {
                     }
                     "still runs"
                 }
-                None if is_to_begin && !self.excuses.is_off_schedule(at) => "has not begun",
+                None if is_to_begin
+                    && !self.excuses.is_off_schedule(at)
+                    && !self.excuses.is_new(tree, &self.parent, item, at) =>
+                {
+                    "has not begun"
+                }
                 ended if self.when == When::Succeeded && ended != Some(&FireState::Succeeded) => "did not succeed",
                 _ => continue,
             };
@@ -325,7 +338,8 @@ impl Follows {
                 || record.through >= Some(at)
                     && record.last.as_ref().is_none_or(|last| last.at <= at || !is_ahead(last.at));
             let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
-            if !is_known && !is_disabled && self.is_owner_free(tree, item, at) {
+            let is_said = self.too_late.contains(&(at, item));
+            if !is_known && !is_disabled && !is_said && self.is_owner_free(tree, item, at) {
                 return Err(format!("item {item} of job '{}' was not begun for its fire {at}", self.child));
             }
         }

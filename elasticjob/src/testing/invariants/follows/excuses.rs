@@ -95,6 +95,12 @@ impl Excuses {
         self.count("removed_before_the_leader_looked", is_excused)
     }
 
+    /// Whether the job before it has the item only since after the fire: it had no part in it.
+    pub(super) fn is_new(&mut self, tree: &Tree, parent: &JobName, item: ShardingItem, at: i64) -> bool {
+        let made = job_node(tree, parent, &JobPath::fire(item)).map(|node| node.stat.ctime);
+        self.count("new_item", made > Some(at))
+    }
+
     /// Whether the trigger of an item's owner still waits, as a once-listener does without a bound: with static sharding nobody
     /// runs the items of an instance that is gone, and the round of the fire before waits for them.
     pub(super) fn waits_in_round(&mut self, tree: &Tree, child: &JobName, item: ShardingItem, total: u32) -> bool {
