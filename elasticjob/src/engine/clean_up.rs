@@ -312,7 +312,7 @@ impl CleanUp {
     /// Whether the configuration in the registry has failover. The transaction passes only while that is so.
     fn is_failover_on(&self, txn: &mut JobTransaction<'_>) -> Result<bool, Unread> {
         let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(false) };
-        txn.check_version(&JobPath::Config, known.version);
+        txn.check_configuration(known.version);
         Ok(wire::from_yaml(&self.job, &known.data).is_ok_and(|configuration| configuration.failover()))
     }
 

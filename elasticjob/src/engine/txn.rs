@@ -12,6 +12,7 @@ pub(super) struct JobTransaction<'a> {
     job: &'a JobName,
     mirror: &'a Mirror,
     created: BTreeSet<JobPath>,
+    checks_configuration: bool,
     transaction: Transaction,
     /// The weight of the operations so far.
     weight: usize,
@@ -19,7 +20,14 @@ pub(super) struct JobTransaction<'a> {
 
 impl<'a> JobTransaction<'a> {
     pub(super) fn new(job: &'a JobName, mirror: &'a Mirror) -> Self {
-        Self { job, mirror, created: BTreeSet::new(), transaction: Transaction::new(), weight: 0 }
+        Self {
+            job,
+            mirror,
+            created: BTreeSet::new(),
+            checks_configuration: false,
+            transaction: Transaction::new(),
+            weight: 0,
+        }
     }
 
     pub(super) fn check(&mut self, path: &JobPath) -> usize {
@@ -29,6 +37,13 @@ impl<'a> JobTransaction<'a> {
     /// The node exists with this version.
     pub(super) fn check_version(&mut self, path: &JobPath, version: i32) -> usize {
         self.add(Op::Check { path: path.absolute(self.job), version: Some(version) })
+    }
+
+    /// The configuration has this version. Where item after item asks for that, it is checked once.
+    pub(super) fn check_configuration(&mut self, version: i32) {
+        if !std::mem::replace(&mut self.checks_configuration, true) {
+            self.check_version(&JobPath::Config, version);
+        }
     }
 
     /// The node does not exist. Only its creation can check that; an instance that watches the node finds nothing

@@ -85,7 +85,7 @@ impl JobEngine {
         let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(false) };
         let is_in_force = self.configuration.refused.is_none() && self.configuration.data.as_ref() == Some(&known.data);
         if is_in_force {
-            txn.check_version(&JobPath::Config, known.version);
+            txn.check_configuration(known.version);
         }
         Ok(is_in_force)
     }

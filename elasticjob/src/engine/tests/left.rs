@@ -5,11 +5,12 @@ use std::time::Duration;
 use super::group::{EPOCH, Group, every_five, job};
 use crate::clock::Now;
 use crate::config::{JobConfiguration, wire};
+use crate::engine::txn::JobTransaction;
 use crate::engine::{Action, CallState, CleanUp, Event, JobEngine, LeftRun, ListenerSpec, OnceCalls, OnceTimeouts};
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd, RunKey};
 use crate::job_status::Activity;
 use crate::registry::layout::JobPath;
-use crate::registry::{CommitError, CreateMode, SessionState, Transaction};
+use crate::registry::{CommitError, CreateMode, Op, SessionState, Transaction};
 
 const FIRST: Fire = Fire::Scheduled(EPOCH + 5_000);
 
@@ -63,6 +64,16 @@ fn what_began_without_failover_waits_to_be_taken_over_where_that_was_switched_on
         assert!(group.text(&JobPath::fire(0)).unwrap().contains("CANCELLED"));
         assert_eq!(group.exists(&JobPath::FailoverItem(0)), switched_on);
     }
+}
+
+#[test]
+fn a_transaction_of_many_items_checks_the_configuration_once() {
+    let group = Group::settled(1, &every_five(2));
+    let engine = &group.hosts[0].engine;
+    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    (0..2).for_each(|_| txn.check_configuration(7));
+    let config = JobPath::Config.absolute(&job());
+    assert_eq!(txn.build().ops(), [Op::Check { path: config, version: Some(7) }]);
 }
 
 #[test]
