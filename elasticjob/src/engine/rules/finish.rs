@@ -106,7 +106,7 @@ fn write_end(
         if engine.configuration.is_failover_on() {
             txn.create_missing(&JobPath::FailoverItem(item), "", CreateMode::Persistent);
         } else {
-            // An instance that has not heard yet that failover was switched on would leave the item to nobody.
+            // Where failover was switched on, and this instance has not heard of it, another one has to take the item over.
             engine.guard_configuration(txn)?;
         }
     }

@@ -57,7 +57,7 @@ pub(super) struct Duties {
     group: Option<Group>,
     /// The longest delays of the network, with the time when they were there last.
     slow: (Millis, Millis),
-    /// Until when the leader may have been busy with nodes of nobody.
+    /// Until when the leader may have been busy with triggers of no instance.
     foreign_until: Millis,
     looked_at: BTreeSet<(i64, ShardingItem)>,
     excused: BTreeMap<(i64, ShardingItem), Cause>,

@@ -101,7 +101,7 @@ impl Excuses {
         self.count("new_item", made > Some(at))
     }
 
-    /// Whether the trigger of an item's owner still waits, as a once-listener does without a bound: with static sharding nobody
+    /// Whether the trigger of an item's owner still waits, as a once-listener does without a bound: with static sharding no instance
     /// runs the items of an instance that is gone, and the round of the fire before waits for them.
     pub(super) fn waits_in_round(&mut self, tree: &Tree, child: &JobName, item: ShardingItem, total: u32) -> bool {
         let config = job_data(tree, child, &JobPath::Config).and_then(|data| wire::from_yaml(child, &data).ok());
