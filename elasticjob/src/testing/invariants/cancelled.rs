@@ -9,7 +9,7 @@ use super::{Observation, Scene};
 use crate::fire::{Attempt, Fire, FireRecord};
 use crate::ident::ShardingItem;
 use crate::registry::layout::JobPath;
-use crate::testing::sim::Millis;
+use crate::testing::sim::{EPOCH, Millis};
 
 /// How long an instance may take to hear of the request, once nothing goes wrong.
 const HEARD: Millis = 5_000;
@@ -26,6 +26,11 @@ impl Cancelled {
     /// An operator cancelled this run.
     pub(super) fn asked(&mut self, now: Millis, item: ShardingItem, fire: Fire, attempt: Attempt) {
         self.asked.insert((item, fire), (attempt, now));
+    }
+
+    /// What a clock ahead ran has no record any more: the fire comes again at its time.
+    pub(super) fn data_lost(&mut self, now: Millis) {
+        self.asked.retain(|(_, fire), _| fire.at() <= EPOCH + now as i64);
     }
 
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {

@@ -195,8 +195,9 @@ impl Duties {
                 self.excused.entry((at, item)).or_insert(excuse);
                 continue;
             }
-            // Lost runs go first, and what is known of them may have to be read again.
-            let need = if group.is_any_lost || now < self.foreign_until { 2 * need } else { need };
+            // Lost runs and the election of a leader go first, and what is known of them may have to be read again.
+            let is_electing = group.led_since.is_none_or(|since| EPOCH + now as i64 - since < settle as i64);
+            let need = if group.is_any_lost || is_electing || now < self.foreign_until { 2 * need } else { need };
             if wall - at.max(well_from) < need {
                 self.excused.entry((at, item)).or_insert(Cause::Slow);
             } else if self.looked_at.insert((at, item)) {

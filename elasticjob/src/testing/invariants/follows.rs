@@ -37,6 +37,9 @@ const LEAVES_TIME_AT_LEAST: Millis = 9_000;
 /// What is further ahead than this came by a wrong clock, in milliseconds.
 const FAR: i64 = 60_000;
 
+/// How long it may take until the leader hears of an instance, in milliseconds.
+const HEARD: i64 = 1_000;
+
 /// What is known of the job before it.
 #[derive(Debug)]
 pub(crate) struct Follows {
@@ -257,8 +260,10 @@ impl Follows {
             let record = FireRecord::parse(&record);
             let is_taken = record.covers(Fire::Scheduled(at)) || record.missed >= Some(at);
             let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
-            // No other instance begins what static sharding leaves to one that is gone.
-            let may_begin = !settings.static_sharding() || is_owner_online(tree, &self.child, item);
+            // No other instance begins what static sharding leaves to one that is gone. The leader may not have heard yet that it
+            // is back.
+            let may_begin = !settings.static_sharding()
+                || owner_since(tree, &self.child, item).is_some_and(|since| since <= wall - HEARD);
             if is_fresh && !is_taken && !is_disabled && may_begin {
                 return Err(format!(
                     "the fire {} is due, and item {item} was released for the fire {at} a moment before and is not begun",
@@ -313,7 +318,13 @@ impl Follows {
         let decided =
             job_data(tree, &self.child, &JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data));
         let ended = self.ends.all_complete().filter(|(_, at)| (since..now.saturating_sub(decides)).contains(at));
-        let mut fires = ended.filter_map(|(of, _)| match of {
+        // The fires before it wait for an item that only a clock ahead ran, and that static sharding leaves to an instance
+        // that is gone.
+        let is_held_up = |of| {
+            let mut ahead = (0..total).filter(|item| self.ends.is_ahead(of, *item));
+            ahead.any(|item| !is_owner_online(tree, &self.parent, item))
+        };
+        let mut fires = ended.filter(|(of, _)| !is_held_up(*of)).filter_map(|(of, _)| match of {
             RunOf::Fire(at) => Some(at),
             RunOf::Rerun(_) => None,
         });
@@ -373,7 +384,13 @@ fn exists(tree: &Tree, job: &JobName, path: &JobPath) -> bool {
 
 /// Whether the instance that has an item is there.
 fn is_owner_online(tree: &Tree, job: &JobName, item: ShardingItem) -> bool {
-    owner_of(tree, job, item).is_some_and(|owner| exists(tree, job, &JobPath::Instance(owner)))
+    owner_since(tree, job, item).is_some()
+}
+
+/// Since when the instance that has an item is there, by the clock of the registry center.
+fn owner_since(tree: &Tree, job: &JobName, item: ShardingItem) -> Option<i64> {
+    let owner = owner_of(tree, job, item)?;
+    job_node(tree, job, &JobPath::Instance(owner)).map(|node| node.stat.ctime)
 }
 
 /// The owner of an item.

@@ -21,6 +21,8 @@ pub(super) struct Group {
     pub(super) is_any_lost: bool,
     /// Some trigger is of no instance: the leader deletes it, and what is below it, before it begins a fire.
     pub(super) is_any_foreign: bool,
+    /// When the leader took office, by the clock of the registry center; `None` where there is none.
+    pub(super) led_since: Option<i64>,
     pub(super) items: Vec<ItemNodes>,
 }
 
@@ -47,6 +49,7 @@ impl Group {
             all_live: items.iter().all(is_live),
             all_owned: items.iter().all(|item| item.owner().is_some()),
             is_any_foreign: scene.children(&JobPath::Triggers).iter().any(|id| !online.contains(id)),
+            led_since: scene.node(&JobPath::LeaderInstance).map(|node| node.stat.ctime),
             is_any_lost: !scene.children(&JobPath::FailoverItems).is_empty(),
             items,
         }

@@ -325,6 +325,8 @@ impl Invariants {
         self.made_up.misconfigured();
         self.kept.total_changed(now);
         self.begun_once.data_lost(now);
+        self.cancelled.data_lost(now);
+        self.once.data_lost(now);
         self.accounted.scheduled(now, self.period, self.total, true);
     }
 

@@ -38,6 +38,11 @@ pub(super) struct Once {
 }
 
 impl Once {
+    /// What a clock ahead ran has no record any more: the fire comes again at its time.
+    pub(super) fn data_lost(&mut self, now: Millis) {
+        self.calls.retain(|(fire, ..), _| fire.at() <= EPOCH + now as i64);
+    }
+
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         if scene.shape.listeners.on != self.on {
             self.on = scene.shape.listeners.on;

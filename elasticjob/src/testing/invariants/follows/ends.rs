@@ -1,6 +1,6 @@
 //! Collects how the items of a job ended, for its fires and for its re-runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::job_data;
 use crate::fire::{Begun, FireRecord, FireState, Rerun};
@@ -50,11 +50,14 @@ pub(super) fn written(job: &JobName, transaction: &Transaction) -> Vec<(RunOf, S
 pub(super) struct Ends {
     states: BTreeMap<RunOf, BTreeMap<ShardingItem, FireState>>,
     complete: BTreeMap<RunOf, Millis>,
+    /// What a clock that was ahead ran, and nothing else since.
+    ahead: BTreeSet<(RunOf, ShardingItem)>,
 }
 
 impl Ends {
     /// An item of a job with so many items began a run, or ended it so.
     pub(super) fn learn(&mut self, now: Millis, total: u32, of: RunOf, item: ShardingItem, state: FireState) {
+        self.ahead.remove(&(of, item));
         let items = self.states.entry(of).or_default();
         items.insert(item, state);
         if (0..total).all(|item| items.get(&item).is_some_and(|state| !state.is_unfinished())) {
@@ -64,7 +67,14 @@ impl Ends {
 
     /// A clock that was ahead ran this fire of an item before its time: it is over for that item.
     pub(super) fn begun_ahead(&mut self, item: ShardingItem, at: i64) {
-        self.states.entry(RunOf::Fire(at)).or_default().insert(item, FireState::Succeeded);
+        let of = RunOf::Fire(at);
+        self.states.entry(of).or_default().insert(item, FireState::Succeeded);
+        self.ahead.insert((of, item));
+    }
+
+    /// Whether a clock that was ahead ran it for this item, and nothing else did since.
+    pub(super) fn is_ahead(&self, of: RunOf, item: ShardingItem) -> bool {
+        self.ahead.contains(&(of, item))
     }
 
     /// How the items ended for it, or that they run; `None` where none has begun.
