@@ -76,7 +76,10 @@ impl JobEngine {
                 self.on_begun(now, plan, committed.zxid(), live);
             }
             Purpose::Miss { items } => self.on_marked(items),
-            Purpose::ClearMissed { declined } => self.on_missed_declined(declined),
+            Purpose::ClearMissed { declined, collapsed } => {
+                self.on_missed_declined(declined);
+                self.on_missed_collapsed(collapsed);
+            }
             Purpose::Finish { items } => self.on_finished(now, &items),
             Purpose::Conclude { fire, item, from, request } => {
                 self.tell(Notice::LostAfterCancel { fire, item, from, request });
@@ -109,7 +112,10 @@ impl JobEngine {
         match purpose {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
             Purpose::Trigger { asked, .. } => self.on_triggers_unknown(asked, why),
-            Purpose::ClearMissed { declined } => self.on_missed_declined_unknown(declined),
+            Purpose::ClearMissed { declined, collapsed } => {
+                self.on_missed_declined_unknown(declined);
+                self.on_missed_collapsed(collapsed);
+            }
             _ => {}
         }
     }

@@ -39,8 +39,12 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         engine.fires.missed_items.clear();
         return Ok(Step::Pass);
     }
+    if !engine.configuration.is_monitored() {
+        give_way_to_unmonitored(engine);
+        return Ok(Step::Pass);
+    }
     let takes_part = matches!(engine.phase, Phase::Active | Phase::Leaving { .. });
-    if !engine.configuration.is_monitored() || !takes_part || !engine.is_registered() {
+    if !takes_part || !engine.is_registered() {
         return Ok(Step::Pass);
     }
     spread(engine, now, configuration.sharding_total_count())?;
@@ -97,6 +101,21 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     Ok(Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } }))
+}
+
+/// Forgets what single items missed while execution was monitored, once a later fire has come: it has no record, so a fire
+/// before it would seem to be missed still when monitoring is switched on again.
+fn give_way_to_unmonitored(engine: &mut JobEngine) {
+    let Some(last) = engine.fires.calendar.last() else { return };
+    let mut earlier = BTreeSet::new();
+    engine.fires.missed_items.retain(|_, at| {
+        let is_earlier = *at < last;
+        if is_earlier {
+            earlier.insert(*at);
+        }
+        !is_earlier
+    });
+    engine.tell_collapsed_into(earlier, last);
 }
 
 /// Notes a fire that was missed as a whole for the own items, and for those acquired soon after it.
@@ -216,7 +235,8 @@ pub(super) fn tell_collapsed(engine: &mut JobEngine, fire: Fire, items: &[Shardi
 
 /// Deletes `misfire` nodes that no instance will act on: the leader deletes all of them when misfire is off, an owner
 /// deletes those of its items that are disabled or were begun for a later fire. A missed fire of a disabled item is decided
-/// against.
+/// against. Where execution is not monitored any more, the next fire takes the place of the missed one: it has no record, so
+/// nothing else would say that the missed one is over.
 pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let Some(configuration) = engine.configuration.in_force.clone() else { return Ok(Step::Pass) };
     if engine.phase != Phase::Active || !engine.is_registered() {
@@ -232,7 +252,8 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         let is_settled = |item: ShardingItem| engine.misfire_of(item) == Ok(None);
         let mine = BTreeSet::from_iter(mine);
         let own = marked.into_iter().filter(|item| mine.contains(item));
-        own.filter(|item| is_disabled(engine, *item) || is_settled(*item)).collect()
+        let is_over = |item: ShardingItem| gives_way_to_unmonitored(engine, item).is_some();
+        own.filter(|item| is_disabled(engine, *item) || is_settled(*item) || is_over(*item)).collect()
     } else {
         marked.into_iter().filter(|_| engine.leadership.term.is_some()).collect()
     };
@@ -245,6 +266,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     let mut declined = Vec::new();
+    let mut collapsed = BTreeSet::new();
     for item in useless {
         // The other items follow in the next transaction.
         if txn.is_full() {
@@ -260,9 +282,18 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
                 declined.push((item, at));
             }
         }
+        if configuration.misfire() && !is_disabled(engine, item) {
+            collapsed.extend(gives_way_to_unmonitored(engine, item));
+        }
         txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
     }
-    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::ClearMissed { declined } }))
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::ClearMissed { declined, collapsed } }))
+}
+
+/// The missed fire of an item whose place a later one has taken that has no record, as execution is not monitored.
+fn gives_way_to_unmonitored(engine: &JobEngine, item: ShardingItem) -> Option<i64> {
+    let last = engine.fires.calendar.last().filter(|_| !engine.configuration.is_monitored())?;
+    engine.misfire_of(item).ok().flatten().filter(|missed| *missed < last)
 }
 
 fn is_disabled(engine: &JobEngine, item: ShardingItem) -> bool {
@@ -324,6 +355,20 @@ impl JobEngine {
         }
         for (at, items) in fires {
             self.tell_skip(Fire::Scheduled(at), items, SkipReason::ItemDisabled);
+        }
+    }
+
+    /// The mark of these missed fires is deleted, as a later fire has taken their place.
+    pub(in crate::engine) fn on_missed_collapsed(&mut self, collapsed: BTreeSet<i64>) {
+        if let Some(last) = self.fires.calendar.last() {
+            self.tell_collapsed_into(collapsed, last);
+        }
+    }
+
+    fn tell_collapsed_into(&mut self, earlier: BTreeSet<i64>, into: i64) {
+        for earlier in earlier {
+            self.tell(Notice::Collapsed { earlier, into });
+            self.fires.over += 1;
         }
     }
 

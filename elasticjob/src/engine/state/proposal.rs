@@ -63,6 +63,8 @@ pub(in crate::engine) enum Purpose {
     /// Marks of missed fires are deleted, with those of disabled items that are decided against.
     ClearMissed {
         declined: Vec<(ShardingItem, i64)>,
+        /// Missed fires whose place a later one has taken.
+        collapsed: BTreeSet<i64>,
     },
     Finish {
         items: Vec<ShardingItem>,

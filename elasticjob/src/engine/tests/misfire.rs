@@ -102,6 +102,33 @@ fn without_monitoring_it_is_made_up_for_too_and_the_registry_asked_nothing() {
 }
 
 #[test]
+fn what_was_missed_before_monitoring_was_off_for_a_fire_is_not_made_up_for_when_it_is_on_again() {
+    let edit = |group: &mut Group, configuration: &JobConfiguration| {
+        let mut transaction = Transaction::new();
+        transaction.set(&JobPath::Config.absolute(&job()), wire::to_yaml(&configuration.for_registry(None)), None);
+        group.operate(&transaction, false);
+    };
+    let monitored = every_five(1);
+    let unmonitored = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").monitor_execution(false).build();
+    let mut group = Group::settled(1, &monitored);
+    group.run_until(9_000);
+    // The fire of the tenth second is missed, and the registry does not hear of that.
+    group.disconnect(0);
+    group.run_until(10_500);
+    edit(&mut group, &unmonitored.unwrap());
+    group.connect(0);
+    group.end_items(0, &[0]);
+    group.run_until(15_500);
+    group.end_items(0, &[0]);
+    edit(&mut group, &monitored);
+    group.run_until(19_000);
+    let fires: Vec<Fire> = group.starts(0).into_iter().map(|(fire, ..)| fire).collect();
+    assert_eq!(fires, [at(5), at(15)], "{:?}", group.hosts[0].notices);
+    let collapsed = Notice::Collapsed { earlier: EPOCH + 10_000, into: EPOCH + 15_000 };
+    assert!(group.hosts[0].notices.contains(&collapsed), "{:?}", group.hosts[0].notices);
+}
+
+#[test]
 fn an_item_that_another_instance_still_runs_is_made_up_for_by_its_owner() {
     let mut group = Group::settled(1, &every_five(1));
     let mut foreign = Transaction::new();

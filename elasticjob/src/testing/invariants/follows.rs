@@ -87,6 +87,7 @@ impl Follows {
 
     /// An item of the job before it has a record of a run by a clock that was ahead. Its fire is over for that item.
     pub(crate) fn begun_ahead(&mut self, item: ShardingItem, at: i64) {
+        self.excuses.begun_ahead(item, &self.ends);
         self.ends.begun_ahead(item, at);
     }
 
@@ -166,7 +167,8 @@ impl Follows {
         let is_former = item >= total;
         let is_lost = is_former && !exists(tree, parent, &JobPath::running(item));
         let runs = RunOf::running(tree, parent, item) == Some(of);
-        if runs && !is_lost && !self.excuses.is_given_up(of, item) {
+        let began_since = |excuses: &mut Excuses| is_former && excuses.is_begun_by_the_total_before(tree, parent, item);
+        if runs && !is_lost && !self.excuses.is_given_up(of, item) && !began_since(&mut self.excuses) {
             return Err(format!("item {item} of job '{parent}' still runs"));
         }
         let is_taken_over = state == FireState::Cancelled && self.excuses.is_failover_on();

@@ -57,6 +57,11 @@ impl Excuses {
         }
     }
 
+    /// A clock that was ahead wrote over the record of an item: nothing says any more that it was to be taken over.
+    pub(super) fn begun_ahead(&mut self, item: ShardingItem, ends: &Ends) {
+        self.given_up.extend(ends.cancelled().filter(|(_, cancelled)| *cancelled == item));
+    }
+
     /// The job writes this.
     pub(super) fn learn(&mut self, now: Millis, job: &JobName, transaction: &Transaction) {
         for op in transaction.ops() {
@@ -93,6 +98,14 @@ impl Excuses {
         let elected = job_node(tree, child, &JobPath::LeaderInstance).map(|node| node.stat.ctime);
         let is_excused = self.deleted.get(&item).is_some_and(|deleted| elected >= Some(*deleted));
         self.count("removed_before_the_leader_looked", is_excused)
+    }
+
+    /// Whether an instance of the job before it that had not heard that the job has no such item any more began it since: no
+    /// leader can know of it.
+    pub(super) fn is_begun_by_the_total_before(&mut self, tree: &Tree, parent: &JobName, item: ShardingItem) -> bool {
+        let began = job_node(tree, parent, &JobPath::running(item)).map(|node| node.stat.ctime);
+        let configured = job_node(tree, parent, &JobPath::Config).map(|node| node.stat.mtime);
+        self.count("begun_by_the_total_before", configured.is_some() && began >= configured)
     }
 
     /// Whether the job before it has the item only since after the fire: it had no part in it.
