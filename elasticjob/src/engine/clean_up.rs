@@ -8,6 +8,7 @@
 //!
 //! The clean-up shares only the transactions with the rules of the engine: it has to work when a rule does not.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -21,12 +22,12 @@ use super::state::left_run::LeftRun;
 use super::state::membership::Identity;
 use super::txn::JobTransaction;
 use crate::clock::Now;
-use crate::config::wire;
+use crate::config::wire::{self, QUICKLY_READ};
 use crate::fire::{ExecutionSource, FireRecord, ItemEnd};
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::mirror::{Mirror, Unread};
-use crate::registry::{CommitError, CreateMode, SessionId, SessionState, Transaction, WatchEvent};
+use crate::registry::mirror::{Lookup, Mirror, Unread};
+use crate::registry::{CommitError, CreateMode, SessionId, SessionState, Transaction, WatchEvent, Zxid};
 
 /// How long to wait before the registry is asked again after it failed, doubled each time up to the longest.
 const RETRY_FIRST: Duration = Duration::from_millis(100);
@@ -45,6 +46,8 @@ pub struct CleanUp {
     session: Option<SessionId>,
     pub(super) mirror: Mirror,
     stage: Stage,
+    /// Whether the configuration that this transaction wrote has failover.
+    failover: Cell<Option<(Zxid, bool)>>,
     /// The nodes below a node that could not be deleted.
     foreign: Option<ForeignNodes>,
     failures: u32,
@@ -77,6 +80,7 @@ impl CleanUp {
             session: None,
             mirror: engine.mirror.unread(),
             stage: Stage::Unconnected,
+            failover: Cell::new(None),
             foreign: None,
             failures: 0,
             planted: engine.planted,
@@ -93,6 +97,18 @@ impl CleanUp {
     /// Whether nothing is left in the registry but what belongs to code that goes on.
     pub fn is_clean(&self) -> bool {
         self.stage == Stage::Clean
+    }
+
+    /// Whether taking an event may last some hundredths of a second, because a long configuration is read then.
+    pub fn may_take_long(&self, event: &Event) -> bool {
+        let is_read = |written: Zxid| self.failover.get().is_some_and(|(read, _)| read == written);
+        match event {
+            Event::Read { path: JobPath::Config, node: Ok(Some(node)), .. } => node.data.len() > QUICKLY_READ,
+            _ => match self.mirror.lookup(&JobPath::Config) {
+                Lookup::Known(known) => known.data.len() > QUICKLY_READ && !is_read(known.mzxid),
+                Lookup::Missing | Lookup::Unread => false,
+            },
+        }
     }
 
     /// The items whose code goes on.
@@ -313,7 +329,12 @@ impl CleanUp {
     fn is_failover_on(&self, txn: &mut JobTransaction<'_>) -> Result<bool, Unread> {
         let Some(known) = self.mirror.need(&JobPath::Config)? else { return Ok(false) };
         txn.check_configuration(known.version);
-        Ok(wire::from_yaml(&self.job, &known.data).is_ok_and(|configuration| configuration.failover()))
+        if let Some((_, failover)) = self.failover.get().filter(|(written, _)| *written == known.mzxid) {
+            return Ok(failover);
+        }
+        let failover = wire::from_yaml(&self.job, &known.data).is_ok_and(|configuration| configuration.failover());
+        self.failover.set(Some((known.mzxid, failover)));
+        Ok(failover)
     }
 
     /// Writes the calls of once listeners that the engine had under way when it ended as cut off: no instance waits for

@@ -10,6 +10,7 @@ use super::state::configuration::Configuration;
 use super::state::left_run::LeftRun;
 use super::state::membership::{Identity, Phase};
 use super::state::runs::{BegunItem, Stage};
+use crate::clock::Now;
 
 impl JobEngine {
     /// The identity of this engine.
@@ -56,9 +57,9 @@ impl JobEngine {
         next
     }
 
-    /// How long a run may go on that is cut off now.
-    pub fn grace(&self) -> Duration {
-        self.session.grace()
+    /// When a run is dropped that is cut off now: after its grace, and not later than its session lets it go on.
+    pub fn drop_at(&self, now: Now) -> Duration {
+        self.session.drop_at(now)
     }
 
     /// Takes over runs of an earlier engine of the job in this process. Their items are busy until they end; then this

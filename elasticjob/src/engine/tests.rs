@@ -223,6 +223,16 @@ fn runs_are_cancelled_and_dropped_before_the_server_gives_them_away() {
 }
 
 #[test]
+fn an_engine_that_ends_by_a_bug_gives_its_runs_no_more_grace_than_their_session() {
+    let mut group = Group::settled(1, &every_five(1));
+    group.run_until(5_000);
+    group.disconnect(0);
+    // The runs would be dropped at the fourteenth second.
+    group.run_until(13_500);
+    assert_eq!(group.hosts[0].engine.drop_at(group.now()) - group.now().mono, Duration::from_millis(500));
+}
+
+#[test]
 fn a_job_that_was_never_connected_is_not_back() {
     let mut group = Group::new();
     group.join("10.0.0.1", &every_five(1));

@@ -9,6 +9,7 @@ use super::turns::{Turn, Turns};
 use crate::api::PoolSizeProvider;
 use crate::config::{Invalid, JobConfiguration};
 use crate::fire::ExecutionSource;
+use crate::log::apart;
 use crate::panics::catch_blocking;
 use crate::type_registry::{ByType, TypeOrigin};
 
@@ -69,7 +70,11 @@ impl ThreadPools {
 /// How many items at a time a pool has room for: one at the least.
 fn size_of(name: &str, provider: &dyn PoolSizeProvider) -> usize {
     let size = catch_blocking(|| provider.size()).unwrap_or_else(|panic| {
-        crate::log::error!(pool = name, "the pool did not return its size: items run one at a time: {panic}");
+        // The coordination of all jobs asks here: it does not wait for the log.
+        let name = name.to_owned();
+        apart(move || {
+            crate::log::error!(pool = name, "the pool did not return its size: items run one at a time: {panic}");
+        });
         1
     });
     size.max(1)

@@ -60,8 +60,9 @@ pub(crate) enum Outcome {
     Applied(Vec<OpResult>),
     /// Nothing was applied, because of one operation, or of the request as a whole.
     Refused { index: Option<usize>, reason: Refusal },
-    /// Nothing was applied, and nothing will be.
-    NotReached { why: String },
+    /// Nothing was applied, and nothing will be: the server did not take the request, or one operation of it, for a reason
+    /// outside of them.
+    NotReached { index: Option<usize>, why: String },
     /// It may have been applied, or may still be.
     Unknown { why: String },
 }
@@ -121,8 +122,13 @@ impl<T> GroupCommit<T> {
         }
         match outcome {
             Outcome::Applied(results) => request.applied(results),
-            Outcome::Refused { index, reason } => self.refused(request, index, reason),
-            Outcome::NotReached { why } => request.all(&CommitError::NotReached { why }),
+            Outcome::Refused { index, reason } => {
+                self.refused(request, index, |index, path| CommitError::Refused { index, path, reason })
+            }
+            Outcome::NotReached { index: index @ Some(_), why } => {
+                self.refused(request, index, |_, _| CommitError::NotReached { why: why.clone() })
+            }
+            Outcome::NotReached { index: None, why } => request.all(&CommitError::NotReached { why }),
             Outcome::Unknown { why } => request.all(&CommitError::Unknown { why }),
         }
     }
@@ -134,8 +140,13 @@ impl<T> GroupCommit<T> {
         waiting.map(|member| (member.ticket, Err(not_reached.clone()))).collect()
     }
 
-    /// The transaction of the operation is refused. The others were not applied, and go out again before what came later.
-    fn refused(&mut self, request: Request<T>, index: Option<usize>, reason: Refusal) -> Answers<T> {
+    /// The transaction of the operation is not applied. Nor were the others, and they go out again before what came later.
+    fn refused(
+        &mut self,
+        request: Request<T>,
+        index: Option<usize>,
+        error: impl Fn(usize, String) -> CommitError,
+    ) -> Answers<T> {
         let guilty = request.guilty(index);
         // What is refused as a whole may be so again.
         let more = if index.is_some() { 1 } else { PATIENCE };
@@ -145,7 +156,7 @@ impl<T> GroupCommit<T> {
             match guilty {
                 Some((of, index)) if of == number => {
                     let path = member.transaction.ops().get(index).map(Op::path).unwrap_or_default().to_owned();
-                    answers.push((member.ticket, Err(CommitError::Refused { index, path, reason })));
+                    answers.push((member.ticket, Err(error(index, path))));
                 }
                 _ => {
                     member.refused = member.refused.saturating_add(more);

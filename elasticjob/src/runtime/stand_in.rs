@@ -137,7 +137,13 @@ impl StandIn {
     }
 
     fn feed(&mut self, event: Event) {
-        self.clean_up.handle(self.environment.now(), event);
+        let now = self.environment.now();
+        if self.clean_up.may_take_long(&event) {
+            // It blocks this thread; the session and the other jobs go on, on another thread.
+            tokio::task::block_in_place(|| self.clean_up.handle(now, event));
+        } else {
+            self.clean_up.handle(now, event);
+        }
         while let Some(action) = self.clean_up.poll_action() {
             self.perform(action);
         }

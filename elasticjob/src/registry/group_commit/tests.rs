@@ -51,6 +51,19 @@ fn refuse(group: &mut Group, request: Request<String>, index: usize) -> Vec<Stri
 }
 
 #[test]
+fn only_the_transaction_whose_operation_the_server_does_not_take_is_told_so() {
+    let mut group = with(&["a", "b", "c"]);
+    let request = sent(&mut group).expect("three wait");
+    let over_quota = Outcome::NotReached { index: Some(3), why: "quota".to_owned() };
+    let told = group.answered(request, over_quota);
+    assert_eq!(told, [("b".to_owned(), Err(CommitError::NotReached { why: "quota".to_owned() }))]);
+    let request = sent(&mut group).expect("the others go out again");
+    assert_eq!(jobs(&request), ["a", "c"]);
+    let declined = Outcome::NotReached { index: None, why: "throttled".to_owned() };
+    assert_eq!(group.answered(request, declined).len(), 2);
+}
+
+#[test]
 fn a_transaction_alone_is_sent_at_once_and_what_comes_meanwhile_goes_together() {
     let mut group = with(&["a"]);
     let first = sent(&mut group).expect("nothing is out");

@@ -80,7 +80,7 @@ pub(super) fn outcome(result: Result<Vec<MultiWriteResult>, MultiWriteError>) ->
     };
     match Failure::from(error) {
         Failure::Refused(reason) => Outcome::Refused { index, reason },
-        Failure::Declined(why) => Outcome::NotReached { why },
+        Failure::Declined(why) => Outcome::NotReached { index, why },
         Failure::Lost(why) => Outcome::Unknown { why },
     }
 }
@@ -151,7 +151,9 @@ mod tests {
     #[test]
     fn what_the_server_declines_was_not_applied() {
         let result = outcome(Err(MultiWriteError::RequestFailed { source: Error::Throttled }));
-        assert!(matches!(result, Outcome::NotReached { .. }));
+        assert!(matches!(result, Outcome::NotReached { index: None, .. }));
+        let result = outcome(Err(MultiWriteError::OperationFailed { index: 2, source: Error::QuotaExceeded }));
+        assert!(matches!(result, Outcome::NotReached { index: Some(2), .. }));
     }
 
     #[test]

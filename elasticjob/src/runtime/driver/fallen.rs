@@ -9,6 +9,7 @@ use super::{Driver, Job, Started};
 use crate::api::Failed;
 use crate::engine::{CleanUp, Identity};
 use crate::random::random_u64;
+use crate::registry::{SessionId, SessionState};
 use crate::runtime::handle::Letter;
 use crate::runtime::stand_in::StandIn;
 use crate::runtime::timers::Deadline;
@@ -57,16 +58,23 @@ impl Driver {
         self.report(self.failure(Failed::Coordination, panic.to_owned()));
         // The runs get the grace that every run gets when it is cut off, by the clock that goes on while the machine is
         // suspended. The stand-in waits for their code.
-        let abort_at = self.environment.now().mono + self.engine.grace();
+        let abort_at = self.engine.drop_at(self.environment.now());
         let abort_at = Deadline::Mono(self.environment.by_clock(abort_at));
+        let session = self.session.clone();
+        let id = session_of(*session.borrow());
         for (item, live) in std::mem::take(&mut self.running) {
             live.cancel();
             let running = live.running().clone();
             let wake = Arc::new(Notify::new());
             let timer = self.environment.timers().register(wake.clone());
             timer.set(abort_at);
+            let mut session = session.clone();
             self.environment.system().spawn(async move {
-                wake.notified().await;
+                // Another instance may have the item as soon as the session is over.
+                tokio::select! {
+                    () = wake.notified() => {}
+                    _ = session.wait_for(|state| session_of(*state) != id) => {}
+                }
                 drop(timer);
                 running.abort();
             });
@@ -79,5 +87,13 @@ impl Driver {
     fn clean_up(&self) -> StandIn {
         let (environment, registry) = (self.environment.clone(), self.registry.clone());
         StandIn::new(self.job.clone(), environment, registry, self.mailbox.clone(), CleanUp::after(&self.engine))
+    }
+}
+
+/// The session that lives, or may live.
+fn session_of(state: SessionState) -> Option<SessionId> {
+    match state {
+        SessionState::Connected { id, .. } | SessionState::Suspended { id } => Some(id),
+        SessionState::Connecting | SessionState::Closed => None,
     }
 }

@@ -124,7 +124,9 @@ impl World {
             Err(TreeError::Refused { index, reason, .. }) => {
                 (Outcome::Refused { index: Some(index), reason }, Vec::new())
             }
-            Err(TreeError::NoSession) => (Outcome::NotReached { why: "the session has ended".into() }, Vec::new()),
+            Err(TreeError::NoSession) => {
+                (Outcome::NotReached { index: None, why: "the session has ended".into() }, Vec::new())
+            }
         };
         out.outcome = Some(outcome);
         self.publish(&events);

@@ -110,6 +110,7 @@ impl World {
         process.session = Some(id);
         let mut messages = process.watches.place_all();
         if new && before.is_some() {
+            self.drop_cut_off(host, life, true);
             self.receive(host, life, Incoming::Event(Event::Session(SessionState::Connecting)));
         }
         let connected = |timeout| Event::Session(SessionState::Connected { id, timeout });

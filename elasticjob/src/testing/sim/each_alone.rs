@@ -31,6 +31,7 @@ pub(super) fn each_alone<'a>(
 pub(super) fn agree(
     told: &Result<Committed, CommitError>,
     alone: &Result<Committed, CommitError>,
+    is_applied: bool,
 ) -> Result<(), String> {
     let same = match (told, alone) {
         (Ok(told), Ok(alone)) => {
@@ -38,8 +39,9 @@ pub(super) fn agree(
                 && told.results.iter().zip(&alone.results).all(|(a, b)| is_same(a, b))
         }
         (Err(told @ CommitError::Refused { .. }), Err(alone)) => told == alone,
+        (Err(CommitError::NotReached { .. }), _) => !is_applied,
         // Nothing is said of it.
-        (Err(CommitError::NotReached { .. } | CommitError::Unknown { .. }), _) => true,
+        (Err(CommitError::Unknown { .. }), _) => true,
         (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
     };
     if same { Ok(()) } else { Err(format!("a transaction is answered {told:?}, and alone it would be {alone:?}")) }
@@ -93,10 +95,13 @@ mod tests {
         });
         let refused = Err(CommitError::Refused { index: 0, path: "/a".into(), reason: Refusal::NodeExists });
         let unknown = Err(CommitError::Unknown { why: "lost".into() });
-        assert_eq!(agree(&a, &a), Ok(()));
-        assert_eq!(agree(&unknown, &a), Ok(()));
-        assert!(agree(&a, &b).is_err());
-        assert!(agree(&refused, &a).is_err());
-        assert!(agree(&a, &refused).is_err());
+        let not_reached = Err(CommitError::NotReached { why: String::new() });
+        assert_eq!(agree(&a, &a, true), Ok(()));
+        assert_eq!(agree(&unknown, &a, true), Ok(()));
+        assert_eq!(agree(&not_reached, &a, false), Ok(()));
+        assert!(agree(&not_reached, &a, true).is_err());
+        assert!(agree(&a, &b, true).is_err());
+        assert!(agree(&refused, &a, true).is_err());
+        assert!(agree(&a, &refused, false).is_err());
     }
 }

@@ -4,7 +4,7 @@ use super::happening::Happening;
 use super::host::{Execution, Process, Program, Request};
 use super::world::World;
 use crate::engine::{Action, Event, Notice, Start};
-use crate::fire::{ExecutionSource, FireState, ItemEnd};
+use crate::fire::{CancelReason, ExecutionSource, FireState, ItemEnd};
 use crate::ident::ShardingItem;
 use crate::testing::invariants::Observation;
 
@@ -113,6 +113,9 @@ impl World {
                 }
                 Action::Tell(notice) => {
                     self.log_words(|_| format!("host {host}: {notice:?}"));
+                    if matches!(notice, Notice::RunsCancelled { reason: CancelReason::SessionUnproven, .. }) {
+                        self.plan_fall(host, life);
+                    }
                     if notice == Notice::RemovedByOperator
                         && let Some(process) = self.live(host, life)
                     {

@@ -5,13 +5,14 @@
 use std::collections::BTreeSet;
 
 use super::happening::Happening;
-use super::host::{Process, Program, Request};
+use super::host::{Millis, Process, Program, Request};
 use super::watches::SimWatches;
 use super::world::{GRACE, World};
 use crate::engine::{Action, CleanUp, Event, Identity, JobEngine};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::{SessionState, WatchEvent};
 use crate::testing::invariants::Observation;
+use crate::testing::rng::Rng;
 
 /// What stands in for an engine.
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl World {
         // The others are started again with their process.
         let comes_back = !self.rng.one_in(5);
         let pause = self.rng.between(100, 4_000);
+        let at = self.hosts[host].now(self.now);
         let Some(process) = self.hosts[host].process.as_mut().filter(|process| !process.is_frozen()) else {
             return Ok(());
         };
@@ -51,8 +53,14 @@ impl World {
         let Some(engine) = process.program.engine() else { return Ok(()) };
         let clean_up = CleanUp::after(engine);
         let identity = Identity { candidate, nonce, ..engine.identity().clone() };
+        // Some runs end at once, others when they are dropped. Not drawn, so that other histories stay what they are.
+        let is_cut_off = process.executions.values().any(|run| run.cancelled);
+        let drop_at = (is_cut_off || nonce % 2 == 0).then_some(engine.drop_at(at));
         let next = comes_back.then(|| Box::new(engine.successor(identity)));
         self.count("driver_dies");
+        if is_cut_off {
+            self.count("driver_dies_after_a_cut");
+        }
         self.incident();
         if comes_back {
             let at = self.now + pause;
@@ -63,8 +71,19 @@ impl World {
         }
         let Some(process) = self.live(host, life) else { return Ok(()) };
         process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: false, shutdown: false }));
-        self.cut_off(host, life);
+        let drop_at = drop_at.map(|at| self.hosts[host].when_mono(at));
+        self.cut_off(host, life, drop_at);
         self.begin_clean_up(host, life)
+    }
+
+    /// Its driver may end by a bug while runs that were cut off still have their grace. Drawn beside all else, so that the
+    /// other histories stay what they are.
+    pub(super) fn plan_fall(&mut self, host: usize, life: u64) {
+        let mut rng = Rng::new(self.now ^ (host as u64) << 48 ^ 0x66_616c_6c73);
+        if self.now < self.faults_until && rng.one_in(4) {
+            let at = self.now + rng.between(self.session_timeout / 10, self.session_timeout / 5);
+            self.at(at, Happening::EngineFalls { host, life });
+        }
     }
 
     /// Whether a process whose job has left goes on, with something that the job left.
@@ -98,22 +117,45 @@ impl World {
         if let Some(process) = self.live(host, life) {
             process.program = Program::Fallen(Box::new(Fallen { clean_up, next, is_anew: true, shutdown: false }));
         }
-        self.cut_off(host, life);
+        self.cut_off(host, life, None);
         self.begin_clean_up(host, life)
     }
 
-    /// What was asked for goes on its way without its engine, and what runs is told to end.
-    fn cut_off(&mut self, host: usize, life: u64) {
+    /// What was asked for goes on its way without its engine, and what runs is told to end. What does not is dropped, at once
+    /// or at that time.
+    fn cut_off(&mut self, host: usize, life: u64, drop_at: Option<Millis>) {
         let Some(process) = self.live(host, life) else { return };
         process.orphans.extend(process.outstanding.iter().map(|sent| sent.id));
         let items: Vec<_> = process.executions.keys().copied().collect();
+        // Those that were cancelled before do not look at their tokens.
+        let uncancelled = process.executions.iter().filter(|(_, run)| !run.cancelled);
+        let uncancelled: Vec<_> = uncancelled.map(|(item, _)| *item).collect();
         let calls: Vec<_> = process.calls.keys().copied().collect();
-        self.cancel_items(host, life, &items);
-        self.abort_items(host, life, &items);
+        self.cancel_items(host, life, &uncancelled);
+        match drop_at.filter(|at| *at > self.now) {
+            None => self.abort_items(host, life, &items),
+            Some(at) => {
+                let Some(process) = self.live(host, life) else { return };
+                let serials = process.executions.iter().map(|(item, run)| (*item, run.serial)).collect();
+                process.cut_off = Some((at, serials));
+                self.at(at, Happening::DropCutOff { host, life });
+            }
+        }
         for round in calls {
             self.cancel_call(host, life, round);
             self.abort_call(host, life, round);
         }
+    }
+
+    /// Drops the runs that an engine left when their time has come, or when their session is over.
+    pub(super) fn drop_cut_off(&mut self, host: usize, life: u64, is_over: bool) {
+        let now = self.now;
+        let Some(process) = self.live(host, life).filter(|process| !process.is_frozen()) else { return };
+        let Some((_, serials)) = process.cut_off.take_if(|(at, _)| is_over || *at <= now) else { return };
+        let runs =
+            |(item, serial): &(ShardingItem, u64)| process.executions.get(item).is_some_and(|it| it.serial == *serial);
+        let items: Vec<_> = serials.into_iter().filter(runs).map(|(item, _)| item).collect();
+        self.abort_items(host, life, &items);
     }
 
     fn begin_clean_up(&mut self, host: usize, life: u64) -> Result<(), String> {

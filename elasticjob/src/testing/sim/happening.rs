@@ -96,8 +96,18 @@ pub(super) enum Happening {
         host: usize,
         life: u64,
     },
+    /// The driver of a job ends by a bug.
+    EngineFalls {
+        host: usize,
+        life: u64,
+    },
     /// An engine takes the place of one that is gone.
     EngineStarts {
+        host: usize,
+        life: u64,
+    },
+    /// Runs of an engine that is gone are dropped.
+    DropCutOff {
         host: usize,
         life: u64,
     },
@@ -189,8 +199,11 @@ impl World {
             Happening::SharedTimeout { machine, serial } => self.shared_timeout(machine, serial),
             Happening::AnswerTimeout { host, life, id } => return self.give_up_waiting(host, life, id),
             Happening::Thaw { host, life } => return self.thaw(host, life),
+            Happening::EngineFalls { host, life } if self.live(host, life).is_some() => return self.drop_engine(host),
+            Happening::EngineFalls { .. } => {}
             Happening::EngineStarts { host, life } => return self.start_engine(host, life),
             Happening::ProcessEnds { host, life } => self.end_process(host, life),
+            Happening::DropCutOff { host, life } => self.drop_cut_off(host, life, false),
             Happening::Restart { host } => return self.start(host),
             Happening::SetClock { host, offset } if self.now < self.faults_until => self.set_clock(host, offset),
             Happening::SetClock { .. } => {}

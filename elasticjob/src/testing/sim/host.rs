@@ -156,6 +156,8 @@ pub struct Process {
     pub leaving: bool,
     /// Whether it heard that an operator removed it.
     pub heard_of_removal: bool,
+    /// Runs of an engine that is gone, by their serials, and when they are dropped.
+    pub cut_off: Option<(Millis, Vec<(ShardingItem, u64)>)>,
     /// Runs it left behind.
     pub abandoned: BTreeSet<ShardingItem>,
 }
@@ -225,6 +227,7 @@ impl Process {
             next_wake: None,
             leaving: false,
             heard_of_removal: false,
+            cut_off: None,
             abandoned: BTreeSet::new(),
         }
     }

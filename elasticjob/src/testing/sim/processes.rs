@@ -148,6 +148,7 @@ impl World {
         let session = process.session;
         self.start_clock(host);
         self.log(|_| format!("host {host} goes on"));
+        self.drop_cut_off(host, life, false);
         let ended = session.is_some_and(|session| self.tree.session_timeout(session).is_none());
         if self.is_lagging(host) {
             // Neither of the two hears of the other.

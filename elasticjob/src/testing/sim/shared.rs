@@ -55,6 +55,7 @@ struct Answered {
     session: SessionId,
     /// The answer that each transaction would have got by itself.
     alone: Vec<Result<Committed, CommitError>>,
+    is_applied: bool,
 }
 
 impl Default for Shared {
@@ -229,11 +230,13 @@ impl World {
                 let index = self.named(&members, sent.index(index));
                 (Outcome::Refused { index: Some(index), reason }, false)
             }
-            Err(TreeError::NoSession) => (Outcome::NotReached { why: "the session has ended".into() }, false),
+            Err(TreeError::NoSession) => {
+                (Outcome::NotReached { index: None, why: "the session has ended".into() }, false)
+            }
         };
         let transactions = members.iter().map(|(_, transaction)| &**transaction);
         let alone = each_alone(&before, session, transactions, is_applied, wall);
-        Ok(Answered { outcome: committed, session, alone })
+        Ok(Answered { outcome: committed, session, alone, is_applied })
     }
 
     /// The operation that the refusal names. A planted bug names one of another transaction.
@@ -262,7 +265,8 @@ impl World {
         let answers = shared.group.answered(request, answered.outcome);
         for (ticket, told) in &answers {
             let alone = ids.iter().position(|id| *id == ticket.id).and_then(|number| answered.alone.get(number));
-            alone.map_or(Ok(()), |alone| agree(told, alone)).map_err(|why| format!("host {}: {why}", ticket.host))?;
+            let agreed = alone.map_or(Ok(()), |alone| agree(told, alone, answered.is_applied));
+            agreed.map_err(|why| format!("host {}: {why}", ticket.host))?;
         }
         self.answer_shared(answers, Some(answered.session));
         self.send_shared(machine);
