@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
-/// The longest delay until the leader hears of what its servers hear: half a tick. Where half a tick is longer than
-/// this, a quarter of the time-out is enough: a tick is at most half of the shortest session.
+/// The longest delay until the leader hears of what its servers hear: half a tick, where a tick is of 4 s at most. Where
+/// this is more than a quarter of the time-out, that is enough: a tick is at most half of the shortest session.
 const HALF_TICK: Duration = Duration::from_secs(2);
 
 /// The client sends a ping after this time at the latest.
