@@ -68,6 +68,9 @@ pub trait ShardingStrategy: Send + Sync {
 
     /// Assigns the items 0 to `total` exclusive, each to one of the instances. These are the available ones, at least
     /// one, in the order in which Java lists them: descending by their ids as text.
+    ///
+    /// It is asked by the coordination of all jobs of the process. It must return at once: to look up a name or to wait
+    /// for a lock holds up all jobs, and may cost the session.
     fn assign(&self, job: &JobName, instances: &[InstanceId], total: u32) -> Assignment;
 }
 
