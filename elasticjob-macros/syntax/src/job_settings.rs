@@ -172,3 +172,25 @@ macro_rules! table {
 }
 
 each_job_setting!(table);
+
+/// The key in the registry center of the setting with this field; `None` where it has none.
+pub const fn java_key(field: &str) -> Option<&'static str> {
+    let mut at = 0;
+    while at < JOB_SETTINGS.len() {
+        if is_same(JOB_SETTINGS[at].name, field) {
+            return JOB_SETTINGS[at].java;
+        }
+        at += 1;
+    }
+    None
+}
+
+/// `==` of two texts, which no constant can use.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
