@@ -66,8 +66,7 @@ pub mod config;
 mod cryptography;
 #[cfg(test)]
 mod elastic_job_docs;
-#[doc(hidden)]
-pub mod engine;
+mod engine;
 mod error_handlers;
 mod escaped;
 mod executor;

@@ -50,16 +50,15 @@ pub(crate) use dependencies::{Parents, Release, Reruns, Stand};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};
 pub(crate) use late::late_limit;
-pub use listeners::{KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
+pub use listeners::{KnownListeners, ListenerSpec, OnceTimeouts};
 pub use notice::Notice;
 #[cfg(feature = "testing")]
 pub(crate) use once_calls::KEPT_FIRES;
-pub use once_calls::{CallState, OnceCall, OnceCalls};
+pub use once_calls::OnceCalls;
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
-pub use state::membership::{Identity, Phase};
+pub use state::membership::Identity;
 pub(crate) use state::session::oldest_answer;
 pub(crate) use timers::AGES;
-pub use timers::Timeout;
