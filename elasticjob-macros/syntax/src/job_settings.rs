@@ -78,7 +78,7 @@ macro_rules! each_job_setting {
                     { see: Some("[Strategies](architecture.md#strategies)"), java: Some("jobShardingStrategyType") }
                 job_executor_thread_pool_size_provider_type = "job-executor-thread-pool-size-provider-type": Name,
                     "How many items of the job run at a time in one process: `CPU` twice as many as there are processors, \
-                     `SINGLE_THREAD` one, or the type name of an own pool (`register_thread_pool_size_provider!`). What has to \
+                     `SINGLE_THREAD` one, or the type name of an own pool (`register_pool_size_provider!`). What has to \
                      wait counts as begun; items that were taken over go first.",
                     words "none: all items of an async job start together; plain functions, which block a thread, have `CPU`",
                     "SINGLE_THREAD" {
