@@ -15,6 +15,32 @@
 //!     app.until_shutdown().await
 //! }
 //! ```
+//!
+//! | module or type | content |
+//! |---|---|
+//! | [`prelude`] | the imports of a program with jobs |
+//! | [`elastic_job`](macro@elastic_job) | the attribute that makes a function or an `impl` a job |
+//! | [`ElasticJobApp`], [`ElasticJobAppBuilder`] | the application: from the settings to running jobs, and their end |
+//! | [`settings`] | the settings of a program: files, environment, command line, and how they are read |
+//! | [`AppError`], [`PlanError`], [`Problem`] | what keeps a program from starting, with all that is wrong at once |
+//! | [`init_logging`], [`RunLogLayer`] | the log of a program, and the logs of runs that the traces keep |
+//! | [`LocalTask`] | one item of a job, run once in this process: to try code, and in tests |
+//! | `metrics` | with the feature of that name: the page that Prometheus reads |
+//! | [`elasticjob`] | the library: operations, registry centers, traces, the traits of own types |
+//!
+//! # Features
+//! | feature | on by default | content |
+//! |---|---|---|
+//! | `zookeeper` | yes | the ZooKeeper registry center; without it jobs run on the embedded registry of the process |
+//! | `zookeeper-tls` | | TLS to ZooKeeper |
+//! | `http` | yes | jobs of the type `HTTP`, the error handlers `WECHAT` and `DINGTALK` |
+//! | `email` | yes | the error handler `EMAIL` |
+//! | `tracing-sqlite`, `tracing-postgres`, `tracing-mysql` | | tracing to a database |
+//! | `console` | | the web console in the program of the jobs |
+//! | `console-data` | | the file in which that console keeps what has to outlive it |
+//! | `console-oidc` | | logins of that console with the accounts of a company, by OpenID Connect |
+//! | `metrics` | | metrics for Prometheus |
+//! | `opentelemetry` | | a span of OpenTelemetry for each run of an item |
 
 mod app;
 mod error;
@@ -30,8 +56,8 @@ mod spans;
 
 pub use elasticjob;
 pub use elasticjob::{
-    register_error_handler, register_job_type, register_listener, register_once_listener, register_sharding_strategy,
-    register_thread_pool_size_provider, register_tracing_storage,
+    register_error_handler, register_job_type, register_listener, register_once_listener, register_pool_size_provider,
+    register_sharding_strategy, register_tracing_storage,
 };
 /// The web console: its options are what [`ConsoleSettings::options`](settings::ConsoleSettings::options) makes of settings.
 #[cfg(feature = "console")]
@@ -59,6 +85,9 @@ pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 /// ```
 #[cfg(feature = "opentelemetry")]
 pub use opentelemetry;
+
+/// The library whose layers [`RunLogLayer`] joins. A program must use the same version of it.
+pub use tracing_subscriber;
 
 /// For the other packages of elasticjob alone.
 #[doc(hidden)]

@@ -11,5 +11,5 @@ pub use elasticjob::trace::{JobEvent, TracingStorage, WriteError};
 
 pub use crate::{
     AppError, ElasticJobApp, elastic_job, init_logging, register_error_handler, register_job_type, register_listener,
-    register_once_listener, register_sharding_strategy, register_thread_pool_size_provider, register_tracing_storage,
+    register_once_listener, register_pool_size_provider, register_sharding_strategy, register_tracing_storage,
 };

@@ -30,6 +30,8 @@
 //! # }
 //! ```
 //!
+//! The types that every such program names are here at the root too; [`prelude`] has all that the code of jobs needs.
+//!
 //! | module | content |
 //! |---|---|
 //! | [`api`] | the traits that programs implement, and the values that their code receives |
@@ -66,8 +68,7 @@ pub mod config;
 mod cryptography;
 #[cfg(test)]
 mod elastic_job_docs;
-#[doc(hidden)]
-pub mod engine;
+mod engine;
 mod error_handlers;
 mod escaped;
 mod executor;
@@ -103,6 +104,10 @@ pub mod yaml;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+
+pub use api::{JobError, JobResult, ShardingContext};
+pub use config::JobConfiguration;
+pub use runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode};
 
 /// The library of the times in signatures, for example in [`ShardingContext::scheduled_at`](api::ShardingContext::scheduled_at):
 /// a program that takes it from here has the same version.

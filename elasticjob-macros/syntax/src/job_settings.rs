@@ -78,7 +78,7 @@ macro_rules! each_job_setting {
                     { see: Some("[Strategies](architecture.md#strategies)"), java: Some("jobShardingStrategyType") }
                 job_executor_thread_pool_size_provider_type = "job-executor-thread-pool-size-provider-type": Name,
                     "How many items of the job run at a time in one process: `CPU` twice as many as there are processors, \
-                     `SINGLE_THREAD` one, or the type name of an own pool (`register_thread_pool_size_provider!`). What has to \
+                     `SINGLE_THREAD` one, or the type name of an own pool (`register_pool_size_provider!`). What has to \
                      wait counts as begun; items that were taken over go first.",
                     words "none: all items of an async job start together; plain functions, which block a thread, have `CPU`",
                     "SINGLE_THREAD" {
@@ -172,3 +172,25 @@ macro_rules! table {
 }
 
 each_job_setting!(table);
+
+/// The key in the registry center of the setting with this field; `None` where it has none.
+pub const fn java_key(field: &str) -> Option<&'static str> {
+    let mut at = 0;
+    while at < JOB_SETTINGS.len() {
+        if is_same(JOB_SETTINGS[at].name, field) {
+            return JOB_SETTINGS[at].java;
+        }
+        at += 1;
+    }
+    None
+}
+
+/// `==` of two texts, which no constant can use.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}

@@ -3,6 +3,9 @@
 //! The standard output has only the result of the command. After an error it is empty, and one line that begins with
 //! `error:` goes to the standard error. Exit codes: 0 done, 1 failed or not found, 2 wrong usage or settings, 3 the
 //! registry center was not reached.
+//!
+//! The promise of this package is that command line. Its library is there for the program and the tests; not meant to be
+//! used without them.
 
 mod actions;
 mod args;

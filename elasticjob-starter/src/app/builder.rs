@@ -115,10 +115,10 @@ impl ElasticJobAppBuilder {
     }
 
     /// Adds a pool that jobs can name in `job-executor-thread-pool-size-provider-type`, in addition to the built-in
-    /// ones and those that [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider) links. A
+    /// ones and those that [`register_pool_size_provider!`](crate::register_pool_size_provider) links. A
     /// name that is taken is an error at start.
-    pub fn thread_pool_size_provider(mut self, pool: impl PoolSizeProvider + 'static) -> Self {
-        self.catalog = self.catalog.thread_pool_size_provider(pool);
+    pub fn pool_size_provider(mut self, pool: impl PoolSizeProvider + 'static) -> Self {
+        self.catalog = self.catalog.pool_size_provider(pool);
         self
     }
 

@@ -68,7 +68,7 @@ pub(super) fn warn_of_strangers<'a>(settings: &Settings, jobs: impl Iterator<Ite
     let jobs: Vec<&str> = jobs.collect();
     for name in names.iter().filter(|name| !jobs.contains(&name.as_str())) {
         let (name, jobs) = (name.clone(), jobs.join(", "));
-        apart(move || warn!("`elasticjob.tracing` names the job '{name}', which there is not; there are {jobs}"));
+        apart(move || warn!("`elasticjob.tracing`: unknown job '{name}'; known jobs: {jobs}"));
     }
 }
 

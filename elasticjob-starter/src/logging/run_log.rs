@@ -15,12 +15,13 @@ use tracing_subscriber::registry::LookupSpan;
 ///
 /// ```
 /// use elasticjob_starter::RunLogLayer;
-/// use tracing_subscriber::filter::LevelFilter;
-/// use tracing_subscriber::prelude::*;
+/// use elasticjob_starter::tracing_subscriber::filter::LevelFilter;
+/// use elasticjob_starter::tracing_subscriber::prelude::*;
+/// use elasticjob_starter::tracing_subscriber::{fmt, registry};
 ///
-/// let lines = tracing_subscriber::fmt::layer().with_filter(LevelFilter::WARN);
+/// let lines = fmt::layer().with_filter(LevelFilter::WARN);
 /// let of_runs = RunLogLayer::new().with_filter(LevelFilter::INFO);
-/// tracing_subscriber::registry().with(lines).with(of_runs).init();
+/// registry().with(lines).with(of_runs).init();
 /// ```
 ///
 /// A line belongs to the run whose code logs it. A task that a job spawns takes the run along with its span, by

@@ -95,7 +95,7 @@ pub trait JobListener: Send + Sync + 'static {
 ///         Duration::from_secs(600)
 ///     }
 ///
-///     async fn do_after_job_executed_at_last_completed(&self, context: &ListenerContext) -> JobResult {
+///     async fn at_last_completed(&self, context: &ListenerContext) -> JobResult {
 ///         println!("all items of {} are through", context.scheduled_at());
 ///         Ok(())
 ///     }
@@ -145,19 +145,15 @@ pub trait OnceJobListener: Send + Sync + 'static {
     }
 
     /// Called once, when the last item has begun and before any item starts. Java: `doBeforeJobExecutedAtLastStarted`.
-    fn do_before_job_executed_at_last_started(
-        &self,
-        context: &ListenerContext,
-    ) -> impl Future<Output = JobResult> + Send {
+    #[doc(alias = "doBeforeJobExecutedAtLastStarted")]
+    fn at_last_started(&self, context: &ListenerContext) -> impl Future<Output = JobResult> + Send {
         let _ = context;
         async { Ok(()) }
     }
 
     /// Called once, when the last item has ended. Java: `doAfterJobExecutedAtLastCompleted`.
-    fn do_after_job_executed_at_last_completed(
-        &self,
-        context: &ListenerContext,
-    ) -> impl Future<Output = JobResult> + Send {
+    #[doc(alias = "doAfterJobExecutedAtLastCompleted")]
+    fn at_last_completed(&self, context: &ListenerContext) -> impl Future<Output = JobResult> + Send {
         let _ = context;
         async { Ok(()) }
     }

@@ -9,8 +9,8 @@
 /// `CPU`.
 ///
 /// A program adds its own ones with
-/// [`register_thread_pool_size_provider!`](crate::register_thread_pool_size_provider), or by hand with
-/// [`CatalogBuilder::thread_pool_size_provider`](crate::spi::CatalogBuilder::thread_pool_size_provider).
+/// [`register_pool_size_provider!`](crate::register_pool_size_provider), or by hand with
+/// [`CatalogBuilder::pool_size_provider`](crate::spi::CatalogBuilder::pool_size_provider).
 ///
 /// # Examples
 /// ```
@@ -29,7 +29,7 @@
 ///     }
 /// }
 ///
-/// elasticjob::register_thread_pool_size_provider!(Database);
+/// elasticjob::register_pool_size_provider!(Database);
 /// ```
 #[doc(alias = "JobExecutorThreadPoolSizeProvider")]
 pub trait PoolSizeProvider: Send + Sync {

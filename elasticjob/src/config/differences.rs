@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::bound::is_of_program;
 use super::job::JobConfiguration;
 use super::settings::JobSettings;
-use super::time_diff;
 use crate::secret::mask_inside;
 
 /// Settings that are not compared: they only concern how the program and the registry center relate, or are not in the
@@ -45,7 +44,7 @@ impl JobConfiguration {
         let mut texts = JobSettings { job_sharding_strategy_type: strategy, ..self.settings() }.texts();
         texts.retain(|(setting, _)| !NOT_COMPARED.contains(setting));
         for (_, text) in texts.iter_mut().filter(|(setting, _)| *setting == "max-time-diff-seconds") {
-            *text = time_diff::text(self.max_time_diff_seconds);
+            *text = self.max_time_diff_seconds.text();
         }
         texts
     }

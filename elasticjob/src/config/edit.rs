@@ -1,47 +1,11 @@
-//! Takes a configuration apart into settings, and builds it again from changed settings.
+//! Builds a configuration again from changed settings.
 
 use super::bound::is_permission;
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::JobSettings;
-use super::time_diff;
 use crate::secret::stays_with_program;
 
 impl JobConfiguration {
-    /// The settings of this configuration. Blocks that it carries without understanding them are not among them.
-    pub fn settings(&self) -> JobSettings {
-        let text = |value: &Option<Box<str>>| value.as_deref().map(str::to_owned);
-        let props = self.props.iter().map(|(key, value)| (key.to_string(), value.to_string()));
-        JobSettings {
-            cron: self.schedule.as_ref().map(|schedule| schedule.cron().to_string()),
-            time_zone: text(&self.time_zone),
-            depends_on: Some(self.depends_on.iter().map(ToString::to_string).collect()),
-            sharding_total_count: Some(self.total),
-            sharding_item_parameters: Some(self.items.to_string()),
-            job_parameter: Some(self.parameter.to_string()),
-            monitor_execution: Some(self.monitor_execution),
-            failover: Some(self.failover),
-            misfire: Some(self.misfire),
-            max_late_begin_seconds: Some(self.max_late_begin_seconds),
-            max_time_diff_seconds: time_diff::setting(self.max_time_diff_seconds),
-            reconcile_interval_minutes: Some(self.reconcile_interval_minutes),
-            job_sharding_strategy_type: text(&self.strategy),
-            job_executor_thread_pool_size_provider_type: text(&self.thread_pool),
-            job_error_handler_type: text(&self.error_handler),
-            job_listener_types: Some(self.listeners.iter().map(ToString::to_string).collect()),
-            description: Some(self.description.to_string()),
-            props: Some(props.collect()),
-            disabled: Some(self.disabled),
-            overwrite: Some(self.overwrite),
-            label: text(&self.label),
-            static_sharding: Some(self.static_sharding),
-            elastic_job_class: text(&self.class_name),
-            elastic_job_type: text(&self.job_type),
-            job_bootstrap_bean_name: None,
-            registry_center_ref: None,
-            tracing_ref: None,
-        }
-    }
-
     /// This configuration with other settings, for a change of the registry's configuration. Oddities that it had
     /// before and that the reader of the registry accepts, such as parameters of items that do not exist, do not make
     /// the change fail.
@@ -65,7 +29,7 @@ impl JobConfiguration {
     /// Changes that would be valid but must not be made: a removed schedule, new secrets, permissions.
     fn unwanted(&self, settings: &JobSettings) -> Vec<Invalid> {
         let cron = settings.cron.as_deref().unwrap_or_default();
-        let without_schedule = (self.schedule.is_some() && cron.trim().is_empty()).then(|| {
+        let without_schedule = (self.cron.is_some() && cron.trim().is_empty()).then(|| {
             let reason = "it cannot be taken back: the job would fire no more, and programs that start it by its schedule \
                 would not start; to stop it for a time, disable its servers";
             Invalid::new("cron", reason)
@@ -128,8 +92,14 @@ mod tests {
     #[test]
     fn a_configuration_is_made_again_of_its_settings() {
         let settings = full().settings();
-        assert_eq!(full().with_settings(&settings).unwrap(), full());
         let plain = JobConfiguration::builder("job", 1).build().unwrap();
+        for ((setting, set), (_, unset)) in settings.texts().into_iter().zip(plain.settings().texts()) {
+            // They cannot be set beside `cron`, `failover` and `elastic-job-class`.
+            let clashes = ["depends-on", "monitor-execution", "elastic-job-type"].contains(&setting);
+            let is_of_program = ["job-bootstrap-bean-name", "registry-center-ref", "tracing-ref"].contains(&setting);
+            assert!(set != unset || clashes || is_of_program, "{setting} is not tried");
+        }
+        assert_eq!(full().with_settings(&settings).unwrap(), full());
         assert_eq!(plain.with_settings(&plain.settings()).unwrap(), plain);
     }
 

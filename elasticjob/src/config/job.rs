@@ -5,19 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
 use super::bound::is_of_program;
+use super::defaults;
 use super::dependency::{self, Dependency, DependencyItems};
 use super::items::ItemParameters;
 use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
 use super::size_limits;
-use super::time_diff;
+use super::time_diff::MaxTimeDiff;
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
 use crate::secret::stays_with_program;
-use crate::sharding::{AVG_ALLOCATION, SINGLE_SHARDING_BALANCE};
+use crate::sharding::SINGLE_SHARDING_BALANCE;
 
 /// The default error handler.
-pub const LOG: &str = "LOG";
+pub const LOG: &str = defaults::job_error_handler_type();
 
 /// A setting with a value that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,39 +62,38 @@ pub enum ConfigError {
 
 /// The configuration of a job. Every value was checked when it was made.
 ///
-/// Defaults: `monitor-execution` true, `misfire` true, `failover` false, `max-late-begin-seconds` -1 (until the
-/// next fire, or 10 s where `misfire` is off), `max-time-diff-seconds` 60, `reconcile-interval-minutes` 10,
-/// strategy `AVG_ALLOCATION`, `disabled`, `overwrite` and `static-sharding` false, texts empty.
+/// [`JobConfigurationBuilder`](super::JobConfigurationBuilder) says at each setting which default it has.
 ///
 /// `Debug` masks its secrets, so that values that contain a configuration can be logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JobConfiguration {
+    // Each setting of the table has the field of its name.
     pub(super) name: JobName,
-    pub(super) schedule: Option<Schedule>,
+    pub(super) cron: Option<Schedule>,
     pub(super) time_zone: Option<Box<str>>,
     /// Empty for most jobs.
     pub(super) depends_on: Box<[Dependency]>,
-    pub(super) total: u32,
-    pub(super) items: ItemParameters,
-    pub(super) parameter: Box<str>,
+    pub(super) sharding_total_count: u32,
+    pub(super) sharding_item_parameters: ItemParameters,
+    pub(super) job_parameter: Box<str>,
     pub(super) monitor_execution: bool,
     pub(super) failover: bool,
     pub(super) misfire: bool,
     pub(super) max_late_begin_seconds: i32,
-    pub(super) max_time_diff_seconds: i32,
+    pub(super) max_time_diff_seconds: MaxTimeDiff,
     pub(super) reconcile_interval_minutes: i32,
-    pub(super) strategy: Option<Box<str>>,
-    pub(super) thread_pool: Option<Box<str>>,
-    pub(super) error_handler: Option<Box<str>>,
-    pub(super) listeners: Vec<Box<str>>,
+    pub(super) job_sharding_strategy_type: Option<Box<str>>,
+    pub(super) job_executor_thread_pool_size_provider_type: Option<Box<str>>,
+    pub(super) job_error_handler_type: Option<Box<str>>,
+    pub(super) job_listener_types: Vec<Box<str>>,
     pub(super) description: Box<str>,
     pub(super) props: BTreeMap<Box<str>, Box<str>>,
     pub(super) disabled: bool,
     pub(super) overwrite: bool,
     pub(super) label: Option<Box<str>>,
     pub(super) static_sharding: bool,
-    pub(super) class_name: Option<Box<str>>,
-    pub(super) job_type: Option<Box<str>>,
+    pub(super) elastic_job_class: Option<Box<str>>,
+    pub(super) elastic_job_type: Option<Box<str>>,
     /// The block `jobExtraConfigurations` of the registry, carried through unchanged.
     pub(super) extra: Option<Box<str>>,
 }
@@ -160,8 +160,8 @@ impl JobConfiguration {
                 }
             },
         });
-        let failover = settings.failover.unwrap_or(false);
-        let monitor_execution = settings.monitor_execution.unwrap_or(true);
+        let failover = settings.failover.unwrap_or(defaults::failover());
+        let monitor_execution = settings.monitor_execution.unwrap_or(defaults::monitor_execution());
         let (depends_on, wrong_dependencies) =
             dependency::parse(&name, settings.depends_on.as_deref().unwrap_or_default());
         wrong_dependencies.into_iter().for_each(|why| wrong("depends-on", why));
@@ -216,22 +216,27 @@ impl JobConfiguration {
         let or_empty = |value: &Option<String>| value.as_deref().unwrap_or_default().into();
         Ok(Self {
             name,
-            schedule,
+            cron: schedule,
             time_zone: time_zone.map(Box::from),
             depends_on: depends_on.into(),
-            total,
-            items,
-            parameter: or_empty(&settings.job_parameter),
+            sharding_total_count: total,
+            sharding_item_parameters: items,
+            job_parameter: or_empty(&settings.job_parameter),
             monitor_execution,
             failover,
-            misfire: settings.misfire.unwrap_or(true),
-            max_late_begin_seconds: settings.max_late_begin_seconds.map_or(-1, |seconds| seconds.max(-1)),
-            max_time_diff_seconds: time_diff::stored(settings.max_time_diff_seconds),
-            reconcile_interval_minutes: settings.reconcile_interval_minutes.unwrap_or(10),
-            strategy: strategy.map(Box::from),
-            thread_pool: text(&settings.job_executor_thread_pool_size_provider_type),
-            error_handler: text(&settings.job_error_handler_type),
-            listeners: listeners.into_iter().map(Box::from).collect(),
+            misfire: settings.misfire.unwrap_or(defaults::misfire()),
+            max_late_begin_seconds: settings
+                .max_late_begin_seconds
+                .unwrap_or(defaults::max_late_begin_seconds())
+                .max(-1),
+            max_time_diff_seconds: MaxTimeDiff::of(settings.max_time_diff_seconds),
+            reconcile_interval_minutes: settings
+                .reconcile_interval_minutes
+                .unwrap_or(defaults::reconcile_interval_minutes()),
+            job_sharding_strategy_type: strategy.map(Box::from),
+            job_executor_thread_pool_size_provider_type: text(&settings.job_executor_thread_pool_size_provider_type),
+            job_error_handler_type: text(&settings.job_error_handler_type),
+            job_listener_types: listeners.into_iter().map(Box::from).collect(),
             description: or_empty(&settings.description),
             props: settings
                 .props
@@ -239,12 +244,12 @@ impl JobConfiguration {
                 .flatten()
                 .map(|(key, value)| (key.as_str().into(), value.as_str().into()))
                 .collect(),
-            disabled: settings.disabled.unwrap_or(false),
-            overwrite: settings.overwrite.unwrap_or(false),
+            disabled: settings.disabled.unwrap_or(defaults::disabled()),
+            overwrite: settings.overwrite.unwrap_or(defaults::overwrite()),
             label: text(&settings.label),
-            static_sharding: settings.static_sharding.unwrap_or(false),
-            class_name: text(&settings.elastic_job_class),
-            job_type: text(&settings.elastic_job_type),
+            static_sharding: settings.static_sharding.unwrap_or(defaults::static_sharding()),
+            elastic_job_class: text(&settings.elastic_job_class),
+            elastic_job_type: text(&settings.elastic_job_type),
             extra: None,
         })
     }
@@ -256,7 +261,7 @@ impl JobConfiguration {
 
     /// The schedule; `None` for a one-off job.
     pub fn schedule(&self) -> Option<&Schedule> {
-        self.schedule.as_ref()
+        self.cron.as_ref()
     }
 
     /// The jobs that it runs after; none for a job with a schedule, and for a one-off job.
@@ -266,7 +271,7 @@ impl JobConfiguration {
 
     /// Whether it fires by itself: by its schedule, or after other jobs. One that does not is a one-off job.
     pub fn fires_by_itself(&self) -> bool {
-        self.schedule.is_some() || !self.depends_on.is_empty()
+        self.cron.is_some() || !self.depends_on.is_empty()
     }
 
     /// The time zone of the schedule; `None` where it is that of the process.
@@ -276,17 +281,17 @@ impl JobConfiguration {
 
     /// How many items a fire is split into, 1 at the least.
     pub fn sharding_total_count(&self) -> u32 {
-        self.total
+        self.sharding_total_count
     }
 
     /// The parameter of an item.
     pub fn sharding_parameter(&self, item: ShardingItem) -> Option<&str> {
-        self.items.get(item)
+        self.sharding_item_parameters.get(item)
     }
 
     /// The parameter of the whole job, empty when there is none.
     pub fn job_parameter(&self) -> &str {
-        &self.parameter
+        &self.job_parameter
     }
 
     /// Whether the registry center shows which items run.
@@ -313,12 +318,12 @@ impl JobConfiguration {
 
     /// Type name of the sharding strategy.
     pub fn sharding_strategy_type(&self) -> &str {
-        self.strategy.as_deref().unwrap_or(AVG_ALLOCATION)
+        self.job_sharding_strategy_type.as_deref().unwrap_or(defaults::job_sharding_strategy_type())
     }
 
     /// Type names of the listeners that are called around its runs, as they are configured.
     pub fn listener_types(&self) -> impl Iterator<Item = &str> {
-        self.listeners.iter().map(AsRef::as_ref)
+        self.job_listener_types.iter().map(AsRef::as_ref)
     }
 
     /// Whether items keep their owner when instances and servers come and go.
@@ -331,21 +336,21 @@ impl JobConfiguration {
         u32::try_from(self.max_late_begin_seconds).ok()
     }
 
-    /// How far the clock of a host may differ from the clock of the registry center, in seconds: 60 where nothing is
-    /// set, `None` where the check is switched off.
+    /// How far the clock of a host may differ from the clock of the registry center, in seconds: the default where nothing
+    /// is set, `None` where the check is switched off.
     pub fn max_time_diff_seconds(&self) -> Option<u32> {
-        time_diff::in_force(self.max_time_diff_seconds)
+        self.max_time_diff_seconds.in_force()
     }
 
     /// Type name of the pool that limits how many items run at a time in one process. Without one all items of an async
     /// job start together, and code that blocks has the pool `CPU`.
     pub fn thread_pool_type(&self) -> Option<&str> {
-        self.thread_pool.as_deref()
+        self.job_executor_thread_pool_size_provider_type.as_deref()
     }
 
     /// Type name of the error handler.
     pub fn error_handler_type(&self) -> &str {
-        self.error_handler.as_deref().unwrap_or(LOG)
+        self.job_error_handler_type.as_deref().unwrap_or(LOG)
     }
 
     /// A property, `None` when it is not set.
@@ -360,7 +365,7 @@ impl JobConfiguration {
 
     /// The type that `elastic-job-type` names, for a job that has no function of its own.
     pub fn job_type(&self) -> Option<&str> {
-        self.job_type.as_deref()
+        self.elastic_job_type.as_deref()
     }
 
     /// Whether the server starts disabled.
@@ -376,7 +381,7 @@ impl JobConfiguration {
     /// The name in the root node: the class, or the type of a job that has no code. `None` leaves it blank.
     pub fn class_name(&self) -> Option<&str> {
         let job_type = || self.job_type().filter(|name| JobKind::named(name).is_none());
-        self.class_name.as_deref().or_else(job_type)
+        self.elastic_job_class.as_deref().or_else(job_type)
     }
 
     /// The configuration that the program writes to the registry: this one without its secrets, but with the secrets
@@ -406,7 +411,7 @@ impl JobConfiguration {
     /// This configuration for a job of a type.
     #[must_use]
     pub(crate) fn of_type(self, job_type: &str) -> Self {
-        Self { job_type: Some(job_type.into()), ..self }
+        Self { elastic_job_type: Some(job_type.into()), ..self }
     }
 
     /// This configuration with the blocks that the other one carries without understanding them.

@@ -3,12 +3,14 @@
 mod bound;
 mod builder;
 mod check;
+mod defaults;
 mod dependency;
 mod differences;
 mod edit;
 mod items;
 mod java_incompatible;
 mod job;
+mod kept;
 mod kind;
 mod props_reader;
 mod redact;

@@ -3,32 +3,49 @@
 //! Java writes -1 where nothing is set, and ignores every negative value. So in the registry center -1 still means "not
 //! set", and stands for the default of this implementation. Another negative value means "switched off".
 
+use super::defaults;
+
 /// The value in the registry center where nothing is set.
 const NOT_SET: i32 = -1;
 /// The value in the registry center where a program switches the check off.
 const OFF: i32 = -2;
-/// The default: far more than well-kept clocks differ, and harmless where fires are minutes apart.
-const DEFAULT: u32 = 60;
 
-/// The value in the registry center for a setting.
-pub(super) fn stored(setting: Option<i32>) -> i32 {
-    setting.map_or(NOT_SET, |seconds| if seconds < 0 { OFF } else { seconds })
-}
+/// The value in the registry center.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct MaxTimeDiff(i32);
 
-/// The setting for a value in the registry center.
-pub(super) fn setting(stored: i32) -> Option<i32> {
-    (stored != NOT_SET).then_some(stored)
-}
+impl MaxTimeDiff {
+    /// The value for a setting.
+    pub(super) fn of(setting: Option<i32>) -> Self {
+        Self(setting.map_or(NOT_SET, |seconds| if seconds < 0 { OFF } else { seconds }))
+    }
 
-/// The limit that is in force; `None` where the check is switched off.
-pub(super) fn in_force(stored: i32) -> Option<u32> {
-    if stored == NOT_SET { Some(DEFAULT) } else { u32::try_from(stored).ok() }
-}
+    /// The value that the registry center has; `None` where its key is missing.
+    pub(super) fn read(stored: Option<i32>) -> Self {
+        Self(stored.unwrap_or(NOT_SET))
+    }
 
-/// The text of the value in a comparison of two configurations.
-pub(super) fn text(stored: i32) -> String {
-    let shown = in_force(stored).map_or_else(|| "off".to_owned(), |seconds| seconds.to_string());
-    if stored == NOT_SET { format!("{shown} (not set)") } else { shown }
+    /// The number in the registry center.
+    pub(super) fn stored(self) -> i32 {
+        self.0
+    }
+
+    /// The setting that the value stands for.
+    pub(super) fn setting(self) -> Option<i32> {
+        (self.0 != NOT_SET).then_some(self.0)
+    }
+
+    /// The limit that is in force; `None` where the check is switched off. The default is far more than well-kept clocks
+    /// differ, and harmless where fires are minutes apart.
+    pub(super) fn in_force(self) -> Option<u32> {
+        u32::try_from(self.setting().unwrap_or(defaults::max_time_diff_seconds())).ok()
+    }
+
+    /// The text of the value in a comparison of two configurations.
+    pub(super) fn text(self) -> String {
+        let shown = self.in_force().map_or_else(|| "off".to_owned(), |seconds| seconds.to_string());
+        if self.0 == NOT_SET { format!("{shown} (not set)") } else { shown }
+    }
 }
 
 #[cfg(test)]
@@ -64,6 +81,6 @@ mod tests {
 
     #[test]
     fn a_difference_says_what_counts() {
-        assert_eq!([-1, -2, 5].map(text), ["60 (not set)", "off", "5"]);
+        assert_eq!([-1, -2, 5].map(|stored| MaxTimeDiff::read(Some(stored)).text()), ["60 (not set)", "off", "5"]);
     }
 }

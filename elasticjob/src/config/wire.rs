@@ -8,8 +8,8 @@
 
 mod document;
 mod extra;
+mod keys;
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use document::{Entries, OLDER_THREAD_POOL};
@@ -17,11 +17,14 @@ use document::{Entries, OLDER_THREAD_POOL};
 use super::dependency;
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
-use super::time_diff;
+use super::time_diff::MaxTimeDiff;
 use crate::ident::JobName;
 use crate::problems::in_one_line;
 use crate::yaml::snakeyaml::Document;
 use crate::yaml::{Limits, Unreadable};
+
+/// The key with the name of the job, which is no setting.
+const JOB_NAME: &str = "jobName";
 
 /// A text in the registry that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -104,37 +107,21 @@ impl fmt::Display for Ignored {
 
 /// The text of the node `config`.
 pub fn to_yaml(configuration: &JobConfiguration) -> String {
-    let c = configuration;
-    let mut out = Document::default();
-    out.optional("cron", c.schedule.as_ref().map(|schedule| schedule.cron().as_str()));
-    out.text("description", &c.description);
-    out.plain("disabled", c.disabled);
-    out.plain("failover", c.failover);
-    out.optional("jobErrorHandlerType", c.error_handler.as_deref());
-    out.optional("jobExecutorThreadPoolSizeProviderType", c.thread_pool.as_deref());
-    out.lines(c.extra.as_deref());
-    out.list("jobListenerTypes", c.listeners.iter().map(AsRef::as_ref));
-    out.text("jobName", c.name.as_str());
-    out.text("jobParameter", &c.parameter);
-    out.optional("jobShardingStrategyType", c.strategy.as_deref());
-    out.optional("label", c.label.as_deref());
-    out.plain("maxTimeDiffSeconds", c.max_time_diff_seconds);
-    out.plain("misfire", c.misfire);
-    out.plain("monitorExecution", c.monitor_execution);
-    out.plain("overwrite", c.overwrite);
-    let late = c.max_late_begin_seconds().map(|seconds| seconds.to_string());
-    let late = late.as_deref().map(|seconds| (MAX_LATE_BEGIN_PROP, seconds));
-    let after = (!c.depends_on.is_empty()).then(|| dependency::joined(&c.depends_on));
-    let after = after.as_deref().map(|jobs| (DEPENDS_ON_PROP, jobs));
-    let own = late.into_iter().chain(after);
-    let props: BTreeMap<&str, &str> = c.props.iter().map(|(key, value)| (&**key, &**value)).chain(own).collect();
-    out.map("props", props);
-    out.plain("reconcileIntervalMinutes", c.reconcile_interval_minutes);
-    out.text("shardingItemParameters", c.items.as_str());
-    out.plain("shardingTotalCount", c.total);
-    out.plain("staticSharding", c.static_sharding);
-    out.optional("timeZone", c.time_zone.as_deref());
-    out.into_string()
+    let JobConfiguration { name, depends_on, max_time_diff_seconds, extra, .. } = configuration;
+    let mut settings = configuration.settings();
+    settings.max_time_diff_seconds = Some(max_time_diff_seconds.stored());
+    let late = configuration.max_late_begin_seconds().map(|seconds| (MAX_LATE_BEGIN_PROP, seconds.to_string()));
+    let after = (!depends_on.is_empty()).then(|| (DEPENDS_ON_PROP, dependency::joined(depends_on)));
+    let own = late.into_iter().chain(after).map(|(key, value)| (key.to_owned(), value));
+    settings.props.get_or_insert_default().extend(own);
+    let mut keys = keys::written(&settings);
+    let mut lines = Document::default();
+    lines.text(JOB_NAME, name.as_str());
+    keys.push((JOB_NAME, lines.into_string()));
+    keys.extend(extra.iter().map(|lines| (extra::KEY, lines.to_string())));
+    // SnakeYAML writes the keys of a Java object in the order of their names.
+    keys.sort_unstable_by_key(|(key, _)| *key);
+    keys.into_iter().map(|(_, lines)| lines).collect()
 }
 
 /// The new text of the node `config` in place of another one. Parts of the old text that this library does not know
@@ -173,41 +160,27 @@ pub fn from_yaml(job: &JobName, data: &[u8]) -> Result<JobConfiguration, WireErr
 pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
     let text = text_of(data)?;
     let entries = Entries::parse(text)?;
-    let or_false = |key| entries.flag(key).map(|flag| Some(flag.unwrap_or(false)));
     let mut props = entries.props.clone();
     let max_late_begin_seconds = props.remove(MAX_LATE_BEGIN_PROP).map(seconds).transpose()?;
     let depends_on = props.remove(DEPENDS_ON_PROP).map(|text| dependency::split(&text));
+    let of_keys = keys::read(&entries)?;
+    let max_time_diff_seconds = MaxTimeDiff::read(entries.number("maxTimeDiffSeconds")?).setting();
+    let older_pool = || entries.text(OLDER_THREAD_POOL);
     let settings = JobSettings {
         depends_on,
-        cron: entries.text("cron"),
-        time_zone: entries.text("timeZone"),
-        sharding_total_count: entries.number("shardingTotalCount")?,
-        sharding_item_parameters: entries.text("shardingItemParameters"),
-        job_parameter: entries.text("jobParameter"),
-        monitor_execution: or_false("monitorExecution")?,
-        failover: or_false("failover")?,
-        misfire: or_false("misfire")?,
-        max_time_diff_seconds: entries.number("maxTimeDiffSeconds")?.and_then(time_diff::setting),
-        reconcile_interval_minutes: Some(entries.number("reconcileIntervalMinutes")?.unwrap_or(0)),
-        job_sharding_strategy_type: entries.text("jobShardingStrategyType"),
-        job_executor_thread_pool_size_provider_type: entries
-            .text("jobExecutorThreadPoolSizeProviderType")
-            .or_else(|| entries.text(OLDER_THREAD_POOL)),
-        job_error_handler_type: entries.text("jobErrorHandlerType"),
-        description: entries.text("description"),
-        disabled: or_false("disabled")?,
-        overwrite: or_false("overwrite")?,
-        label: entries.text("label"),
-        static_sharding: or_false("staticSharding")?,
-        job_listener_types: Some(entries.listeners.clone()),
         max_late_begin_seconds,
+        max_time_diff_seconds,
+        job_executor_thread_pool_size_provider_type: of_keys
+            .job_executor_thread_pool_size_provider_type
+            .or_else(older_pool),
+        job_listener_types: Some(entries.listeners.clone()),
         props: Some(props),
-        ..JobSettings::default()
+        ..of_keys
     };
     let extra = entries.extra.as_ref().map(|value| extra::block(text, extra::KEY, value)).transpose()?;
     let configuration =
         JobConfiguration::check(job.clone(), &settings, Origin::Registry).map_err(WireError::Settings)?;
-    let other_name = entries.text("jobName").filter(|name| name != job.as_str()).map(Ignored::JobName);
+    let other_name = entries.text(JOB_NAME).filter(|name| name != job.as_str()).map(Ignored::JobName);
     let ignored = other_name.into_iter().chain(entries.unknown.into_iter().map(|(key, _)| Ignored::Key(key))).collect();
     Ok(Reading { configuration: JobConfiguration { extra, ..configuration }, ignored })
 }

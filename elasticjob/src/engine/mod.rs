@@ -2,6 +2,19 @@
 //!
 //! Events come in with the time as an argument, actions come out; see [`JobEngine`]. The edge performs the actions and
 //! feeds back what happened. The same machine runs on ZooKeeper, on the embedded registry and in the simulator.
+//!
+//! | storey | files | content |
+//! |---|---|---|
+//! | border | `action`, `event`, `notice`, `status` | what goes in and out |
+//! | loop | `engine`, `step`, `commit_outcome`, `retry`, `timers` | an event in, the rules in order, actions out; when the engine has to be asked again |
+//! | course | `fire_lifecycle`, `own_fires`, `call_listeners`, `deadlines`, `stop_requests`, `pending_triggers`, `clock`, `watch_scope` | what goes on here without a transaction: fires, runs, listeners, deadlines |
+//! | rules | `rules/` | one file a rule: what it proposes to write, and what follows from the answer |
+//! | knowledge | `ahead`, `late`, `liveness`, `takeover`, `unchanged_group`, `dependencies/` | what the nodes of the job mean, for several rules |
+//! | state | `state/` | the parts of the state, each with its own methods |
+//! | values | `listeners`, `once_calls`, `sharding_data`, `txn` | data of nodes and transactions |
+//! | afterwards | `clean_up`, `left_runs` | what an engine leaves behind when it ends before its runs |
+//!
+//! `planted` has the bugs that the simulator has to find.
 
 mod action;
 mod ahead;
@@ -50,16 +63,15 @@ pub(crate) use dependencies::{Parents, Release, Reruns, Stand};
 pub use engine::JobEngine;
 pub use event::{Event, RoundId, TriggerId};
 pub(crate) use late::late_limit;
-pub use listeners::{KnownListeners, ListenerPlan, ListenerSpec, OnceTimeouts};
+pub use listeners::{KnownListeners, ListenerSpec, OnceTimeouts};
 pub use notice::Notice;
 #[cfg(feature = "testing")]
 pub(crate) use once_calls::KEPT_FIRES;
-pub use once_calls::{CallState, OnceCall, OnceCalls};
+pub use once_calls::OnceCalls;
 #[cfg(feature = "testing")]
 pub use planted::Bug;
 pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
-pub use state::membership::{Identity, Phase};
+pub use state::membership::Identity;
 pub(crate) use state::session::oldest_answer;
 pub(crate) use timers::AGES;
-pub use timers::Timeout;

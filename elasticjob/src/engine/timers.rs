@@ -20,9 +20,12 @@ const CLOCK_LOOK: Duration = Duration::from_secs(1);
 pub(super) enum Timer {
     /// A scheduled fire is due.
     Fire,
-    /// A fire of the jobs before this one, begun by a clock that was ahead, is decided; or one that waits for the one before it; or
-    /// a re-run.
-    Decide,
+    /// A fire of the jobs before this one that came by a clock that was ahead is decided.
+    Ahead,
+    /// A fire of the jobs before this one that waits for the fire before it is decided.
+    Following,
+    /// A re-run is decided.
+    Rerun,
     /// The open fire stops waiting for the assignment of its items.
     Hold,
     /// The open fire is over.
@@ -66,9 +69,9 @@ impl Timer {
     fn what(self) -> &'static str {
         match self {
             Self::Fire => "a scheduled fire",
-            Self::Decide => {
-                "a re-run, or a fire that other jobs began before its time or that waits for the one before it, is decided"
-            }
+            Self::Ahead => "a fire that other jobs began before its time is decided",
+            Self::Following => "a fire that waits for the one before it is decided",
+            Self::Rerun => "a re-run is decided",
             Self::Hold => "the fire no longer waits for the assignment of its items",
             Self::Close => "the fire may not begin any more",
             Self::Renew => "the session is proven again for the runs",
@@ -177,8 +180,8 @@ impl JobEngine {
             (Timer::Reconcile, self.leadership.reconcile_at.filter(|_| term.is_some())),
             (Timer::IdleServers, term.and_then(|term| term.idle_servers.due())),
             (Timer::Remind, self.leadership.reminder.remind_at()),
-            (Timer::Decide, self.dependencies.leaves_time.filter(|_| term.is_some()).map(|(_, until)| until)),
-            (Timer::Decide, self.dependencies.reruns_settle.filter(|_| term.is_some())),
+            (Timer::Following, self.dependencies.leaves_time.filter(|_| term.is_some()).map(|(_, until)| until)),
+            (Timer::Rerun, self.dependencies.reruns_settle.filter(|_| term.is_some())),
             (Timer::Round, self.dependencies.released_until.filter(|_| is_round_waiting)),
             (Timer::Sweep, self.leadership.unswept),
             (Timer::Patience, self.patience_ends()),
@@ -199,7 +202,7 @@ impl JobEngine {
         let (executing, uncancelled) = (self.is_executing(), self.runs.iter().any(Run::is_uncancelled));
         let single = [
             (Timer::Fire, self.fires.calendar.next().filter(|_| self.watches_calendar())),
-            (Timer::Decide, self.dependencies.undecided.filter(|_| self.leadership.term.is_some())),
+            (Timer::Ahead, self.dependencies.undecided.filter(|_| self.leadership.term.is_some())),
             // The other clock may stand still with the machine.
             (Timer::Deadline, self.session.wall_deadline().filter(|_| uncancelled)),
             (Timer::Abort, self.session.wall_drop_at().filter(|_| executing)),

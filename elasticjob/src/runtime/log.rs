@@ -101,7 +101,7 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         Notice::NotBegun { items, from, before } => error!(
             %job,
             items = ?Items(items),
-            "no instance began these items for the fires from {} on, and none will: going on with the fire of {}",
+            "no instance began these items for the fires from {} on, and no instance will begin them: this instance goes on with the fire of {}",
             time(*from),
             time(*before)
         ),
@@ -230,9 +230,8 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
                 %job,
                 %of,
                 items = ?Items(items),
-                "a manual trigger waited for an instance that has ended: of its items an earlier run goes on, or was lost with the \
-                 instance and is taken over; they are not run once more for the trigger; trigger the job again where that is not \
-                 enough"
+                "a manual trigger waited for an instance that has ended: an earlier run of its items has not ended, or another \
+                 instance takes it over; the items do not run again for this trigger; trigger the job again if you need one more run"
             )
         }
         Notice::RerunFollowed { rerun, from } => {
@@ -263,9 +262,8 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(
                 %job,
                 nodes = %Escaped(&in_brief(nodes, MOST_NODES)),
-                "deleted nodes that say that an instance lives, and that no session owns: they were copied here, with a backup or \
-                 from another namespace, and would have been given items for ever; copy a job without `instances`, `sessions` and \
-                 `leader`"
+                "deleted nodes of instances that have no session: a backup or a copy of another namespace brought them here, and \
+                 the leader would assign items to them for ever; when you copy a job, leave out `instances`, `sessions` and `leader`"
             )
         }
         Notice::TotalsDiffer { other, of_other, own } => warn!(
@@ -275,8 +273,8 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
         ),
         Notice::RulesCircle => error!(
             %job, %instance,
-            "the rules of the job did not come to rest: this is a bug of elasticjob, please report it with \
-             the lines before; the job goes on with its next event"
+            "the rules of the job proposed one change after the other without an end: this is a bug of elasticjob; please \
+             report it with the lines of the log before this one; the job goes on with its next event"
         ),
         Notice::RemovedByOperator => {
             warn!(%job, %instance, "an operator removed the instance from the registry: leaving")

@@ -142,7 +142,7 @@ impl CatalogBuilder {
 
     /// Adds a pool.
     #[must_use]
-    pub fn thread_pool_size_provider(mut self, pool: impl PoolSizeProvider + 'static) -> Self {
+    pub fn pool_size_provider(mut self, pool: impl PoolSizeProvider + 'static) -> Self {
         self.thread_pools.push(Arc::new(pool));
         self
     }

@@ -41,8 +41,9 @@ macro_rules! register_once_listener {
 /// [`PoolSizeProvider`](crate::api::PoolSizeProvider), and can be used wherever an
 /// item is allowed. No code refers to the registration, so the program has to name a library crate that has one:
 /// `use my_pools as _;`. The documentation of the trait has an example.
+#[doc(alias = "JobExecutorThreadPoolSizeProvider")]
 #[macro_export]
-macro_rules! register_thread_pool_size_provider {
+macro_rules! register_pool_size_provider {
     ($pool:expr $(,)?) => {
         $crate::__register!(THREAD_POOLS: dyn $crate::api::PoolSizeProvider, $pool);
     };

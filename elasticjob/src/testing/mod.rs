@@ -9,3 +9,6 @@ pub mod rng;
 pub mod scale;
 #[doc(hidden)]
 pub mod sim;
+
+#[doc(hidden)]
+pub use crate::engine::{Bug, DependencyRecord, OnceCalls};

@@ -16,7 +16,7 @@ compile_error!("`tracing-rdb` brings no driver: take `tracing-sqlite`, `tracing-
 
 use chrono::{DateTime, Utc};
 
-use crate::runtime::clock::{Clock, SystemClock};
+use crate::moment::Moment;
 
 mod configuration;
 mod counts;
@@ -35,7 +35,7 @@ mod writer;
 
 /// The time of the host.
 pub(crate) fn now() -> DateTime<Utc> {
-    DateTime::from_timestamp_millis(SystemClock.wall_ms()).unwrap_or_default()
+    DateTime::from_timestamp_millis(Moment::now().wall_ms).unwrap_or_default()
 }
 
 /// The type name of the built-in storage.

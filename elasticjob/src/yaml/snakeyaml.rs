@@ -14,19 +14,8 @@ impl Document {
         self.0.value(value, 2);
     }
 
-    pub(crate) fn optional(&mut self, key: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.text(key, value);
-        }
-    }
-
     pub(crate) fn plain(&mut self, key: &str, value: impl std::fmt::Display) {
         self.0.raw(&format!("{key}: {value}\n"));
-    }
-
-    /// Adds finished lines that come from another document.
-    pub(crate) fn lines(&mut self, lines: Option<&str>) {
-        self.0.raw(lines.unwrap_or_default());
     }
 
     /// Writes a list. Writes nothing for an empty list.

@@ -83,12 +83,12 @@ impl OnceJobListener for Statement {
         Duration::from_secs(300)
     }
 
-    async fn do_before_job_executed_at_last_started(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_started(&self, context: &ListenerContext) -> JobResult {
         println!("{} {} is opened", context.scheduled_at().to_rfc3339(), self.title);
         Ok(())
     }
 
-    async fn do_after_job_executed_at_last_completed(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_completed(&self, context: &ListenerContext) -> JobResult {
         println!("{} {} is closed", context.scheduled_at().to_rfc3339(), self.title);
         Ok(())
     }

@@ -38,11 +38,11 @@ impl OnceJobListener for RecordOnce {
         TYPES[1]
     }
 
-    async fn do_before_job_executed_at_last_started(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_started(&self, context: &ListenerContext) -> JobResult {
         call(&self.0, Listener::Once, Hook::Before, context).await
     }
 
-    async fn do_after_job_executed_at_last_completed(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_completed(&self, context: &ListenerContext) -> JobResult {
         call(&self.0, Listener::Once, Hook::After, context).await
     }
 }

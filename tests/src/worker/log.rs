@@ -67,7 +67,7 @@ impl Line {
             return Some(What::Skipped { from_ms, until_ms, items: vec![], reason: Reason::Missed });
         }
         if let Some(given_up) = self.message.strip_prefix("no instance began these items for the fires from ") {
-            let (from, rest) = given_up.split_once(" on, and none will")?;
+            let (from, rest) = given_up.split_once(" on, and no instance will")?;
             let (_, until) = rest.rsplit_once("the fire of ")?;
             let (from_ms, until_ms, items) = (time(from)?, time(until)? - 1, items(&self.items)?);
             return Some(What::Skipped { from_ms, until_ms, items, reason: Reason::GivenUp });
@@ -120,8 +120,8 @@ mod tests {
         let missed = "fires from 1970-01-01T00:00:01Z on were missed, the process was stopped or the clock stepped; going \
                       on with 1970-01-01T00:00:05Z";
         assert_eq!(line("", missed), skipped(1_000, 4_999, &[], Reason::Missed));
-        let given_up = "no instance began these items for the fires from 1970-01-01T00:00:01Z on, and none will: going on \
-                        with the fire of 1970-01-01T00:00:05Z";
+        let given_up = "no instance began these items for the fires from 1970-01-01T00:00:01Z on, and no instance will begin \
+                        them: this instance goes on with the fire of 1970-01-01T00:00:05Z";
         assert_eq!(line("", given_up), skipped(1_000, 4_999, &[1, 3], Reason::GivenUp));
     }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use elasticjob::engine::{DependencyRecord, OnceCalls};
 use elasticjob::fire::{FireRecord, Hook};
 use elasticjob::ident::JobName;
 use elasticjob::registry::layout::{ItemNode, JobPath};
+use elasticjob::testing::{DependencyRecord, OnceCalls};
 
 fn page() -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/registry-layout.md");

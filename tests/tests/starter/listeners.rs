@@ -77,7 +77,7 @@ impl OnceJobListener for AddedOnce {
         "added-once"
     }
 
-    async fn do_after_job_executed_at_last_completed(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_completed(&self, context: &ListenerContext) -> JobResult {
         self.0.send(format!("all of {} is through", context.job_name()))?;
         Ok(())
     }

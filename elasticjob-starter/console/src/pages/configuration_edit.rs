@@ -9,6 +9,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{OperationError, Operations, StoredConfiguration};
+use elasticjob_syntax::job_option::{JobOption, OptionKind};
+use elasticjob_syntax::job_settings::JOB_SETTINGS;
 use i18n_embed_fl::fl;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -25,43 +27,9 @@ use crate::service::configuration::{ChangeView, changed, put_back};
 use crate::service::versions::{self, Version, flat};
 use crate::text::t;
 
-/// How a setting is written in the form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Text,
-    Number,
-    Flag,
-    /// A text with commas.
-    Names,
-}
-
-/// The settings of the form, in its order. Those that belong to the program are not kept in the registry center.
-pub(super) const SETTINGS: [(&str, Kind); 20] = [
-    ("cron", Kind::Text),
-    ("time-zone", Kind::Text),
-    ("depends-on", Kind::Names),
-    ("sharding-total-count", Kind::Number),
-    ("sharding-item-parameters", Kind::Text),
-    ("job-parameter", Kind::Text),
-    ("description", Kind::Text),
-    ("label", Kind::Text),
-    ("monitor-execution", Kind::Flag),
-    ("failover", Kind::Flag),
-    ("misfire", Kind::Flag),
-    ("static-sharding", Kind::Flag),
-    ("max-late-begin-seconds", Kind::Number),
-    ("max-time-diff-seconds", Kind::Number),
-    ("reconcile-interval-minutes", Kind::Number),
-    ("job-sharding-strategy-type", Kind::Text),
-    ("job-executor-thread-pool-size-provider-type", Kind::Text),
-    ("job-error-handler-type", Kind::Text),
-    ("job-listener-types", Kind::Names),
-    ("overwrite", Kind::Flag),
-];
-
-/// Settings of the program.
-#[cfg(test)]
-pub(super) const NOT_KEPT: [&str; 6] = [
+/// Settings that the form does not have: the node of the configuration has no place for them, or, for `disabled`, it
+/// only says how servers start.
+pub(super) const NOT_SHOWN: [&str; 6] = [
     "disabled",
     "elastic-job-class",
     "elastic-job-type",
@@ -69,6 +37,12 @@ pub(super) const NOT_KEPT: [&str; 6] = [
     "registry-center-ref",
     "tracing-ref",
 ];
+
+/// The settings of the form, in the order of the table of settings. Properties have a field of their own.
+pub(super) fn settings() -> impl Iterator<Item = &'static JobOption> {
+    let is_shown = |setting: &&JobOption| setting.key != PROPS && !NOT_SHOWN.contains(&setting.key);
+    JOB_SETTINGS.iter().filter(is_shown)
+}
 
 /// The properties, as one field with a line for each.
 pub(super) const PROPS: &str = "props";
@@ -102,7 +76,7 @@ struct EditPage {
 /// A setting in the form.
 struct Field {
     name: &'static str,
-    kind: Kind,
+    kind: OptionKind,
     value: String,
     /// What the registry center has, where it differs from the form.
     stored: Option<String>,
@@ -112,15 +86,15 @@ impl EditPage {
     /// The form with the stored settings.
     fn of(here: &Here, job: &JobName, stored: &StoredConfiguration) -> Self {
         let values = stored_values(stored);
-        let fields = SETTINGS.map(|(name, kind)| {
-            let value = values.get(name).cloned().unwrap_or_default();
-            Field { name, kind, value, stored: None }
+        let fields = settings().map(|setting| {
+            let value = values.get(setting.key).cloned().unwrap_or_default();
+            Field { name: setting.key, kind: setting.kind, value, stored: None }
         });
         Self {
             layout: Layout::of(here),
             head: Head::of(here, job, "configuration"),
             version: stored.version(),
-            fields: fields.into(),
+            fields: fields.collect(),
             props: lines(&values),
             reason: String::new(),
             base: serde_json::to_string(&values).unwrap_or_default(),
@@ -201,15 +175,15 @@ impl EditPage {
 
 /// The settings and properties of the form as they are stored.
 fn stored_values(stored: &StoredConfiguration) -> Values {
-    let (settings, props) = rows(stored);
-    let is_shown = |name: &str| SETTINGS.iter().any(|(setting, _)| *setting == name);
-    let settings = settings.into_iter().filter(|(name, _)| is_shown(name));
-    settings.chain(props.into_iter().map(|(key, value)| (format!("{PROPERTY}{key}"), value))).collect()
+    let (stored, props) = rows(stored);
+    let is_shown = |name: &str| settings().any(|setting| setting.key == name);
+    let stored = stored.into_iter().filter(|(name, _)| is_shown(name));
+    stored.chain(props.into_iter().map(|(key, value)| (format!("{PROPERTY}{key}"), value))).collect()
 }
 
 /// The same as the reader wrote them.
 fn given_values(given: &[(String, String)]) -> Values {
-    let settings = SETTINGS.iter().map(|(name, _)| ((*name).to_owned(), form::one(given, name).trim().to_owned()));
+    let settings = settings().map(|setting| (setting.key.to_owned(), form::one(given, setting.key).trim().to_owned()));
     let props = form::one(given, PROPS).lines().filter_map(|line| line.split_once('='));
     let props = props.map(|(key, value)| (format!("{PROPERTY}{}", key.trim()), value.trim().to_owned()));
     settings.filter(|(_, text)| !text.is_empty()).chain(props).collect()
@@ -226,10 +200,14 @@ impl Field {
         let (name, text) = (self.name, self.value.as_str());
         Ok(match self.kind {
             _ if text.is_empty() => Value::Null,
-            Kind::Text => text.into(),
-            Kind::Number => text.parse::<i64>().map_err(|_| format!("{name}: '{text}' is not a whole number"))?.into(),
-            Kind::Flag => text.parse::<bool>().map_err(|_| format!("{name}: '{text}' is not true or false"))?.into(),
-            Kind::Names => text.split(',').map(|name| Value::from(name.trim())).collect(),
+            OptionKind::Number | OptionKind::Count => {
+                text.parse::<i64>().map_err(|_| format!("{name}: '{text}' is not a whole number"))?.into()
+            }
+            OptionKind::Flag => {
+                text.parse::<bool>().map_err(|_| format!("{name}: '{text}' is not true or false"))?.into()
+            }
+            OptionKind::Names => text.split(',').map(|name| Value::from(name.trim())).collect(),
+            OptionKind::Text | OptionKind::Name | OptionKind::Path | OptionKind::Props => text.into(),
         })
     }
 }

@@ -8,7 +8,7 @@ use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, LOCATION, SET_CO
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
 
-use super::configuration_edit::{NOT_KEPT, PROPS, SETTINGS};
+use super::configuration_edit::{NOT_SHOWN, PROPS, settings};
 use crate::Console;
 use crate::testing::{Answer, call, console_of, cookie_of, request, start_job};
 
@@ -88,7 +88,7 @@ async fn a_button_does_it_and_the_next_page_tells() {
 fn the_form_has_every_setting_that_the_registry_center_keeps() {
     let all = serde_json::to_value(JobSettings::default()).expect("it is JSON");
     let all: BTreeSet<&str> = all.as_object().expect("an object").keys().map(String::as_str).collect();
-    let shown = SETTINGS.iter().map(|(name, _)| *name).chain([PROPS]).chain(NOT_KEPT).collect();
+    let shown = settings().map(|setting| setting.key).chain([PROPS]).chain(NOT_SHOWN).collect();
     assert_eq!(all, shown);
 }
 

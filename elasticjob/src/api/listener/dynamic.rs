@@ -78,8 +78,8 @@ struct Once<L>(L);
 impl<L: OnceJobListener> Hooks for Once<L> {
     fn call<'a>(&'a self, hook: Hook, context: &'a ListenerContext) -> ListenerFuture<'a> {
         match hook {
-            Hook::Before => Box::pin(self.0.do_before_job_executed_at_last_started(context)),
-            Hook::After => Box::pin(self.0.do_after_job_executed_at_last_completed(context)),
+            Hook::Before => Box::pin(self.0.at_last_started(context)),
+            Hook::After => Box::pin(self.0.at_last_completed(context)),
         }
     }
 }

@@ -12,7 +12,7 @@ fn problems(builder: JobConfigurationBuilder) -> Vec<String> {
 fn what_is_not_set_has_the_documented_default() {
     let job = JobConfiguration::builder("job", 1).build().unwrap();
     assert!(job.monitor_execution && job.misfire && !job.failover && !job.disabled && !job.overwrite);
-    assert_eq!((job.max_time_diff_seconds, job.reconcile_interval_minutes), (-1, 10));
+    assert_eq!((job.max_time_diff_seconds.stored(), job.reconcile_interval_minutes), (-1, 10));
     assert_eq!(job.sharding_strategy_type(), "AVG_ALLOCATION");
     assert!(job.schedule().is_none() && job.class_name().is_none());
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use elasticjob_syntax::job_option::OptionKind;
 use elasticjob_syntax::job_settings::JOB_SETTINGS;
 
-use super::{LIMITS, WireError};
+use super::{JOB_NAME, LIMITS, WireError};
 use crate::yaml::{self, Node, Value, yaml11_types};
 
 /// The key of the thread pool in releases before 3.0.5.
@@ -14,7 +14,7 @@ pub(super) const OLDER_THREAD_POOL: &str = "jobExecutorServiceHandlerType";
 /// A key whose value is one text, flag or number.
 fn scalar(key: &str) -> Option<&'static str> {
     let single = JOB_SETTINGS.iter().filter(|setting| !matches!(setting.kind, OptionKind::Names | OptionKind::Props));
-    let mut known = single.filter_map(|setting| setting.java).chain(["jobName", OLDER_THREAD_POOL]);
+    let mut known = single.filter_map(|setting| setting.java).chain([JOB_NAME, OLDER_THREAD_POOL]);
     known.find(|known| *known == key)
 }
 

@@ -152,7 +152,7 @@ fn every_text_is_read_back_as_it_was() {
 fn what_is_missing_has_the_value_that_java_reads() {
     let job = parsed("shardingTotalCount: 2\n").unwrap();
     assert!(!job.monitor_execution && !job.misfire && !job.failover && !job.disabled && !job.overwrite);
-    assert_eq!((job.max_time_diff_seconds, job.reconcile_interval_minutes), (-1, 0));
+    assert_eq!((job.max_time_diff_seconds.stored(), job.reconcile_interval_minutes), (-1, 0));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn hand_written_documents_are_read() {
     let json =
         r#"{"jobName": "job", "shardingTotalCount": "3", "misfire": true, "cron": "0 0 1 * * ?", "props": {"a": 1}}"#;
     let job = parsed(json).unwrap();
-    assert_eq!((job.sharding_total_count(), job.misfire, job.schedule.is_some()), (3, true, true));
+    assert_eq!((job.sharding_total_count(), job.misfire, job.schedule().is_some()), (3, true, true));
     let yaml = "shardingTotalCount: 0x0_A\nmisfire: yes\nfailover: Off\nlabel: ~\ncron:\nprops:\n  a: 1.10\n  b: 0o17\n  c: yes\n\
                 shardingItemParameters: 0=a,0=b,99=c\njobListenerTypes: [a, 1]\nlabel: a\nlabel: b\ntimeZone: GMT\ntimeZone: ~\n";
     let job = parsed(yaml).unwrap();
@@ -169,7 +169,7 @@ fn hand_written_documents_are_read() {
     assert_eq!(job.time_zone, None);
     let props: Vec<_> = job.props.iter().map(|(key, value)| (key.as_ref(), value.as_ref())).collect();
     assert_eq!(props, [("a", "1.10"), ("b", "0o17"), ("c", "yes")]);
-    assert_eq!(job.listeners, ["a".into(), "1".into()]);
+    assert_eq!(job.job_listener_types, ["a".into(), "1".into()]);
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn keys_of_other_releases_are_read_and_unknown_ones_told_and_dropped() {
     let yaml =
         b"shardingTotalCount: 1\njobName: other\njobExecutorServiceHandlerType: SINGLE_THREAD\nfoo: {a: [!!x.Y b]}\n";
     let Reading { configuration, ignored } = read(&name("job"), yaml).unwrap();
-    assert_eq!(configuration.thread_pool.as_deref(), Some("SINGLE_THREAD"));
+    assert_eq!(configuration.thread_pool_type(), Some("SINGLE_THREAD"));
     assert_eq!(ignored, [Ignored::JobName("other".into()), Ignored::Key("foo".into())]);
     let written = to_yaml(&configuration);
     assert!(written.contains("jobName: job\n") && !written.contains("foo"), "{written}");

@@ -105,7 +105,7 @@ fn without_monitoring_it_is_made_up_for_too_and_the_registry_asked_nothing() {
 fn what_was_missed_before_monitoring_was_off_for_a_fire_is_not_made_up_for_when_it_is_on_again() {
     let edit = |group: &mut Group, configuration: &JobConfiguration| {
         let mut transaction = Transaction::new();
-        transaction.set(&JobPath::Config.absolute(&job()), wire::to_yaml(&configuration.for_registry(None)), None);
+        transaction.set(JobPath::Config.absolute(&job()), wire::to_yaml(&configuration.for_registry(None)), None);
         group.operate(&transaction, false);
     };
     let monitored = every_five(1);

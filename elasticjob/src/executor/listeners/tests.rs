@@ -88,11 +88,11 @@ impl OnceJobListener for Probe {
         self.name
     }
 
-    async fn do_before_job_executed_at_last_started(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_started(&self, context: &ListenerContext) -> JobResult {
         self.called(Hook::Before, context).await
     }
 
-    async fn do_after_job_executed_at_last_completed(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_completed(&self, context: &ListenerContext) -> JobResult {
         self.called(Hook::After, context).await
     }
 }

@@ -161,7 +161,7 @@ async fn a_missed_fire_and_the_end_of_a_run_are_told_with_their_times() {
     let told: Vec<String> = item(&desk).await.iter().map(ToString::to_string).collect();
     let expected = [
         "its last run, NORMAL_TRIGGER for the fire of 1970-01-01T00:00:05+00:00 on 10.0.0.1@-@7 begun at 1970-01-01T00:00:05.003+00:00, failed after 12 ms at 1970-01-01T00:00:05.015+00:00: no disk",
-        "the fire of 1970-01-01T00:00:09+00:00 fell into a running one, and is made up for after it",
+        "the fire of 1970-01-01T00:00:09+00:00 came while the item was running; it runs when that run has ended",
     ];
     assert_eq!(told, expected);
 }

@@ -7,7 +7,7 @@ use crate::fire::{Begun, FireState};
 use crate::ident::InstanceId;
 
 /// The advice where fires were lost.
-const LOST_FIRES: &str = "trigger the job where they have to be made up for";
+const LOST_FIRES: &str = "trigger the job if these runs are still needed";
 
 /// A reason why a job or an item runs, does not run, or did not run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -196,7 +196,7 @@ impl Reason {
                 format!("for the fire of {} it waits for the item with its number of {}", time(*at), jobs.join(", "))
             }
             Self::SkippedAfter { at, why } => {
-                format!("its fire of {} is not run: {}; mend that, and run the fire again", time(*at), Escaped(why))
+                format!("its fire of {} did not run: {}; correct that, and run the fire again", time(*at), Escaped(why))
             }
             Self::NeverFiresAgain => "its schedule has ended: it never fires again".to_owned(),
             Self::Triggered(instances) => {
@@ -230,9 +230,11 @@ impl Reason {
             ),
             Self::AwaitsFailover => "it was cut off, and waits to be taken over".to_owned(),
             Self::Misfired(Some(at)) => {
-                format!("the fire of {} fell into a running one, and is made up for after it", time(*at))
+                format!("the fire of {} came while the item was running; it runs when that run has ended", time(*at))
             }
-            Self::Misfired(None) => "a fire fell into a running one, and is made up for after it".to_owned(),
+            Self::Misfired(None) => {
+                "a fire came while the item was running; it runs when that run has ended".to_owned()
+            }
             Self::NotBegun { first, more: true, .. } => {
                 format!("no instance began its fires from {} on: {LOST_FIRES}", time(*first))
             }

@@ -33,8 +33,9 @@ impl Driver {
             }
             Notice::Skipped { fire, items, reason } => self.report_given_up(*fire, items, reason),
             Notice::TriggerDropped { instance, items } if !items.is_empty() => {
-                let error =
-                    format!("a manual trigger asked {instance} to run them, which is gone; trigger the job again");
+                let error = format!(
+                    "a manual trigger asked {instance} to run these items, and that instance has ended; trigger the job again"
+                );
                 self.report(self.failure(Failed::Fires(items.clone()), error));
             }
             Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
@@ -84,21 +85,23 @@ impl Driver {
         }
         self.reported_given_up = true;
         let Some(configuration) = self.engine.configuration() else { return };
-        let error = format!("that of {} is not begun: {reason}", self.scheduled_at(fire, configuration).to_rfc3339());
+        let error =
+            format!("the fire of {} was not begun: {reason}", self.scheduled_at(fire, configuration).to_rfc3339());
         self.report(self.failure(Failed::Fires(items.to_vec()), error));
     }
 
     /// Reports items that no instance began before a later fire came.
     pub(super) fn report_not_begun(&self, items: &[ShardingItem], from: i64, before: i64) {
         let Some(span) = self.span(from, before) else { return };
-        let error = format!("no instance began them {span}");
+        let error = format!("no instance began the fires {span}");
         self.report(self.failure(Failed::Fires(items.to_vec()), error));
     }
 
     /// Reports fires that came while this process did not run. The last of them is decided on its own.
     pub(super) fn report_missed(&self, from: i64, until: i64) {
         let Some(span) = self.span(from, until) else { return };
-        let error = format!("those {span}, are not begun here: the process was stopped, or the clock stepped");
+        let error =
+            format!("this instance does not begin the fires {span}: its process was stopped, or the clock stepped");
         self.report(self.failure(Failed::Fires(Vec::new()), error));
     }
 
@@ -106,7 +109,7 @@ impl Driver {
     fn span(&self, from: i64, before: i64) -> Option<String> {
         let configuration = self.engine.configuration()?;
         let time = |at: i64| self.local_time(at, configuration).to_rfc3339();
-        Some(format!("from {} on, before that of {}", time(from), time(before)))
+        Some(format!("from {} on that come before the fire of {}", time(from), time(before)))
     }
 
     pub(super) fn report_item(&self, item: ShardingItem, run: Arc<RunInfo>, error: String) {

@@ -70,11 +70,11 @@ impl OnceJobListener for Logging {
         self.order
     }
 
-    async fn do_before_job_executed_at_last_started(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_started(&self, context: &ListenerContext) -> JobResult {
         self.called("before", context)
     }
 
-    async fn do_after_job_executed_at_last_completed(&self, context: &ListenerContext) -> JobResult {
+    async fn at_last_completed(&self, context: &ListenerContext) -> JobResult {
         self.called("after", context)
     }
 }

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use elasticjob::engine::Bug;
+use elasticjob::testing::Bug;
 use elasticjob::testing::invariants::Fates;
 use elasticjob::testing::sim::{FaultCounts, Keep, Violation, play};
 use elasticjob_test_usage::arguments;

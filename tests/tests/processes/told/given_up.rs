@@ -37,7 +37,7 @@ pub async fn told(server: Arc<ZookeeperServer>) {
         let told = two.wait("a failure", LIMIT, async || two.failures(other, job).first().cloned()).await;
         let parts = [
             &format!("the begin of fires of items [{item}] failed"),
-            &format!("that of {fire} is not begun: no instance has begun it"),
+            &format!("the fire of {fire} was not begun: no instance has begun it"),
             &limit,
         ];
         assert!(parts.iter().all(|part| told.contains(*part)), "{parts:?}: {told}");
