@@ -186,6 +186,27 @@ async fn a_fire_that_should_have_been_is_a_gap_with_what_was_decided_about_it() 
 }
 
 #[tokio::test]
+async fn a_fire_of_which_items_did_not_run_ran_in_part() {
+    let next = chrono::DateTime::parse_from_rfc3339("2041-01-01T00:00:00Z").expect("a time").timestamp_millis();
+    let ahead = next + 2 * MINUTE - crate::service::now();
+    let shown = shown("partial", ahead, [of(settle(0, next, next + 5, next + 9))]).await;
+    let total = shown.snapshot.usable().expect("it is usable").sharding_total_count() as usize;
+    assert!(total > 1, "{total}");
+    let page = shown.list(&FireQuery::default()).await;
+    let not_run = Tally { done: 1, not_run: total - 1, ..Tally::default() };
+    assert_eq!((page.fires[0].outcome(), page.fires[0].tally()), (FireOutcome::Partial, not_run));
+    assert_eq!(shown.one(FireId::Scheduled(next)).await.fire.outcome(), FireOutcome::Partial);
+    let days = days(&shown.here, &shown.snapshot, &shown.clock, 1).await.expect("they can be read");
+    assert_eq!((days[0].runs.runs, days[0].not_run), (1, total as u64 - 1));
+
+    let known = Total::new(3, next, next + 2 * MINUTE);
+    assert_eq!(known.not_run(FireId::Scheduled(next), 1), 2);
+    assert_eq!(known.not_run(FireId::Scheduled(next - 1), 1), 0, "the configuration was another one");
+    assert_eq!(known.not_run(FireId::Scheduled(next + MINUTE + 1), 1), 0, "others may still begin");
+    assert_eq!(known.not_run(FireId::began_at(next), 1), 0, "a trigger may be for one server");
+}
+
+#[tokio::test]
 async fn each_day_is_counted_by_the_clock_of_the_zone() {
     let today = minute() - minute().rem_euclid(24 * 60 * MINUTE);
     let day = |back: i64, item: u32| settle(item, today, today - back * 24 * 60 * MINUTE, today);
