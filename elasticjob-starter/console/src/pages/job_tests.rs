@@ -119,6 +119,11 @@ async fn a_configuration_is_previewed_and_saved_and_no_edit_of_another_is_lost()
         "{}",
         preview.body
     );
+    let mut more: Vec<(&str, &str)> = form("0", "0 0 3 * * ?", "preview");
+    more.retain(|(name, _)| *name != "sharding-total-count");
+    more.push(("sharding-total-count", "4"));
+    let more = send(&console, &cookie, path, &more).await;
+    assert!(more.body.contains("The next sharding gives items"), "they are new: {}", more.body);
     let unseen = send(&console, &cookie, path, &form("0", "0 0 3 * * ?", "save")).await;
     assert_eq!(unseen.status, StatusCode::CONFLICT, "it was not previewed: {}", unseen.body);
     let digest = preview.body.split("name=\"previewed\" value=\"").nth(1).and_then(|rest| rest.split('"').next());

@@ -139,6 +139,16 @@ async fn pages_have_each_fire_once_and_whole_also_where_a_late_run_began_long_af
     assert_eq!(refused.expect_err("it is no cursor").code(), "bad-request");
 }
 
+#[test]
+fn the_address_of_the_next_page_keeps_how_many_are_on_one() {
+    let query = FireQuery { limit: Some(7), ..FireQuery::default() };
+    assert_eq!(query.after("x"), "cursor=x&limit=7");
+    let query = crate::service::jobs::JobQuery { limit: Some(7), ..Default::default() };
+    assert_eq!(query.after("x"), "cursor=x&limit=7");
+    let query = HistoryQuery { limit: Some(7), ..HistoryQuery::default() };
+    assert_eq!(query.with(&[("cursor", "x")]), "limit=7&cursor=x");
+}
+
 #[tokio::test]
 async fn more_records_than_are_read_for_a_page_are_on_the_next_ones() {
     let at = minute() - 600 * MINUTE;
