@@ -83,7 +83,7 @@ pub(crate) async fn run(
     }
     let web = WebConsole::new(options, [registry])?;
     let api = Api { scheduler: scheduler.clone(), access: web.access(), registry: DEFAULT.into(), traces: reader };
-    let served = serve(web.with_cloud(DEFAULT, api.router()), &*center, console).await;
+    let served = serve(web.with_cloud(DEFAULT, api.router()), &[center.clone()], console).await;
     scheduler.shutdown().await;
     center.close().await;
     if let Some(tracing) = environment.tracing() {

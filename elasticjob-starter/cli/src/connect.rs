@@ -54,6 +54,36 @@ pub(crate) async fn connect_shown(
     Ok((connect_to(&settings).await?, settings.shown()))
 }
 
+/// Connects to the other registry centers of the settings, by their names.
+#[cfg(feature = "console")]
+pub(crate) async fn connect_named(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<Vec<Named>, Failure> {
+    let (all, warnings) = RegCenterSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
+    for warning in warnings {
+        let _ = writeln!(console.stderr, "warning: {warning}");
+    }
+    let mut connected = Vec::new();
+    for (name, settings) in all {
+        if settings.server_lists.is_empty() {
+            let why = format!("elasticjob.reg-centers.{name} has no server-lists: set them, or remove it");
+            return Err(Failure::Usage(why));
+        }
+        connected.push(Named { center: connect_to(&settings).await?, shown: settings.shown(), name });
+    }
+    Ok(connected)
+}
+
+/// A registry center with its name, and its settings as they may be shown.
+#[cfg(feature = "console")]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) center: Arc<dyn RegistryCenter>,
+    pub(crate) shown: Vec<(&'static str, String)>,
+}
+
 /// The ZooKeeper that settings and flags name; `None` where they name none.
 #[cfg(all(feature = "cloud", unix))]
 pub(crate) fn zookeeper(

@@ -3,15 +3,17 @@
 use std::io::{Read, stdin};
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob_console::{Console as WebConsole, ConsoleError, DataFile, PasswordHash, Registry, TokenHash};
 use elasticjob_starter::init_logging;
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
+use tokio::task::JoinSet;
 
 use crate::Console;
 use crate::args::{ConsoleArguments, ConsoleCommand, Registry as Flags};
-use crate::connect::{connect_shown, files};
+use crate::connect::{Named, connect_named, connect_shown, files};
 use crate::failure::Failure;
 use crate::traces;
 
@@ -57,30 +59,43 @@ pub(crate) async fn run(
         options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
     }
     let (center, of_center) = connect_shown(flags, sources, console).await?;
-    let mut registry = Registry::new(DEFAULT, center.clone()).settings(of_center);
-    if let Some((reader, at)) = traces::open_shown(flags, sources, console).await? {
-        registry = registry.traces(reader).traces_at(at);
-    }
-    let recording = traces::recording(flags, sources).await;
-    match &recording {
-        Ok(None) => {}
-        Ok(Some(tracing)) => registry = registry.record(tracing.clone()),
-        Err(why) => {
-            let text = format!("warning: actions are not recorded in the decision log: {why}");
-            let _ = writeln!(console.stderr, "{text}");
+    let mut all = Vec::from([Named { name: DEFAULT.to_owned(), center, shown: of_center }]);
+    all.extend(connect_named(flags, sources, console).await?);
+    let (own, mut named) = (traces::own(flags, sources, console)?, traces::named(flags, sources, console)?);
+    let centers: Vec<Arc<dyn RegistryCenter>> = all.iter().map(|one| one.center.clone()).collect();
+    let (mut registries, mut recordings) = (Vec::new(), Vec::new());
+    for Named { name, center, shown } in all {
+        let mut registry = Registry::new(name.as_str(), center).settings(shown);
+        // Jobs without a tracing of their own trace to the one without a name, whichever registry center has them.
+        if let Some(tracing) = named.remove(&name).or_else(|| own.clone()) {
+            let (reader, at) = traces::reader(&tracing).await?;
+            registry = registry.traces(reader).traces_at(at);
+            match traces::tracing(&tracing).await {
+                Ok(recording) => {
+                    registry = registry.record(recording.clone());
+                    recordings.push(recording);
+                }
+                Err(why) => {
+                    let text = format!("warning: actions are not recorded in the decision log: {why}");
+                    let _ = writeln!(console.stderr, "{text}");
+                }
+            }
         }
+        registries.push(registry);
     }
-    let served = serve(WebConsole::new(options, [registry])?, &*center, console).await;
-    center.close().await;
-    if let Ok(Some(tracing)) = recording {
-        tracing.close(crate::audit::WRITE_LIMIT).await;
+    let served = serve(WebConsole::new(options, registries)?, &centers, console).await;
+    for center in centers {
+        center.close().await;
+    }
+    for recording in recordings {
+        recording.close(crate::audit::WRITE_LIMIT).await;
     }
     served.map(|()| String::new())
 }
 
 pub(crate) async fn serve(
     web: WebConsole,
-    center: &dyn RegistryCenter,
+    centers: &[Arc<dyn RegistryCenter>],
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let first = web.first_password().cloned();
@@ -97,21 +112,22 @@ pub(crate) async fn serve(
         };
         say(until.to_owned());
     }
-    let mut session = center.session();
-    let closed = async move {
+    let mut closed = JoinSet::new();
+    for center in centers {
+        let mut session = center.session();
         // An error means that the sender is gone, so no change will come.
-        let _ = session.wait_for(|state| *state == SessionState::Closed).await;
-    };
+        closed.spawn(async move { drop(session.wait_for(|state| *state == SessionState::Closed).await) });
+    }
     let end = async move {
         tokio::select! {
             () = signal() => {}
-            () = closed => {}
+            _ = closed.join_next() => {}
         }
     };
     listening.serve(end).await;
-    match *center.session().borrow() {
-        SessionState::Closed => Err(Failure::Watch("the registry center closed the session".to_owned())),
-        _ => Ok(()),
+    match centers.iter().any(|center| *center.session().borrow() == SessionState::Closed) {
+        true => Err(Failure::Watch("the registry center closed the session".to_owned())),
+        false => Ok(()),
     }
 }
 

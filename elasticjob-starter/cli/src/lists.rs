@@ -50,6 +50,7 @@ fn failures(job: &JobBrief) -> Option<String> {
         0 => String::new(),
         others => format!(" and {others} more"),
     };
+    let error = if error.is_empty() { "no instance finished it" } else { error };
     Some(format!("the last run failed of item {first}{others}: {error}"))
 }
 

@@ -121,6 +121,9 @@ fn text(past: &PastFire, time: &dyn Fn(i64) -> String) -> String {
              rows were removed\n",
         );
     }
+    if past.is_cut {
+        text.push_str("  - it has more runs or decisions than are read: these are the newest ones\n");
+    }
     text.extend(past.items.iter().map(|(item, happened)| format!("item {item}\n{}", lines(happened))));
     if !past.around.is_empty() {
         text.push_str("around it\n");

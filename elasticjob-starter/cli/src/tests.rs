@@ -168,3 +168,29 @@ async fn a_result_that_a_full_disk_does_not_take_is_a_failure_and_one_that_nobod
         assert_eq!(is_told, expected != 0, "{stderr}");
     }
 }
+
+#[cfg(feature = "console")]
+#[test]
+fn registry_centers_and_tracings_that_have_names_are_read_whatever_else_is_set() {
+    use elasticjob_starter::settings::{RegCenterSettings, TracingSettings};
+
+    let folder = std::env::temp_dir().join(format!("elasticjob-cli-named-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let yaml = "elasticjob:
+  reg-center: {server-lists: 'one:2181', namespace: one, nothing: 1}
+  reg-centers:
+    archive: {server-lists: 'two:2181', namespace: two}
+    books: {server-lists: 'three:2181', namespace: three}
+  tracings:
+    archive: {type: RDB, data-source: {url: 'sqlite:archive.db'}}
+    empty: {type: ''}
+";
+    std::fs::write(folder.join("application.yaml"), yaml).unwrap();
+    let sources = Sources::in_folder(&folder);
+    let (centers, _) = RegCenterSettings::load_named(&sources).unwrap();
+    let (tracings, _) = TracingSettings::load_named(&sources).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let namespaces: Vec<_> = centers.iter().map(|(name, one)| (name.as_str(), one.namespace.as_deref())).collect();
+    assert_eq!(namespaces, [("archive", Some("two")), ("books", Some("three"))]);
+    assert_eq!(tracings.keys().collect::<Vec<_>>(), ["archive"]);
+}

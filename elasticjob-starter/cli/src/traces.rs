@@ -1,5 +1,8 @@
 //! Opens the database that a program traces to, by the settings of that program.
 
+#[cfg(feature = "console")]
+use std::collections::BTreeMap;
+
 use elasticjob::trace::{AnyTraceReader, Cursor, Tracing};
 #[cfg(feature = "tracing-rdb")]
 use elasticjob::trace::{TracingConfiguration, rdb};
@@ -31,14 +34,37 @@ pub(crate) async fn open_shown(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<Option<ReaderAt>, Failure> {
+    match own(flags, sources, console)? {
+        Some(settings) => reader(&settings).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The settings of the tracing without a name; `None` where none is set.
+pub(crate) fn own(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<Option<TracingSettings>, Failure> {
     let (settings, warnings) = TracingSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
     for warning in warnings {
         let _ = writeln!(console.stderr, "warning: {warning}");
     }
-    match settings {
-        Some(settings) => reader(&settings).await.map(Some),
-        None => Ok(None),
+    Ok(settings)
+}
+
+/// The tracings with names; those that are set for no registry center of that name are not looked at.
+#[cfg(feature = "console")]
+pub(crate) fn named(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<BTreeMap<String, TracingSettings>, Failure> {
+    let (settings, warnings) = TracingSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
+    for warning in warnings {
+        let _ = writeln!(console.stderr, "warning: {warning}");
     }
+    Ok(settings)
 }
 
 /// Says how the next page of records is had, where one follows.
@@ -52,7 +78,7 @@ pub(crate) fn note_older(next: Option<&Cursor>, records: &str, console: &mut Con
 pub(crate) type ReaderAt = (AnyTraceReader, String);
 
 #[cfg(feature = "tracing-rdb")]
-async fn reader(settings: &TracingSettings) -> Result<ReaderAt, Failure> {
+pub(crate) async fn reader(settings: &TracingSettings) -> Result<ReaderAt, Failure> {
     let source = settings.source().map_err(|error| Failure::Settings(vec![error]))?;
     let reader = rdb::RdbTraceReader::connect(&source, settings.time_zone).await?;
     let at = reader.at().to_owned();
@@ -60,7 +86,7 @@ async fn reader(settings: &TracingSettings) -> Result<ReaderAt, Failure> {
 }
 
 #[cfg(not(feature = "tracing-rdb"))]
-async fn reader(_: &TracingSettings) -> Result<ReaderAt, Failure> {
+pub(crate) async fn reader(_: &TracingSettings) -> Result<ReaderAt, Failure> {
     Err(Failure::Usage(
         "reading traces is not built in: build elasticjob-cli with the feature tracing-sqlite, tracing-postgres or \
          tracing-mysql"
@@ -105,7 +131,7 @@ async fn storage(settings: &TracingSettings) -> Result<rdb::RdbTracingStorage, S
 }
 
 #[cfg(feature = "tracing-rdb")]
-async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
+pub(crate) async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
     let storage = storage(settings).await?;
     if !storage.keeps_decisions() {
         return Err(format!("{} has no table JOB_DECISION_LOG that this account may write to", storage.at()));
@@ -114,6 +140,6 @@ async fn tracing(settings: &TracingSettings) -> Result<Tracing, String> {
 }
 
 #[cfg(not(feature = "tracing-rdb"))]
-async fn tracing(_: &TracingSettings) -> Result<Tracing, String> {
+pub(crate) async fn tracing(_: &TracingSettings) -> Result<Tracing, String> {
     Err("elasticjob-cli was built without a driver for databases".to_owned())
 }

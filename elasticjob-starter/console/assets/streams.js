@@ -4,13 +4,21 @@
 document.addEventListener('htmx:sse:after:connection', event => {
     const connection = event.detail.connection;
     document.getElementById('logged-out').hidden = true;
+    document.getElementById('not-followed').hidden = true;
     // The extension reads the stream only after this event.
     setTimeout(() => {
         if (document.hidden) connection.visibilityHandler?.();
     });
 });
 
-// The session has ended: what the page shows gets old. It is not left, as something may be typed in it.
-document.addEventListener('htmx:sse:error', event => {
-    if (event.detail.status === 401) document.getElementById('logged-out').hidden = false;
+// The session has ended: what the page shows gets old. It is not left, as something may be typed in it. Or so many streams
+// are open, of this reader or in all, that the page gets none.
+const refused = status => {
+    if (status === 401) document.getElementById('logged-out').hidden = false;
+    if (status === 429 || status === 503) document.getElementById('not-followed').hidden = false;
+};
+// A stream that was open is opened again by the extension; the first one of a page is an answer like others.
+document.addEventListener('htmx:sse:error', event => refused(event.detail.status));
+document.addEventListener('htmx:response:error', event => {
+    if (event.target.id === 'live') refused(event.detail.ctx.response.status);
 });

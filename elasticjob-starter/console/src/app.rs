@@ -21,7 +21,7 @@ use crate::options::ConsoleOptions;
 use crate::registries::Registry;
 use crate::requests::Requests;
 use crate::routes;
-use crate::service::alarms::{Acknowledgements, Usual};
+use crate::service::alarms::{self, Acknowledgements, Usual};
 use crate::service::versions::{self, Versions};
 use crate::streams::Streams;
 use crate::text::Texts;
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     pub(crate) versions: Arc<Versions>,
     pub(crate) answers: Answers,
     pub(crate) requests: Requests,
-    pub(crate) acknowledgements: Acknowledgements,
+    pub(crate) acknowledgements: Arc<Acknowledgements>,
     /// How long runs of jobs usually take.
     pub(crate) usual: Usual,
     pub(crate) texts: Texts,
@@ -73,11 +73,12 @@ impl Drop for Shared {
 }
 
 impl App {
-    /// A data file has what happened also while no user looked.
-    fn follow_configurations(&self) {
+    /// What happens also while no user looks: alarms end, and a data file has each version of a configuration.
+    fn follow_registries(&self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        if self.options.data.is_some() {
-            for registry in self.registries.values() {
+        for registry in self.registries.values() {
+            runtime.spawn(alarms::follow(registry.clone(), self.acknowledgements.clone(), self.ending.clone()));
+            if self.options.data.is_some() {
                 runtime.spawn(versions::follow(registry.clone(), self.versions.clone(), self.ending.clone()));
             }
         }
@@ -194,7 +195,7 @@ impl Console {
             throttle: Throttle::default(),
             untrusted_proxies: UntrustedProxies::default(),
             versions: Arc::new(Versions::new(data.clone())),
-            acknowledgements: Acknowledgements::new(data.clone()),
+            acknowledgements: Arc::new(Acknowledgements::new(data.clone())),
             access: AccessLog::new(data),
             answers: Answers::default(),
             requests: Requests::default(),
@@ -202,7 +203,7 @@ impl Console {
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             ending: CancellationToken::new(),
         }));
-        app.follow_configurations();
+        app.follow_registries();
         Ok(Self { app, first_password, more: Router::new(), cloud: None })
     }
 

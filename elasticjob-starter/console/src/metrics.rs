@@ -120,7 +120,7 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         ("last_fire", "The scheduled time of the fire that was begun last.", |job| {
             job.last.as_ref().map(|last| last.at)
         }),
-        ("last_success", "The end of the last run of an item that succeeded.", |job| job.last_success),
+        ("last_success", "The earliest of the ends of the last successful run of each item.", |job| job.last_success),
         ("configuration_changed", "When the configuration was written last.", |job| job.configured),
         ("oldest_run_start", "The begin of the oldest run that goes on.", |job| job.running_since),
         ("overdue_since", "The earliest fire that should have begun and has not.", |job| {
@@ -147,7 +147,7 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         ("overdue_items", "Items with a fire that should have begun and has not.", |job| {
             job.overdue.map_or(0, |overdue| overdue.items)
         }),
-        ("failed_items", "Items whose last run failed.", |job| job.failed.len()),
+        ("failed_items", "Items whose last run failed, or was not finished.", |job| job.failed.len()),
         ("instances", "Instances that are online.", |job| job.instances),
         ("leader", "Whether an instance leads.", |job| usize::from(job.has_leader)),
         ("servers", "Servers that the job knows.", |job| job.servers),

@@ -196,7 +196,9 @@ fn unknown(name: &str, known: &Known<'_>) -> Option<String> {
     let prefixes: Option<&[&str]> = match known.scope.wanted {
         Wanted::All => None,
         Wanted::RegistryCenter => Some(&["ELASTICJOB_REG_CENT", "ELASTICJOB_REGCENT"]),
+        Wanted::RegistryCenters => Some(&["ELASTICJOB_REG_CENTERS", "ELASTICJOB_REGCENTERS"]),
         Wanted::Tracing => Some(&["ELASTICJOB_TRAC"]),
+        Wanted::Tracings => Some(&["ELASTICJOB_TRACINGS"]),
         Wanted::Console => Some(&["ELASTICJOB_CONSOLE"]),
     };
     if let Some(prefixes) = prefixes {

@@ -74,6 +74,19 @@ impl RegCenterSettings {
             .finish(&read, |reader, load| (reg_center::read(reader, &Key::of(["reg-center"])), load.warnings.clone()));
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
     }
+
+    /// The same for the other registry centers, by their names.
+    ///
+    /// # Errors
+    /// All problems of `elasticjob.reg-centers` and of the settings that decide which files are read.
+    pub fn load_named(sources: &Sources) -> Result<(BTreeMap<String, Self>, Vec<String>), Vec<SettingError>> {
+        let mut load = Load::new(sources, KnownNames::default(), Wanted::RegistryCenters);
+        let documents = load.documents();
+        let read = load.put_together(documents);
+        let Read { settings, errors, .. } =
+            load.finish(&read, |reader, load| (named(reader, "reg-centers", reg_center::read), load.warnings.clone()));
+        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    }
 }
 
 impl TracingSettings {
@@ -89,6 +102,21 @@ impl TracingSettings {
         let Read { settings, errors, .. } =
             load.finish(&read, |reader, load| (tracing::read(reader, &Key::of(["tracing"])), load.warnings.clone()));
         if errors.is_empty() { Ok(settings) } else { Err(errors) }
+    }
+
+    /// The same for the other tracings, by their names; those without a type are left out.
+    ///
+    /// # Errors
+    /// All problems of `elasticjob.tracings` and of the settings that decide which files are read.
+    pub fn load_named(sources: &Sources) -> Result<(BTreeMap<String, Self>, Vec<String>), Vec<SettingError>> {
+        let mut load = Load::new(sources, KnownNames::default(), Wanted::Tracings);
+        let documents = load.documents();
+        let read = load.put_together(documents);
+        let Read { settings, errors, .. } =
+            load.finish(&read, |reader, load| (named(reader, "tracings", tracing::read), load.warnings.clone()));
+        let (all, warnings) = settings;
+        let typed = all.into_iter().filter_map(|(name, one)| Some((name, one?))).collect();
+        if errors.is_empty() { Ok((typed, warnings)) } else { Err(errors) }
     }
 }
 

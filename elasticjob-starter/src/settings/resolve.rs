@@ -19,8 +19,12 @@ pub(super) enum Wanted {
     /// Only the settings of the registry center and those that decide which files are read. All other settings are
     /// ignored.
     RegistryCenter,
+    /// The same for the other registry centers, which have names.
+    RegistryCenters,
     /// The same for the tracing.
     Tracing,
+    /// The same for the other tracings, which have names.
+    Tracings,
     /// The same for the console.
     Console,
 }
@@ -31,7 +35,9 @@ impl Wanted {
         match (self, name) {
             (Self::All, _) | (_, "profiles" | "config") => true,
             (Self::RegistryCenter, name) => name == "reg-center",
+            (Self::RegistryCenters, name) => name == "reg-centers",
             (Self::Tracing, name) => name == "tracing",
+            (Self::Tracings, name) => name == "tracings",
             (Self::Console, name) => {
                 matches!(name, "console" | "console-oidc" | "console-groups" | "console-users" | "console-tokens")
             }

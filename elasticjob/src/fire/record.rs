@@ -30,6 +30,10 @@ pub struct FireRecord {
     /// begun again; the fires before it are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ahead: Option<i64>,
+    /// The end of the last run that succeeded, in milliseconds since 1970. `None` where `last` says it, where no run
+    /// succeeded, and where an earlier release wrote the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) succeeded: Option<i64>,
     /// The run that was begun last. Also `None` where a later release wrote about it what this one does not know; the
     /// decided fires stay decided then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,6 +51,7 @@ struct ReadRecord {
     triggered: Option<Zxid>,
     missed: Option<i64>,
     ahead: Option<i64>,
+    succeeded: Option<i64>,
     #[serde(flatten)]
     rest: Later,
 }
@@ -55,12 +60,12 @@ const LAST: &str = "last";
 
 impl From<ReadRecord> for FireRecord {
     fn from(read: ReadRecord) -> Self {
-        let ReadRecord { through, triggered, missed, ahead, rest: mut later } = read;
+        let ReadRecord { through, triggered, missed, ahead, succeeded, rest: mut later } = read;
         let last: Option<Begun> = later.get(LAST).and_then(|last| Begun::deserialize(last).ok());
         if last.is_some() {
             later.remove(LAST);
         }
-        Self { through, triggered, missed, ahead, last, later }
+        Self { through, triggered, missed, ahead, succeeded, last, later }
     }
 }
 
@@ -125,7 +130,15 @@ const LONGEST: usize = 16 * 1024;
 impl FireRecord {
     /// The record of an item that was never begun.
     pub fn empty() -> Self {
-        Self { through: None, triggered: None, missed: None, ahead: None, last: None, later: Later::new() }
+        Self {
+            through: None,
+            triggered: None,
+            missed: None,
+            ahead: None,
+            succeeded: None,
+            last: None,
+            later: Later::new(),
+        }
     }
 
     /// Reads a record. Blank data stand for an item that was never begun. So do data that cannot be read or are longer
@@ -168,7 +181,7 @@ impl FireRecord {
         let ahead = self.ahead.filter(|ahead| Some(*ahead) > through);
         let mut later = self.later.clone();
         later.remove(LAST);
-        Self { through, triggered, missed, ahead, last: Some(last), later }
+        Self { through, triggered, missed, ahead, succeeded: self.last_success(), last: Some(last), later }
     }
 
     /// The record after an operator asked for the end of the run that goes on. `None` where none goes on, or where that
@@ -197,7 +210,15 @@ impl FireRecord {
         let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
         let last = self.last.clone();
         let last = last.map(|begun| Begun { state, ended: Some(now), took: Some(took), error, ..begun });
-        Self { last, ..self.clone() }
+        let succeeded = self.succeeded.filter(|_| state != FireState::Succeeded);
+        Self { last, succeeded, ..self.clone() }
+    }
+
+    /// The end of the last run that succeeded, in milliseconds since 1970. An earlier release keeps what it does not know
+    /// when it writes, so the later one counts.
+    pub(crate) fn last_success(&self) -> Option<i64> {
+        let last = self.last.as_ref().filter(|last| last.state == FireState::Succeeded);
+        last.and_then(|last| last.ended).max(self.succeeded)
     }
 
     /// The record after the end of a run into which the scheduled fire at `skipped` fell, which is not made up for.
@@ -339,6 +360,26 @@ mod tests {
         assert_eq!(FireRecord::parse(&ended.to_bytes()), ended);
         assert!(ended.is_attempt(&Attempt::new(SessionId(0x2a), 7, 3)));
         assert_eq!(ended.last_fire(), Some(Fire::Scheduled(1_000)));
+    }
+
+    #[test]
+    fn the_last_success_outlives_the_runs_after_it() {
+        let (id, attempt) = (InstanceId::of_process("10.0.0.1", 7), Attempt::new(SessionId(0x2a), 7, 3));
+        let begin = |record: &FireRecord, at| {
+            let (id, attempt) = (id.clone(), attempt.clone());
+            record.begin(at, Fire::Scheduled(at), ExecutionSource::NormalTrigger, id, attempt)
+        };
+        let end = |record: &FireRecord, at, state| record.end(at, &ItemEnd { state, took: 3, error: None });
+        let first = end(&begin(&FireRecord::empty(), 10), 15, FireState::Failed);
+        assert_eq!(first.last_success(), None);
+        let succeeded = end(&begin(&first, 20), 25, FireState::Succeeded);
+        assert_eq!((succeeded.last_success(), succeeded.succeeded), (Some(25), None), "the last run says it");
+        let running = begin(&succeeded, 30);
+        assert!(String::from_utf8(running.to_bytes()).unwrap().starts_with(r#"{"through":30,"succeeded":25,"last""#));
+        let failed = end(&begin(&end(&running, 35, FireState::Failed), 40), 45, FireState::Cancelled);
+        let read = FireRecord::parse(&failed.to_bytes());
+        assert_eq!((read.last_success(), &read), (Some(25), &failed));
+        assert_eq!(end(&begin(&failed, 50), 55, FireState::Succeeded).last_success(), Some(55));
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub(super) struct Action {
     pub(super) name: &'static str,
     /// The job that is meant, where the action is about one job.
     pub(super) job: Option<JobName>,
+    /// The server that is meant in all its jobs, where the action is about one.
+    pub(super) server: Option<String>,
     /// The states of each part before and after it.
     pub(super) states: Option<[ServerStatus; 2]>,
     /// The scheduled time of the fire that is meant, in milliseconds since 1970.
@@ -66,11 +68,11 @@ pub(super) struct Action {
 
 impl Action {
     pub(super) fn on(name: &'static str, target: &Target) -> Self {
-        let job = match target {
-            Target::Job(job) | Target::ServerOfJob(job, _) => Some(job.clone()),
-            Target::Server(_) => None,
+        let (job, server) = match target {
+            Target::Job(job) | Target::ServerOfJob(job, _) => (Some(job.clone()), None),
+            Target::Server(server) => (None, Some(server.clone())),
         };
-        Self { name, job, states: None, fire: None }
+        Self { name, job, server, states: None, fire: None }
     }
 
     /// An action that enables or disables: a part that it changes had the other status before.
@@ -154,7 +156,7 @@ impl Operations {
     }
 
     /// Records an action: for each job what was changed, and how it ended.
-    pub(super) fn record<T: Part, U>(&self, action: &Action, changed: &[T], ended: Result<&U, &OperationError>) {
+    pub(super) async fn record<T: Part, U>(&self, action: &Action, changed: &[T], ended: Result<&U, &OperationError>) {
         if self.audit.is_none() {
             return;
         }
@@ -181,7 +183,16 @@ impl Operations {
                 self.post(action.name, job, Vec::new(), "unchanged", Map::new());
             }
             (Err(error), Some(job)) => self.record_failure(action.name, job, error),
-            _ => {}
+            (Err(error), None) => {
+                // The log is by job: the other jobs of the server have what was not done. A server that no job knows has none.
+                let Some(server) = &action.server else { return };
+                for of in self.jobs_of_server(server).await.unwrap_or_default() {
+                    if !jobs.contains_key(&of.job) {
+                        self.record_failure(action.name, &of.job, error);
+                    }
+                }
+            }
+            (Ok(_), _) => {}
         }
     }
 

@@ -47,7 +47,7 @@ impl Operations {
     {
         let mut changed = Vec::new();
         let ended = self.change(plan, &mut changed).await;
-        self.record(&action, &changed, ended.as_ref());
+        self.record(&action, &changed, ended.as_ref()).await;
         ended.map(|unchanged| Outcome { changed, unchanged })
     }
 

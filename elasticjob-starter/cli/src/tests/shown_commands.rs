@@ -90,7 +90,9 @@ fn every_command_that_a_page_of_the_console_offers_is_one_of_the_command_line() 
     for (command, name) in commands.iter().flat_map(|command| NAMES.map(|name| (command, name))) {
         let value = |of: &str| match of {
             "item" => Some("0".to_owned()),
-            "fire" => Some("2026-11-21T03:00:00Z".to_owned()),
+            "fire" | "at" => Some("2026-11-21T03:00:00Z".to_owned()),
+            "cron" => Some("0 0 3 * * ?".to_owned()),
+            "zone" => Some("Asia/Shanghai".to_owned()),
             _ => Some(name.to_owned()),
         };
         is_right_with(&shell_command(command, value), command.contains("{job}").then_some(name));

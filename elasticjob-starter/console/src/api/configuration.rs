@@ -113,6 +113,7 @@ async fn updated(
     is_of_version(headers, &stored)?;
     let settings = changed(&stored, change, is_patch)?;
     let checked = operations.check_configuration(&stored, &settings);
+    let snapshot = of.here.views().snapshot(&of.job).await?;
     if !how.dry_run {
         // It records what it does, and what it refuses.
         operations.update_configuration(&stored, &settings).await?;
@@ -123,7 +124,7 @@ async fn updated(
     }
     let is_written = !how.dry_run && after != stored.configuration;
     let version = stored.version() + i32::from(is_written);
-    Ok((version, ChangeView::of(&stored.configuration, &after, difference)))
+    Ok((version, ChangeView::of(&snapshot, &stored.configuration, &after, difference)))
 }
 
 /// A change of a configuration.

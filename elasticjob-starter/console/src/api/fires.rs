@@ -44,7 +44,7 @@ pub(crate) struct FireView {
     ended_at: Option<Time>,
     duration_ms: Option<u64>,
     lateness_ms: Option<i64>,
-    /// SUCCEEDED, RECOVERED (at a further run), FAILED, RUNNING or NO_END; `null` for a fire without runs.
+    /// SUCCEEDED, RECOVERED (at a further run), PARTIAL (others did not run), FAILED, RUNNING or NO_END; `null` for a fire without runs.
     outcome: Option<&'static str>,
     /// How many items stand how, by the last run of each.
     items: ItemCounts,
@@ -65,6 +65,9 @@ pub(crate) struct ItemCounts {
     failed: usize,
     running: usize,
     no_end: usize,
+    /// Items without a run, where it is known how many the fire has: its schedule had it since the configuration was
+    /// written last.
+    not_run: usize,
 }
 
 /// Fires that followed each other and have no run.
@@ -116,7 +119,13 @@ impl From<&Fire> for FireView {
             duration_ms: fire.took(),
             lateness_ms: fire.lateness(),
             outcome: (!fire.runs.is_empty()).then(|| fire.outcome().as_str()),
-            items: ItemCounts { done: tally.done, failed: tally.failed, running: tally.running, no_end: tally.no_end },
+            items: ItemCounts {
+                done: tally.done,
+                failed: tally.failed,
+                running: tally.running,
+                no_end: tally.no_end,
+                not_run: tally.not_run,
+            },
             manual: fire.is_by_hand() && !fire.runs.is_empty(),
             misfire: fire.is_misfire(),
             failover: fire.is_failed_over(),

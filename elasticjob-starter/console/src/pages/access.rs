@@ -1,10 +1,10 @@
 //! The page of accepted and refused access.
 
 use askama::Template;
-use axum::extract::Query;
 use axum::response::Response;
 use i18n_embed_fl::fl;
 
+use super::query::Query;
 use super::time::Clock;
 use super::{Layout, error, page};
 use crate::access::{Change, Entry, Event};

@@ -4,7 +4,7 @@ mod merge;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::ident::JobName;
@@ -14,18 +14,20 @@ use elasticjob_syntax::job_settings::JOB_SETTINGS;
 use i18n_embed_fl::fl;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use self::merge::{Changed, Values, merge};
 use super::configuration::rows;
 use super::form::{self, Fields};
 use super::job::{Head, failed, named, path_of};
+use super::query::Query;
 use super::said::Said;
 use super::{Layout, error, page, with_status};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::{ChangeView, changed, put_back};
 use crate::service::versions::{self, Version, flat};
-use crate::text::t;
+use crate::text::{Text, t};
 
 /// Settings that the form does not have: the node of the configuration has no place for them, or, for `disabled`, it
 /// only says how servers start.
@@ -50,6 +52,9 @@ pub(super) const PROPS: &str = "props";
 /// The field that says what the reader began with.
 const BASE: &str = "base";
 
+/// The field with the digest of what the reader saw the preview of.
+const PREVIEWED: &str = "previewed";
+
 /// Before the name of a property.
 const PROPERTY: &str = "props.";
 
@@ -69,6 +74,8 @@ struct EditPage {
     /// What the change would do.
     preview: Option<ChangeView>,
     problems: Vec<String>,
+    /// Whether the next start of a program undoes what is saved.
+    is_overwritten: bool,
     /// The version whose settings the form has, and those that stay as they are stored.
     from_version: Option<(i32, String)>,
 }
@@ -101,6 +108,7 @@ impl EditPage {
             meanwhile: Vec::new(),
             preview: None,
             problems: Vec::new(),
+            is_overwritten: stored.configuration.overwrite(),
             from_version: None,
         }
     }
@@ -152,11 +160,68 @@ impl EditPage {
         }
     }
 
+    /// What tells whether the values are those of the preview.
+    fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        // A browser sends the lines of a text with CR LF.
+        let props = self.props.lines().collect::<Vec<_>>().join("\n");
+        let values = self.fields.iter().flat_map(|field| [field.name, field.value.as_str()]);
+        for part in values.chain([props.as_str()]) {
+            hash.update(part.as_bytes());
+            hash.update([0]);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// What to know of the change beyond its differences.
+    fn notes(&self, preview: &ChangeView) -> Vec<String> {
+        let loader = self.layout.text.loader();
+        let mut notes = Vec::new();
+        let mut add = |note: String| notes.push(note);
+        for value in &preview.foreign_to_java {
+            add(fl!(loader, "configuration-foreign", value = value.as_str()));
+        }
+        for value in &preview.own_types {
+            add(fl!(loader, "configuration-own-type", value = value.as_str()));
+        }
+        for value in &preview.bound_to_programs {
+            add(fl!(loader, "configuration-bound", value = value.as_str()));
+        }
+        if !preview.items_without_parameter.is_empty() {
+            add(fl!(loader, "configuration-without-parameter", items = preview.without_parameter()));
+        }
+        match &preview.moved {
+            None => add(fl!(loader, "configuration-moves-unknown")),
+            Some(moves) => {
+                for one in moves {
+                    let (items, to) = (one.items.as_str(), one.to.as_str());
+                    add(match &one.from {
+                        Some(from) => fl!(loader, "configuration-moves", items = items, from = from.as_str(), to = to),
+                        None => fl!(loader, "configuration-new-items", items = items, to = to),
+                    });
+                }
+            }
+        }
+        notes
+    }
+
+    /// A difference in the language of the reader. Settings and values are as they are stored.
+    fn difference(&self, change: &str) -> String {
+        let loader = self.layout.text.loader();
+        let of_property = |what: &str| change.strip_suffix(what).filter(|name| name.starts_with(PROPERTY));
+        match (of_property(": changed"), of_property(": added"), of_property(": removed")) {
+            (Some(name), ..) => fl!(loader, "configuration-property-changed", name = name),
+            (_, Some(name), _) => fl!(loader, "configuration-property-added", name = name),
+            (.., Some(name)) => fl!(loader, "configuration-property-removed", name = name),
+            _ => change.to_owned(),
+        }
+    }
+
     /// The form as a change: all its settings, `null` for those that are empty.
     fn change(&self, had: &StoredConfiguration) -> Result<Map<String, Value>, Vec<String>> {
         let (mut change, mut wrong) = (Map::new(), Vec::new());
         for field in &self.fields {
-            match field.json() {
+            match field.json(&self.layout.text) {
                 Ok(value) => drop(change.insert(field.name.to_owned(), value)),
                 Err(problem) => wrong.push(problem),
             }
@@ -165,7 +230,7 @@ impl EditPage {
         for line in self.props.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match line.split_once('=') {
                 Some((key, value)) => drop(props.insert(key.trim().to_owned(), value.trim().into())),
-                None => wrong.push(format!("props: '{line}' is not of the form KEY=VALUE")),
+                None => wrong.push(fl!(self.layout.text.loader(), "configuration-not-a-property", line = line)),
             }
         }
         change.insert(PROPS.to_owned(), Value::Object(props));
@@ -196,16 +261,14 @@ fn lines(values: &Values) -> String {
 }
 
 impl Field {
-    fn json(&self) -> Result<Value, String> {
+    fn json(&self, texts: &Text) -> Result<Value, String> {
         let (name, text) = (self.name, self.value.as_str());
+        let not_a_number = || fl!(texts.loader(), "configuration-not-a-number", name = name, value = text);
+        let not_a_flag = || fl!(texts.loader(), "configuration-not-a-flag", name = name, value = text);
         Ok(match self.kind {
             _ if text.is_empty() => Value::Null,
-            OptionKind::Number | OptionKind::Count => {
-                text.parse::<i64>().map_err(|_| format!("{name}: '{text}' is not a whole number"))?.into()
-            }
-            OptionKind::Flag => {
-                text.parse::<bool>().map_err(|_| format!("{name}: '{text}' is not true or false"))?.into()
-            }
+            OptionKind::Number | OptionKind::Count => text.parse::<i64>().map_err(|_| not_a_number())?.into(),
+            OptionKind::Flag => text.parse::<bool>().map_err(|_| not_a_flag())?.into(),
             OptionKind::Names => text.split(',').map(|name| Value::from(name.trim())).collect(),
             OptionKind::Text | OptionKind::Name | OptionKind::Path | OptionKind::Props => text.into(),
         })
@@ -262,18 +325,23 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
         return with_status(StatusCode::PRECONDITION_FAILED, &form);
     }
     let mut form = form.with(&given);
-    let saves = form::one(&given, "action") == "save";
-    match perform(&operations, &stored, &form, saves).await {
+    let asks = form::one(&given, "action") == "save";
+    let saves = asks && form::one(&given, PREVIEWED) == form.digest();
+    match perform(&here, &operations, &stored, &form, saves).await {
         Ok(view) if saves => {
             if !view.changes.is_empty() {
                 versions::note_change(&here, &job, &stored, &form.reason).await;
             }
-            let changes = view.changes.join("; ");
+            let changes = view.changes.iter().map(|change| form.difference(change)).collect::<Vec<_>>().join("; ");
             let text = if changes.is_empty() { fl!(here.text.loader(), "done-nothing") } else { changes };
             Said::done(text).at(&here.app, &format!("{}/configuration", path_of(&here, &job)))
         }
         Ok(view) => {
             form.preview = Some(view);
+            if asks {
+                form.problems.push(fl!(here.text.loader(), "configuration-not-previewed"));
+                return with_status(StatusCode::CONFLICT, &form);
+            }
             page(&form)
         }
         Err(Wrong::Values(problems)) => {
@@ -294,6 +362,7 @@ enum Wrong {
 }
 
 async fn perform(
+    here: &Here,
     operations: &Operations,
     stored: &StoredConfiguration,
     form: &EditPage,
@@ -306,8 +375,9 @@ async fn perform(
         other => Wrong::Operation(other),
     };
     let (after, difference) = operations.check_configuration(stored, &settings).map_err(told)?;
+    let snapshot = here.views().snapshot(stored.configuration.job_name()).await.map_err(Wrong::Operation)?;
     if saves {
         operations.update_configuration(stored, &settings).await.map_err(told)?;
     }
-    Ok(ChangeView::of(&stored.configuration, &after, difference))
+    Ok(ChangeView::of(&snapshot, &stored.configuration, &after, difference))
 }

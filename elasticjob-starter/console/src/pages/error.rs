@@ -10,7 +10,7 @@ use crate::api::Problem;
 use crate::app::App;
 use crate::cloud::Refusal;
 use crate::here::{Here, Who};
-use crate::text::{Language, t};
+use crate::text::{Language, Text, t};
 use crate::theme::Theme;
 
 #[derive(Template)]
@@ -19,6 +19,15 @@ struct ErrorPage {
     layout: Layout,
     title: String,
     detail: String,
+    /// What the problem means and what helps, in another language than that of the detail.
+    meaning: Vec<String>,
+}
+
+/// The details of problems are English, as the API answers them.
+fn meaning(text: &Text, problem: &Problem) -> Vec<String> {
+    let meaning = format!("problem-{}", problem.code());
+    let texts = || [text.loader().get(&meaning), text.loader().get(&format!("{meaning}-remedy"))].into();
+    if text.language() == Language::English { Vec::new() } else { texts() }
 }
 
 fn layout(app: &App, identity: &Identity, headers: &HeaderMap) -> Layout {
@@ -27,14 +36,21 @@ fn layout(app: &App, identity: &Identity, headers: &HeaderMap) -> Layout {
 }
 
 pub(crate) fn no_such_page(app: &App, identity: &Identity, headers: &HeaderMap) -> Response {
-    let mut page = ErrorPage { layout: layout(app, identity, headers), title: String::new(), detail: String::new() };
+    let mut page = ErrorPage {
+        layout: layout(app, identity, headers),
+        title: String::new(),
+        detail: String::new(),
+        meaning: Vec::new(),
+    };
     (page.title, page.detail) = (t!(page, "error-no-page"), t!(page, "error-no-page-detail"));
     with_status(StatusCode::NOT_FOUND, &page)
 }
 
 pub(crate) fn forbidden(app: &App, identity: &Identity, headers: &HeaderMap, needs: Permission) -> Response {
-    let detail = Problem::forbidden(needs, app.options.read_only).detail().to_owned();
-    let mut page = ErrorPage { layout: layout(app, identity, headers), title: String::new(), detail };
+    let problem = Problem::forbidden(needs, app.options.read_only);
+    let layout = layout(app, identity, headers);
+    let meaning = meaning(&layout.text, &problem);
+    let mut page = ErrorPage { layout, title: String::new(), detail: problem.detail().to_owned(), meaning };
     page.title = t!(page, "error-forbidden");
     with_status(StatusCode::FORBIDDEN, &page)
 }
@@ -42,21 +58,28 @@ pub(crate) fn forbidden(app: &App, identity: &Identity, headers: &HeaderMap, nee
 /// The page for a problem that is about no registry center.
 pub(crate) fn problem_of_console(who: &Who, problem: &Problem) -> Response {
     let detail = problem.detail().to_owned();
-    let mut page = ErrorPage { layout: Layout::of_console(who), title: String::new(), detail };
+    let meaning = meaning(&who.text, problem);
+    let mut page = ErrorPage { layout: Layout::of_console(who), title: String::new(), detail, meaning };
     page.title = t!(page, "error-problem");
     with_status(problem.status(), &page)
 }
 
 /// The page of carried jobs on a console that is not beside their scheduler.
 pub(crate) fn no_scheduler(here: &Here) -> Response {
-    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail: String::new() };
+    let mut page =
+        ErrorPage { layout: Layout::of(here), title: String::new(), detail: String::new(), meaning: Vec::new() };
     (page.title, page.detail) = (t!(page, "cloud-none"), t!(page, "cloud-none-detail"));
     with_status(StatusCode::NOT_FOUND, &page)
 }
 
 /// The page for what the scheduler of carried jobs refused.
 pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
-    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail: refusal.message.clone() };
+    let mut page = ErrorPage {
+        layout: Layout::of(here),
+        title: String::new(),
+        detail: refusal.message.clone(),
+        meaning: Vec::new(),
+    };
     page.title = t!(page, "error-problem");
     with_status(refusal.status, &page)
 }
@@ -64,7 +87,8 @@ pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
 /// The page for a problem: what the API would answer, in a frame.
 pub(crate) fn problem(here: &Here, problem: &Problem) -> Response {
     let detail = problem.detail().to_owned();
-    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail };
+    let meaning = meaning(&here.text, problem);
+    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail, meaning };
     page.title = match problem.code() {
         "registry-unreachable" => t!(page, "error-registry-away"),
         _ => t!(page, "error-problem"),

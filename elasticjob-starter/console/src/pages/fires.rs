@@ -22,6 +22,7 @@ pub(super) fn outcome(text: &Text, outcome: FireOutcome) -> String {
     match outcome {
         FireOutcome::Succeeded => fl!(text.loader(), "outcome-succeeded"),
         FireOutcome::Recovered => fl!(text.loader(), "fire-recovered"),
+        FireOutcome::Partial => fl!(text.loader(), "fire-partial"),
         FireOutcome::Failed => fl!(text.loader(), "outcome-failed"),
         FireOutcome::Running => fl!(text.loader(), "fire-running"),
         FireOutcome::NoEnd => fl!(text.loader(), "outcome-no-end"),
@@ -68,6 +69,7 @@ pub(super) fn tally(text: &Text, fire: &Fire) -> String {
         (tally.failed, fl!(loader, "items-failed", count = tally.failed)),
         (tally.running, fl!(loader, "items-running", count = tally.running)),
         (tally.no_end, fl!(loader, "items-no-end", count = tally.no_end)),
+        (tally.not_run, fl!(loader, "items-not-run", count = tally.not_run)),
     ];
     let parts = parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text);
     parts.collect::<Vec<_>>().join(&fl!(loader, "list-comma"))
@@ -96,7 +98,7 @@ pub(super) fn legend(text: &Text, signs: impl Iterator<Item = Sign>) -> Vec<(Sig
     let shown: Vec<Sign> = signs.collect();
     let word = |sign| match sign {
         Sign::Ok => outcome(text, FireOutcome::Succeeded),
-        Sign::Warn => outcome(text, FireOutcome::Recovered),
+        Sign::Warn => fl!(text.loader(), "fire-partial-or-recovered"),
         Sign::Bad => outcome(text, FireOutcome::Failed),
         Sign::Run => outcome(text, FireOutcome::Running),
         Sign::Unknown => outcome(text, FireOutcome::NoEnd),

@@ -1,7 +1,7 @@
 //! The graph of dependencies, with each job's state for a fire: of all jobs that run after others, and of one job.
 
 use askama::Template;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::response::Response;
 use elasticjob::config::{DependencyItems, When};
 use elasticjob::ident::JobName;
@@ -11,6 +11,7 @@ use i18n_embed_fl::fl;
 use super::chart::Px;
 use super::chart::layers::{self, Layers};
 use super::job::{Head, named};
+use super::query::Query;
 use super::time::{Clock, duration};
 use super::{Layout, error, page, segment};
 use crate::access::Role;

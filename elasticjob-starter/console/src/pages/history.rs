@@ -1,7 +1,6 @@
 //! Pages of traces: runs of items, changes of state, decisions.
 
 use askama::Template;
-use axum::extract::Query;
 use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::DateTime;
@@ -11,6 +10,7 @@ use elasticjob::trace::{DecisionKind, DecisionRecord, ExecutionOutcome, Executio
 
 use super::decisions;
 use super::fires;
+use super::query::Query;
 use super::time::Clock;
 use super::{Layout, with_status};
 use crate::access::{Permission, Role};

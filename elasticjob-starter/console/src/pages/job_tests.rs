@@ -119,7 +119,22 @@ async fn a_configuration_is_previewed_and_saved_and_no_edit_of_another_is_lost()
         "{}",
         preview.body
     );
-    let saved = send(&console, &cookie, path, &form("0", "0 0 3 * * ?", "save")).await;
+    let mut more: Vec<(&str, &str)> = form("0", "0 0 3 * * ?", "preview");
+    more.retain(|(name, _)| *name != "sharding-total-count");
+    more.push(("sharding-total-count", "4"));
+    let more = send(&console, &cookie, path, &more).await;
+    assert!(more.body.contains("The next sharding gives items"), "they are new: {}", more.body);
+    let unseen = send(&console, &cookie, path, &form("0", "0 0 3 * * ?", "save")).await;
+    assert_eq!(unseen.status, StatusCode::CONFLICT, "it was not previewed: {}", unseen.body);
+    let digest = preview.body.split("name=\"previewed\" value=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let previewed = |cron| {
+        let mut fields: Vec<(&str, &str)> = form("0", cron, "save");
+        fields.push(("previewed", digest.expect("a digest")));
+        fields
+    };
+    let other = send(&console, &cookie, path, &previewed("0 0 5 * * ?")).await;
+    assert_eq!(other.status, StatusCode::CONFLICT, "another value was: {}", other.body);
+    let saved = send(&console, &cookie, path, &previewed("0 0 3 * * ?")).await;
     let page = told(&console, &cookie, &saved).await;
     assert!(page.contains("0 0 3 * * ?") && page.contains("props.region"), "{page}");
     let late = send(&console, &cookie, path, &form("0", "0 0 4 * * ?", "save")).await;

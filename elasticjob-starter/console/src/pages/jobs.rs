@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use elasticjob::fire::FireState;
@@ -19,6 +18,7 @@ use super::chart::strip::Strip;
 use super::fires::outcome;
 use super::form::{self, Fields};
 use super::job;
+use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, error, page};

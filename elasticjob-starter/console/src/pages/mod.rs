@@ -33,6 +33,7 @@ pub(crate) mod nodes;
 pub(crate) mod overview;
 pub(crate) mod password;
 pub(crate) mod problems;
+mod query;
 pub(crate) mod run_log;
 pub(crate) mod runs;
 #[cfg(test)]

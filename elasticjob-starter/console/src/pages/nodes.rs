@@ -1,7 +1,7 @@
 //! The nodes of the registry center, one level at a time, and dumps of jobs.
 
 use askama::Template;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use elasticjob::ident::JobName;
@@ -9,6 +9,7 @@ use elasticjob::operations::dump::Addresses;
 use elasticjob::operations::{Node, NodeLevel};
 
 use super::job::named;
+use super::query::Query;
 use super::time::Clock;
 use super::{Layout, error, page};
 use crate::here::Here;

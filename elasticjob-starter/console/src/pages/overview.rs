@@ -62,9 +62,17 @@ impl Row {
         if *concern == Concern::Failing {
             return self.job.last.as_ref().filter(|last| last.state == FireState::Failed)?.ended;
         }
+        if *concern == Concern::Late {
+            return self.job.last.as_ref().map(|last| last.at);
+        }
         let overdue = self.job.overdue.map(|overdue| overdue.since);
         let obstacle = || self.job.obstacles.iter().find_map(|finding| finding.since);
         overdue.or_else(obstacle)
+    }
+
+    /// How late the latest fire began.
+    fn lateness(&self, text: &Text) -> Option<String> {
+        self.job.last.as_ref().and_then(|last| super::late(text, last))
     }
 
     /// The run of the latest fire, where it goes on and the schedule asked for it.
@@ -87,7 +95,7 @@ impl Concern {
     fn class(self) -> &'static str {
         match self {
             Self::Overdue | Self::Crashed | Self::Refused | Self::Failing => "bad",
-            Self::Unassigned => "warn",
+            Self::Unassigned | Self::Late => "warn",
             Self::Disabled => "off",
         }
     }
@@ -103,6 +111,7 @@ pub(super) fn name_of_concern(text: &Text, concern: Concern) -> String {
         Concern::Unassigned => fl!(texts, "concern-unassigned"),
         Concern::Failing => fl!(texts, "concern-failing"),
         Concern::Disabled => fl!(texts, "concern-disabled"),
+        Concern::Late => fl!(texts, "concern-late"),
     }
 }
 
@@ -116,6 +125,7 @@ pub(super) fn about_concern(text: &Text, concern: Concern) -> String {
         Concern::Unassigned => fl!(texts, "concern-unassigned-about"),
         Concern::Failing => fl!(texts, "concern-failing-about"),
         Concern::Disabled => fl!(texts, "concern-disabled-about"),
+        Concern::Late => fl!(texts, "concern-late-about"),
     }
 }
 
@@ -136,7 +146,7 @@ impl OverviewPage {
             Concern::Failing => Some("FAILING"),
             Concern::Disabled => Some("DISABLED"),
             Concern::Unassigned => Some("SHARDING_FLAG"),
-            Concern::Overdue => None,
+            Concern::Overdue | Concern::Late => None,
         }
     }
 }

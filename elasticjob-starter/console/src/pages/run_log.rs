@@ -1,7 +1,7 @@
 //! The log of the run of an item.
 
 use askama::Template;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::trace::{LogLevel, LogRecord};
@@ -10,6 +10,7 @@ use i18n_embed_fl::fl;
 use super::chart::sign::Sign;
 use super::fires;
 use super::job::{Head, snapshot};
+use super::query::Query;
 use super::time::Clock;
 use super::{Layout, error, segment, with_status};
 use crate::api::{self, Problem};

@@ -2,7 +2,7 @@
 //! been.
 
 use askama::Template;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::schedule::format_rfc3339;
@@ -13,6 +13,7 @@ use super::chart::scatter::{Point, Scatter};
 use super::chart::sign::Sign;
 use super::fires;
 use super::job::{Head, snapshot};
+use super::query::Query;
 use super::time::{Clock, duration};
 use super::{Layout, with_status};
 use crate::api::Problem;
@@ -141,10 +142,13 @@ fn calendar(here: &Here, head: &Head, days: &[Day]) -> Option<Calendar> {
     let loader = here.text.loader();
     let cell = |day: &Day| {
         let (runs, date) = (day.runs, day.date.to_string());
-        let shade = Shade::of(runs.runs, runs.failed, runs.no_end, day.is_missing);
+        let shade = Shade::of(runs.runs, runs.failed, runs.no_end, day.not_run, day.is_missing);
         let title = match (runs.runs, runs.runs >= MOST_OF_DAY.into()) {
             (0, _) if day.is_missing => fl!(loader, "runs-day-missing", date = date),
             (0, _) => fl!(loader, "runs-day-none", date = date),
+            (count, false) if shade == Shade::Partial => {
+                fl!(loader, "runs-day-partial", date = date, count = count, missing = day.not_run)
+            }
             (count, false) => {
                 fl!(loader, "runs-day", date = date, count = count, failed = runs.failed, noEnd = runs.no_end)
             }

@@ -1,15 +1,17 @@
 //! The schedule of a job: its coming fires, and those of an expression that is tried out.
 
 use askama::Template;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::response::Response;
 use elasticjob::schedule::{ClockChange, Schedule, TimeZone, format_rfc3339};
 use serde::Deserialize;
 
 use super::job::{Head, after, snapshot};
+use super::query::Query;
 use super::time::Clock;
 use super::{Layout, page};
 use crate::here::Here;
+use crate::same;
 use crate::text::t;
 
 /// How many fires are shown.
@@ -82,8 +84,21 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>, Qu
     };
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
     let clock = Clock::of(schedule);
+    let mut layout = Layout::of(&here);
+    // The call and the command have the expression that is tried out, else that of the job.
+    let shown = match (tried.cron.trim(), schedule) {
+        ("", Some(schedule)) => Some((schedule.cron().to_string(), schedule.time_zone().to_string())),
+        ("", None) => None,
+        (cron, _) => Some((cron.to_owned(), tried.zone.trim().to_owned())),
+    };
+    if let Some((cron, zone)) = shown {
+        let query =
+            form_urlencoded::Serializer::new(String::new()).extend_pairs([("cron", &cron), ("zone", &zone)]).finish();
+        let path = here.place.split('?').next().unwrap_or_default();
+        layout.same = same::of_page(&here.text, &here.identity, &format!("{path}?{query}"));
+    }
     page(&SchedulePage {
-        layout: Layout::of(&here),
+        layout,
         head: Head::of(&here, &snapshot.job, "schedule"),
         cron: schedule.map(|schedule| schedule.cron().to_string()),
         after: snapshot.usable().and_then(|configuration| after(configuration.depends_on())),

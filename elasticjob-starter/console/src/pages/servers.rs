@@ -1,22 +1,32 @@
 //! The servers, and one server with its jobs.
 
+use std::collections::BTreeSet;
+
 use askama::Template;
 use axum::Form;
 use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use elasticjob::operations::{JobOfServer, ServerBrief, ServerStatus, Target};
+use elasticjob::ident::{InstanceId, ShardingItem};
+use elasticjob::operations::{
+    InstanceBrief, ItemSnapshot, JobOfServer, JobSnapshot, ServerBrief, ServerStatus, Target,
+};
 use i18n_embed_fl::fl;
 
 use super::actions::Action;
 use super::form::{self, Fields};
 use super::job::failed;
 use super::said::{Said, Tone};
+use super::time::Clock;
 use super::{Layout, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
+use crate::service::configuration::ranges;
 use crate::text::t;
+
+/// Of how many jobs of a server the items are shown.
+const LOOKED_AT: usize = 500;
 
 #[derive(Template)]
 #[template(path = "servers.html")]
@@ -31,9 +41,76 @@ struct ServerPage {
     layout: Layout,
     said: Option<Said>,
     server: String,
-    jobs: Vec<JobOfServer>,
+    /// Those that are online there.
+    instances: Vec<InstanceBrief>,
+    jobs: Vec<Row>,
     may_operate: bool,
     may_administer: bool,
+}
+
+/// A job of the server.
+struct Row {
+    one: JobOfServer,
+    /// Since when it has its status there.
+    since: Option<i64>,
+    clock: Clock,
+    /// What each instance there has; `None` where the job is beyond those that are looked at.
+    parts: Option<Vec<Part>>,
+}
+
+/// The items of a job that an instance has.
+struct Part {
+    instance: InstanceId,
+    owned: BTreeSet<ShardingItem>,
+    running: BTreeSet<ShardingItem>,
+}
+
+impl Row {
+    async fn of(here: &Here, server: &str, one: JobOfServer, is_looked_at: bool) -> Self {
+        // A job that was removed meanwhile has no snapshot.
+        let snapshot = if is_looked_at { here.views().snapshot(&one.job).await.ok() } else { None };
+        let schedule = snapshot.as_ref().and_then(|snapshot| snapshot.usable()?.schedule());
+        Self {
+            since: snapshot.as_ref().and_then(|snapshot| snapshot.server_changed(server)),
+            clock: Clock::of(schedule),
+            parts: snapshot.as_ref().map(|snapshot| Part::all(snapshot, server)),
+            one,
+        }
+    }
+}
+
+impl Part {
+    fn all(snapshot: &JobSnapshot, server: &str) -> Vec<Self> {
+        let there = snapshot.instances().filter(|(_, address)| *address == server);
+        let part = |instance: &InstanceId| {
+            let has = |is_meant: &dyn Fn(&ItemSnapshot) -> bool| {
+                snapshot.items.iter().filter(|(_, nodes)| is_meant(nodes)).map(|(item, _)| *item).collect()
+            };
+            let runs = |nodes: &ItemSnapshot| {
+                let runner = nodes.running.as_ref().and_then(|mark| mark.instance.as_ref());
+                runner == Some(instance) && snapshot.is_run_alive(nodes)
+            };
+            Self {
+                owned: has(&|nodes| nodes.owner.as_ref() == Some(instance)),
+                running: has(&runs),
+                instance: instance.clone(),
+            }
+        };
+        there.map(|(instance, _)| part(instance)).collect()
+    }
+}
+
+impl ServerPage {
+    /// What an instance has of a job.
+    fn items(&self, part: &Part) -> String {
+        let loader = self.layout.text.loader();
+        let owned = match part.owned.is_empty() {
+            true => fl!(loader, "server-owns-none"),
+            false => fl!(loader, "server-owns", items = ranges(&part.owned)),
+        };
+        let running = (!part.running.is_empty()).then(|| fl!(loader, "server-runs", items = ranges(&part.running)));
+        std::iter::once(owned).chain(running).collect::<Vec<_>>().join(&fl!(loader, "list-comma"))
+    }
 }
 
 fn path_of(here: &Here, server: &str) -> String {
@@ -55,12 +132,22 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, server)): Path
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
     jobs.retain(|one| here.sees(&one.job));
+    let mut instances = match here.registry.catalogue().instances(|job| here.sees(job)).await {
+        Ok(instances) => instances,
+        Err(wrong) => return error::problem(&here, &wrong.into()),
+    };
+    instances.retain(|instance| instance.server == server);
+    let mut rows = Vec::new();
+    for (index, one) in jobs.into_iter().enumerate() {
+        rows.push(Row::of(&here, &server, one, index < LOOKED_AT).await);
+    }
     let everywhere = |role| here.identity.has_everywhere(role, here.registry.name());
     let shown = page(&ServerPage {
         layout,
         said: Said::of(&headers),
         server,
-        jobs,
+        instances,
+        jobs: rows,
         may_operate: everywhere(Role::Operator),
         may_administer: everywhere(Role::Admin),
     });
@@ -93,4 +180,43 @@ async fn done(here: Here, server: String, fields: &[(String, String)], action: A
         Err(error) => failed(&here, &error),
     };
     said.at(&here.app, &path)
+}
+
+#[cfg(test)]
+mod tests {
+    use elasticjob::config::JobSettings;
+    use elasticjob::registry::memory::MemoryRegistry;
+
+    use crate::service::configuration::ranges;
+    use crate::testing::{call, console_of, cookie_of, request, start_job};
+
+    #[test]
+    fn items_are_written_as_ranges() {
+        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10].into()), "0-3, 7, 9-10");
+    }
+
+    #[tokio::test]
+    async fn a_server_shows_its_instances_and_the_items_that_each_has() {
+        let memory = MemoryRegistry::new();
+        let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+        let console = console_of(&memory);
+        let cookie = cookie_of(&console, "admin").await;
+        let servers = call(&console, request("GET", "/api/v1/registries/default/instances", Some(&cookie))).await;
+        let servers: serde_json::Value = serde_json::from_str(&servers.body).expect("JSON");
+        let (server, instance) = (servers[0]["server"].as_str(), servers[0]["instance"].as_str());
+        let (server, instance) = (server.expect("an address"), instance.expect("an id"));
+        let path = format!("/r/default/servers/{server}");
+        let limit = std::time::Duration::from_secs(20);
+        let shown = tokio::time::timeout(limit, async {
+            loop {
+                let page = call(&console, request("GET", &path, Some(&cookie))).await.body;
+                if page.contains("has 0-1") {
+                    return page;
+                }
+                tokio::task::yield_now().await;
+            }
+        });
+        let page = shown.await.expect("the items are assigned");
+        assert!(page.contains(instance) && page.contains("name=\"reason\""), "{page}");
+    }
 }

@@ -1,7 +1,6 @@
 //! The timeline of runs, one line for each job.
 
 use askama::Template;
-use axum::extract::Query;
 use axum::http::StatusCode;
 use axum::response::Response;
 use i18n_embed_fl::fl;
@@ -10,6 +9,7 @@ use super::chart::lane::{self, Bar};
 use super::chart::scale::Scale;
 use super::chart::sign::Sign;
 use super::chart::{Px, Tick, ticks};
+use super::query::Query;
 use super::time::Clock;
 use super::{Layout, fires, segment, with_status};
 use crate::api::Problem;
@@ -102,8 +102,14 @@ impl TimelinePage {
 
 /// How many fires ended how, such as `12 Succeeded, 1 Failed`.
 fn outcomes(text: &Text, fires: &[Fire]) -> String {
-    let all =
-        [FireOutcome::Failed, FireOutcome::Running, FireOutcome::NoEnd, FireOutcome::Recovered, FireOutcome::Succeeded];
+    let all = [
+        FireOutcome::Failed,
+        FireOutcome::Running,
+        FireOutcome::NoEnd,
+        FireOutcome::Partial,
+        FireOutcome::Recovered,
+        FireOutcome::Succeeded,
+    ];
     let counts = all.map(|outcome| (outcome, fires.iter().filter(|fire| fire.outcome() == outcome).count()));
     let words = counts.into_iter().filter(|(_, count)| *count > 0);
     let words = words.map(|(outcome, count)| format!("{}: {count}", fires::outcome(text, outcome)));

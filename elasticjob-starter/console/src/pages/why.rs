@@ -1,7 +1,7 @@
 //! Explains why a job and its items run, or do not, and what became of a past fire.
 
 use askama::Template;
-use axum::extract::{Path, Query};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use elasticjob::ident::ShardingItem;
@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::decisions;
 use super::findings::{self, Line};
 use super::job::{Head, snapshot};
+use super::query::Query;
 use super::time::Clock;
 use super::{Layout, with_status};
 use crate::api::Problem;

@@ -26,6 +26,9 @@ pub(crate) struct Copy {
     pub(crate) commands: Vec<String>,
 }
 
+/// What a page has in its query and a call or a command has as a value of its own.
+const FROM_QUERY: [&str; 4] = ["job", "at", "cron", "zone"];
+
 /// The names in a path and their values, decoded.
 type Values<'a> = Vec<(&'a str, String)>;
 
@@ -69,7 +72,16 @@ pub(crate) fn of_page(text: &Text, identity: &Identity, place: &str) -> Vec<Copy
     // `/r/default/jobs/x` also fits the pattern of a page below it: the one with the fewest names is meant.
     let shown = TABLE.iter().flat_map(|entry| entry.shown_on.iter()).filter(|page| values(page, path).is_some());
     let Some(page) = shown.min_by_key(|page| page.matches('{').count()) else { return Vec::new() };
-    let values = values(page, path).unwrap_or_default();
+    let mut values = values(page, path).unwrap_or_default();
+    let given =
+        |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value);
+    for name in FROM_QUERY {
+        if let Some(value) =
+            given(name).filter(|value| !value.is_empty() && values.iter().all(|(known, _)| *known != name))
+        {
+            values.push((name, value.into_owned()));
+        }
+    }
     let named = |wanted: &str| values.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
     let entries = TABLE.iter().filter(|entry| entry.shown_on.contains(page));
     let offered = entries

@@ -155,6 +155,19 @@ fn a_page_offers_what_the_reader_may_do_with_the_names_of_its_address() {
 }
 
 #[test]
+fn a_page_offers_the_expression_and_the_time_of_its_query() {
+    let tried = &offered(Role::Viewer, "/r/default/jobs/x/schedule?cron=0+0+3+*+*+%3F&zone=Asia%2FShanghai")[0];
+    assert!(
+        tried.curl[0].contains(r#"{"cron": "0 0 3 * * ?", "timeZone": "Asia/Shanghai", "count": 20}"#),
+        "{tried:?}"
+    );
+    assert_eq!(tried.commands, ["elasticjob next --count 20 --zone Asia/Shanghai '0 0 3 * * ?'"]);
+    let why = &offered(Role::Viewer, "/r/default/jobs/x/why?at=2026-11-21T03%3A00%3A00Z")[0];
+    assert_eq!(why.commands[1], "elasticjob why --at 2026-11-21T03:00:00Z x");
+    assert_eq!(offered(Role::Viewer, "/r/default/jobs/x/why")[0].commands[1], "elasticjob why --at AT x");
+}
+
+#[test]
 fn what_a_visitor_typed_into_a_query_runs_nothing_in_a_shell() {
     let query = "q=%24(reboot)`x`\"'&status=OK&cursor=";
     let all = offered(Role::Viewer, &format!("/r/default/jobs?{query}"));

@@ -1,9 +1,13 @@
 //! Changes of configurations. What a reader sees is masked, so a masked value that comes back means that the value stays.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use elasticjob::config::{JobConfiguration, JobSettings};
-use elasticjob::operations::{ConfigurationChange, StoredConfiguration};
+use elasticjob::ident::{InstanceId, ShardingItem};
+use elasticjob::operations::{ConfigurationChange, JobSnapshot, ServerStatus, StoredConfiguration};
 use elasticjob::schedule::Schedule;
 use elasticjob::secret::Secret;
+use elasticjob::sharding::{ShardingStrategies, sort_as_java};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -151,12 +155,17 @@ pub(crate) struct ChangeView {
     pub(crate) notes: Vec<String>,
     /// Items that had a parameter and would have none.
     pub(crate) items_without_parameter: Vec<u32>,
+    /// Items that another instance gets at the next sharding, with the instances that are online now. `null` where that is
+    /// not known: the strategy is one of the programs.
+    pub(crate) moved: Option<Vec<Moved>>,
     /// Whether the next start of a program undoes the change, as its configuration has `overwrite`.
     pub(crate) is_overwritten: bool,
     /// New values that Java instances of the job refuse or misunderstand.
     pub(crate) foreign_to_java: Vec<String>,
     /// New types that the programs of the job must have.
     pub(crate) own_types: Vec<String>,
+    /// Changed properties that programs handle in their own way.
+    pub(crate) bound_to_programs: Vec<String>,
     /// The next fires as they are now.
     #[schema(value_type = Vec<String>)]
     pub(crate) fires_before: Vec<Time>,
@@ -165,8 +174,79 @@ pub(crate) struct ChangeView {
     pub(crate) fires_after: Vec<Time>,
 }
 
+/// Items that another instance gets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Moved {
+    /// Numbers and ranges: `0-3, 7`.
+    pub(crate) items: String,
+    /// The instance that has them; `null` for items that no instance has.
+    pub(crate) from: Option<String>,
+    pub(crate) to: String,
+}
+
+/// The items that the next sharding moves; `None` where only the programs know the strategy.
+fn moved(snapshot: &JobSnapshot, before: &JobConfiguration, after: &JobConfiguration) -> Option<Vec<Moved>> {
+    let what = |of: &JobConfiguration| (of.sharding_total_count(), of.sharding_strategy_type().to_owned());
+    if what(before) == what(after) {
+        return Some(Vec::new());
+    }
+    let strategies = ShardingStrategies::built_in();
+    let strategy = strategies.get(after.sharding_strategy_type()).ok()?;
+    let enabled: BTreeSet<&str> =
+        snapshot.servers().filter(|(_, status)| *status == ServerStatus::Enabled).map(|(server, _)| server).collect();
+    let available = snapshot.instances().filter(|(_, server)| enabled.contains(server));
+    let mut instances: Vec<InstanceId> = available.map(|(instance, _)| instance.clone()).collect();
+    if instances.is_empty() {
+        return Some(Vec::new());
+    }
+    sort_as_java(&mut instances);
+    let assigned = strategy.assign(after.job_name(), &instances, after.sharding_total_count());
+    let mut moves: BTreeMap<(Option<&InstanceId>, &InstanceId), BTreeSet<ShardingItem>> = BTreeMap::new();
+    for (to, items) in &assigned {
+        for item in items {
+            let from = snapshot.items.get(item).and_then(|nodes| nodes.owner.as_ref());
+            if from != Some(to) {
+                moves.entry((from, to)).or_default().insert(*item);
+            }
+        }
+    }
+    let moves = moves.into_iter().map(|((from, to), items)| Moved {
+        items: ranges(&items),
+        from: from.map(ToString::to_string),
+        to: to.to_string(),
+    });
+    Some(moves.collect())
+}
+
+/// Items as numbers and ranges: `0-3, 7`.
+pub(crate) fn ranges(items: &BTreeSet<ShardingItem>) -> String {
+    let mut ranges: Vec<(ShardingItem, ShardingItem)> = Vec::new();
+    for item in items {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == *item => *last = *item,
+            _ => ranges.push((*item, *item)),
+        }
+    }
+    let text = |(first, last): &(ShardingItem, ShardingItem)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
 impl ChangeView {
-    pub(crate) fn of(before: &JobConfiguration, after: &JobConfiguration, change: ConfigurationChange) -> Self {
+    /// The items without a parameter, as numbers and ranges.
+    pub(crate) fn without_parameter(&self) -> String {
+        ranges(&self.items_without_parameter.iter().copied().collect())
+    }
+
+    pub(crate) fn of(
+        snapshot: &JobSnapshot,
+        before: &JobConfiguration,
+        after: &JobConfiguration,
+        change: ConfigurationChange,
+    ) -> Self {
         let fires = |configuration: &JobConfiguration| -> Vec<Time> {
             let upcoming = |schedule: &Schedule| schedule.upcoming(now()).take(FIRES).map(Time).collect();
             configuration.schedule().map(upcoming).unwrap_or_default()
@@ -179,11 +259,13 @@ impl ChangeView {
         let overwrite = "overwrite is true: the next start of the program puts its own configuration back".to_owned();
         let overwrite = is_overwritten.then_some(overwrite);
         Self {
+            moved: moved(snapshot, before, after),
             items_without_parameter: (0..before.sharding_total_count()).filter(lost).collect(),
             is_overwritten,
             foreign_to_java: change.foreign_to_java.iter().map(ToString::to_string).collect(),
             own_types: change.own_types.clone(),
-            notes: foreign.chain(own).chain(change.bound_to_programs).chain(overwrite).collect(),
+            notes: foreign.chain(own).chain(change.bound_to_programs.clone()).chain(overwrite).collect(),
+            bound_to_programs: change.bound_to_programs,
             changes: change.changes,
             fires_before: fires(before),
             fires_after: fires(after),

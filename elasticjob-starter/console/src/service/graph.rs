@@ -61,7 +61,7 @@ async fn look_up(here: &Here, job: &JobName, fire: &mut GraphFire) -> Result<(),
     let Some(reader) = here.registry.trace_reader() else { return Ok(()) };
     let Some(found) = recorded(reader, job, fire.at).await? else { return Ok(()) };
     fire.state = match found.outcome() {
-        FireOutcome::Succeeded | FireOutcome::Recovered => GraphState::Succeeded,
+        FireOutcome::Succeeded | FireOutcome::Recovered | FireOutcome::Partial => GraphState::Succeeded,
         FireOutcome::Failed => GraphState::Failed,
         FireOutcome::Running | FireOutcome::NoEnd => GraphState::Past,
     };

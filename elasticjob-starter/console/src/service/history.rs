@@ -151,6 +151,7 @@ impl HistoryQuery {
 
     /// The same query with other values, as the query of an address.
     pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
+        let limit = self.limit.map(|limit| limit.to_string()).unwrap_or_default();
         let fields = [
             ("job", &self.job),
             ("item", &self.item),
@@ -163,6 +164,7 @@ impl HistoryQuery {
             ("what", &self.what),
             ("from", &self.from),
             ("until", &self.until),
+            ("limit", &limit),
         ];
         let fields = fields.into_iter().map(|(name, value)| (name, value.as_str()));
         let kept = fields.filter(|(name, value)| !value.is_empty() && changes.iter().all(|(one, _)| one != name));

@@ -34,13 +34,13 @@ pub(crate) struct JobRow {
     items: ItemCountsView,
     /// The run that was begun last, of all items.
     last: Option<RunView>,
-    /// The end of the last run that succeeded, as far as the records of the items have it.
+    /// Of the ends of the last successful run of each item, the earliest; `null` where it is not known of an item.
     #[schema(value_type = Option<String>)]
     last_success: Option<Time>,
     /// The begin of the oldest run that goes on.
     #[schema(value_type = Option<String>)]
     running_since: Option<Time>,
-    /// The items whose last run failed, with the cause.
+    /// The items whose last run failed, with the cause; it is empty where no instance finished the run.
     failed_items: BTreeMap<u32, String>,
     overdue: Option<OverdueView>,
     /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.

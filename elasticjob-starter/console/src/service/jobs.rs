@@ -48,7 +48,8 @@ impl JobQuery {
     /// The parameters of the page that follows.
     pub(crate) fn after(&self, cursor: &str) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
-        for (name, value) in [("q", self.q.as_str()), ("status", &self.status), ("cursor", cursor)] {
+        let limit = self.limit.map(|limit| limit.to_string()).unwrap_or_default();
+        for (name, value) in [("q", self.q.as_str()), ("status", &self.status), ("cursor", cursor), ("limit", &limit)] {
             if !value.is_empty() {
                 parameters.append_pair(name, value);
             }

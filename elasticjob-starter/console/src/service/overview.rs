@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use elasticjob::fire::Begun;
 use elasticjob::operations::{JobOverview, JobState, Listed};
 
 use crate::here::Here;
@@ -25,11 +26,23 @@ pub(crate) enum Concern {
     Failing,
     /// An operator disabled it or an item of it.
     Disabled,
+    /// The latest fire began late.
+    Late,
+}
+
+/// From when on a run counts as late, in milliseconds; the alert `ElasticjobLate` has the same.
+const LATE: u64 = 5_000;
+
+/// How late the run of a scheduled fire began, in milliseconds; `None` for one in time, one that was triggered by hand, and a
+/// past fire that was run again.
+pub(crate) fn lateness(run: &Begun) -> Option<u64> {
+    let began = run.began.filter(|_| !run.manual && run.rerun().is_none())?;
+    u64::try_from(began - run.at).ok().filter(|late| *late >= LATE)
 }
 
 impl Concern {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Overdue, Self::Crashed, Self::Refused, Self::Unassigned, Self::Failing, Self::Disabled];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Overdue, Self::Crashed, Self::Refused, Self::Unassigned, Self::Failing, Self::Disabled, Self::Late];
 
     /// Its name for programs.
     pub(crate) fn code(self) -> &'static str {
@@ -40,25 +53,33 @@ impl Concern {
             Self::Unassigned => "unassigned",
             Self::Failing => "failing",
             Self::Disabled => "disabled",
+            Self::Late => "late",
         }
     }
 
+    /// What is shown of the job. A job that is disabled as a whole is that before its items are looked at.
     pub(crate) fn of(job: &JobOverview) -> Option<Self> {
+        if job.state == JobState::Disabled {
+            return [Self::Refused, Self::Disabled].into_iter().find(|concern| concern.holds(job));
+        }
+        Self::ALL.into_iter().find(|concern| concern.holds(job))
+    }
+
+    /// Whether it holds, also where another concern is shown before it.
+    pub(crate) fn holds(self, job: &JobOverview) -> bool {
         let (state, items) = (job.state, &job.items);
-        let concerns = [
-            (job.overdue.is_some() && state != JobState::Disabled, Self::Overdue),
-            (state == JobState::Crashed, Self::Crashed),
-            (job.problem.is_some(), Self::Refused),
-            (state == JobState::Disabled, Self::Disabled),
+        match self {
+            Self::Overdue => job.overdue.is_some() && state != JobState::Disabled,
+            Self::Crashed => state == JobState::Crashed,
+            Self::Refused => job.problem.is_some(),
             // A one-off job that never ran has no items.
-            (
-                items.unassigned + items.lost > 0 || (state == JobState::ShardingFlag && job.cron.is_some()),
-                Self::Unassigned,
-            ),
-            (!job.failed.is_empty(), Self::Failing),
-            (items.disabled > 0, Self::Disabled),
-        ];
-        concerns.into_iter().find_map(|(holds, concern)| holds.then_some(concern))
+            Self::Unassigned => {
+                items.unassigned + items.lost > 0 || (state == JobState::ShardingFlag && job.cron.is_some())
+            }
+            Self::Failing => !job.failed.is_empty(),
+            Self::Disabled => state == JobState::Disabled || items.disabled > 0,
+            Self::Late => job.last.as_ref().is_some_and(|last| lateness(last).is_some()),
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl RunWithLog {
 /// The run of an item, as it was recorded and as the registry center has it.
 async fn run(here: &Here, snapshot: &JobSnapshot, id: &str) -> Result<(FireId, Run), Problem> {
     let record = record(here, &snapshot.job, id).await?;
-    let fire = fires(vec![record], &Live::of(snapshot)).into_iter().next();
+    let fire = fires(vec![record], &Live::of(snapshot, super::now())).into_iter().next();
     let run = fire.and_then(|fire| Some((fire.id, fire.runs.into_iter().next()?)));
     run.ok_or_else(|| Problem::no_such_run(id))
 }

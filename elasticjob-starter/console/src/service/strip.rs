@@ -6,7 +6,8 @@ use std::sync::Arc;
 use elasticjob::operations::JobOverview;
 use elasticjob::trace::{FireCount, NewestRuns, ReadError, TraceReader};
 
-use super::fires::{FireId, FireOutcome};
+use super::fires::{FireId, FireOutcome, Total};
+use super::now;
 use crate::here::Here;
 
 /// How many fires are shown of a job.
@@ -23,6 +24,7 @@ const CLOCKS: i64 = 60_000;
 pub(crate) struct Mark {
     pub(crate) id: FireId,
     pub(crate) outcome: FireOutcome,
+    /// As many as ran, where it is not known how many there are.
     pub(crate) items: u64,
     /// How many of them ended well.
     pub(crate) done: u64,
@@ -42,7 +44,7 @@ pub(crate) async fn strips(
     };
     let of = |job: &Arc<JobOverview>, most: u32| {
         let fires: Vec<&FireCount> = fires.iter().filter(|fire| fire.job_name == job.job.as_str()).collect();
-        (job.job.to_string(), marks(job, &fires, most.into()))
+        (job.job.to_string(), marks(job, &fires, most.into(), now()))
     };
     Ok(Some(jobs.iter().zip(&wanted).map(|(job, wanted)| of(job, wanted.most)).collect()))
 }
@@ -54,26 +56,30 @@ fn newest_of(job: &JobOverview) -> NewestRuns {
 }
 
 /// The marks of fires, of which the newest comes first and the last comes out.
-fn marks(job: &JobOverview, fires: &[&FireCount], most: u64) -> Vec<Mark> {
+fn marks(job: &JobOverview, fires: &[&FireCount], most: u64, now: i64) -> Vec<Mark> {
     // Where as many runs were read as were asked for, the oldest fire may have others.
     let is_cut = fires.len() > 1 && fires.iter().map(|fire| fire.runs).sum::<u64>() >= most;
     let whole = fires.len() - usize::from(is_cut);
     let newest_first = fires.iter().take(whole.min(FIRES)).enumerate();
-    let mut marks: Vec<Mark> = newest_first.map(|(age, fire)| mark(job, fire, age == 0)).collect();
+    let mut marks: Vec<Mark> = newest_first.map(|(age, fire)| mark(job, fire, age == 0, now)).collect();
     marks.reverse();
     marks
 }
 
-fn mark(job: &JobOverview, fire: &FireCount, is_newest: bool) -> Mark {
+fn mark(job: &JobOverview, fire: &FireCount, is_newest: bool, now: i64) -> Mark {
     let started = fire.started.timestamp_millis();
     let runs = || is_newest && job.running_since.is_some_and(|since| started + CLOCKS >= since);
+    let id = fire.scheduled_at.map_or(FireId::began_at(started), |at| FireId::Scheduled(at.timestamp_millis()));
+    let total = job.configured.map(|configured| Total::new(job.items.total, configured, now));
+    let ran = usize::try_from(fire.items).unwrap_or(usize::MAX);
+    let not_run = total.map_or(0, |total| total.not_run(id, ran));
     let outcome = match fire {
         FireCount { failed: 1.., .. } => FireOutcome::Failed,
         FireCount { no_end: 1.., .. } if runs() => FireOutcome::Running,
         FireCount { no_end: 1.., .. } => FireOutcome::NoEnd,
+        _ if not_run > 0 => FireOutcome::Partial,
         FireCount { runs, items, .. } if runs > items => FireOutcome::Recovered,
         _ => FireOutcome::Succeeded,
     };
-    let id = fire.scheduled_at.map_or(FireId::began_at(started), |at| FireId::Scheduled(at.timestamp_millis()));
-    Mark { id, outcome, items: fire.items, done: fire.succeeded }
+    Mark { id, outcome, items: fire.items + not_run as u64, done: fire.succeeded }
 }

@@ -88,7 +88,9 @@ impl TimelineQuery {
 
     /// The query of an address with other values.
     pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
-        let fields = [("q", &self.q), ("span", &self.span), ("until", &self.until), ("cursor", &self.cursor)];
+        let limit = self.limit.map(|limit| limit.to_string()).unwrap_or_default();
+        let fields =
+            [("q", &self.q), ("span", &self.span), ("until", &self.until), ("cursor", &self.cursor), ("limit", &limit)];
         let kept = fields.into_iter().map(|(name, value)| (name, value.as_str()));
         let kept = kept.filter(|(name, _)| changes.iter().all(|(one, _)| one != name));
         let all = kept.chain(changes.iter().copied()).filter(|(_, value)| !value.is_empty());
@@ -165,7 +167,7 @@ async fn row(
     (filter.from, filter.until) = (Some(instant(from - (until - from))), Some(instant(until)));
     let page = reader.executions(&filter, &PageRequest::default().limit(MOST_RUNS)).await?;
     let read_to = page.next.and(page.records.last()).map(|record| record.start_time.timestamp_millis());
-    let live = snapshot.as_ref().map(Live::of).unwrap_or_default();
+    let live = snapshot.as_ref().map(|snapshot| Live::of(snapshot, now)).unwrap_or_default();
     let mut found = fires(page.records, &live);
     found.retain(|fire| ends(fire, now) >= from);
     let gaps = match (schedule, snapshot.as_ref().and_then(|snapshot| snapshot.configured_since())) {

@@ -31,4 +31,13 @@ impl SqliteFile {
             query.execute(&self.pool).await.map(drop).map_err(failed)
         })
     }
+
+    pub(super) fn remove_acknowledgement_now(&self, registry: &str, alarm: &str) -> Pending<'_, ()> {
+        let (registry, alarm) = (registry.to_owned(), alarm.to_owned());
+        Box::pin(async move {
+            let delete = "DELETE FROM alarm_acknowledgement WHERE registry = ? AND alarm = ?";
+            let query = sqlx::query(delete).bind(registry).bind(alarm);
+            query.execute(&self.pool).await.map(drop).map_err(failed)
+        })
+    }
 }

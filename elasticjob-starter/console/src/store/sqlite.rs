@@ -292,6 +292,10 @@ impl Storage for SqliteFile {
         self.save_acknowledgement_now(registry, alarm, by)
     }
 
+    fn remove_acknowledgement(&self, registry: &str, alarm: &str) -> Pending<'_, ()> {
+        self.remove_acknowledgement_now(registry, alarm)
+    }
+
     fn record_actions(&self, registry: &str) -> Tracing {
         self.recording_of(registry)
     }

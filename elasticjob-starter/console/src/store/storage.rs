@@ -85,6 +85,9 @@ pub(crate) trait Storage: Send + Sync {
     /// Keeps who looks after an alarm.
     fn save_acknowledgement(&self, registry: &str, alarm: &str, by: Acknowledged) -> Pending<'_, ()>;
 
+    /// Forgets it: the alarm is over.
+    fn remove_acknowledgement(&self, registry: &str, alarm: &str) -> Pending<'_, ()>;
+
     /// Records what operators do in a registry center, where no database of traces does.
     fn record_actions(&self, registry: &str) -> Tracing;
 

@@ -122,6 +122,18 @@ async fn an_action_that_is_refused_is_recorded_with_why() {
 }
 
 #[tokio::test]
+async fn an_action_on_a_whole_server_that_is_refused_is_recorded_at_its_jobs() {
+    let records = recorded(async |operations| {
+        let server = Target::Server("10.0.0.1".to_owned());
+        operations.remove_servers(&server, Force::No).await.unwrap_err();
+    })
+    .await;
+    let told: Vec<_> = records.iter().map(|record| (&record.detail["action"], &record.detail["outcome"])).collect();
+    assert_eq!(told, [(&json!("remove-servers"), &json!("refused"))]);
+    assert!(records[0].detail["error"].as_str().unwrap().contains("10.0.0.1@-@7"), "{:?}", records[0]);
+}
+
+#[tokio::test]
 async fn the_record_of_a_refusal_names_no_other_job() {
     let desk = Desk::new();
     desk.write(&[("/payroll/config", CONFIG)]).await;

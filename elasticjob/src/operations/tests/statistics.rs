@@ -1,6 +1,7 @@
 use super::*;
 
 use crate::ident::InstanceId;
+use crate::registry::layout::instance_yaml;
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\ndescription: d\nshardingTotalCount: 2\ntimeZone: GMT\n";
 
@@ -37,6 +38,41 @@ async fn the_status_of_a_job_is_the_first_that_holds() {
     assert_eq!((job.instance_count, job.sharding_total_count, &job.problem), (2, 2, &None));
     assert_eq!(job.failed_items, [(1, "no disk".to_owned())].into());
     assert_eq!(desk.operations.job_count().await.unwrap(), 1, "what has no configuration is no job");
+}
+
+#[tokio::test]
+async fn a_job_that_was_disabled_stays_so_when_its_processes_are_stopped() {
+    let desk = Desk::new();
+    desk.write(&[("/job/config", CONFIG), ("/job/servers/10.0.0.1", "DISABLED")]).await;
+    assert_eq!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Disabled);
+    let overview = desk.operations.snapshot(&name("job")).await.unwrap().overview(0);
+    assert_eq!(overview.state, JobState::Disabled);
+    let disabled = overview.obstacles.iter().find(|finding| finding.code() == "all-servers-disabled");
+    assert!(disabled.is_some_and(|finding| finding.since.is_some()), "{:?}", overview.obstacles);
+}
+
+#[tokio::test]
+async fn a_run_that_no_instance_finished_has_failed_unless_an_instance_looks_at_it() {
+    for state in ["RUNNING", "CANCELLED"] {
+        let desk = Desk::new();
+        desk.write(&[
+            ("/job/config", CONFIG),
+            ("/job/instances/10.0.0.1@-@7", &instance_yaml(&InstanceId::of_process("10.0.0.1", 7))),
+            ("/job/servers/10.0.0.1", "ENABLED"),
+            ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+            ("/job/sharding/0/fire", &ended(state, "")),
+        ])
+        .await;
+        let failed = async || {
+            let brief = desk.operations.job(&name("job")).await.unwrap();
+            let row = desk.operations.snapshot(&name("job")).await.unwrap().overview(6_000);
+            assert_eq!((brief.status, &brief.failed_items), (row.state, &row.failed));
+            brief.failed_items
+        };
+        assert_eq!(failed().await, [(0, String::new())].into(), "{state}");
+        desk.write(&[("/job/leader/failover/items/0", "")]).await;
+        assert_eq!(failed().await, [].into(), "it waits for a takeover");
+    }
 }
 
 #[tokio::test]

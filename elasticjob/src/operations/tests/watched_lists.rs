@@ -60,11 +60,24 @@ async fn a_job_is_told_in_one_row() {
     );
     assert_eq!((row.description.as_str(), row.instances, row.servers), ("d", 1, 2));
     assert_eq!((row.items.total, row.items.pending, row.items.disabled), (3, 2, 1));
-    assert_eq!((row.last_success, row.failed), (Some(fire + 20), [(1, "no disk".to_owned())].into()));
+    assert_eq!((row.last_success, row.failed), (None, [(1, "no disk".to_owned())].into()), "one never succeeded");
     assert_eq!(row.last.map(|begun| begun.at), Some(fire));
     let codes: Vec<_> = row.obstacles.iter().map(|finding| (finding.item, finding.code())).collect();
     assert_eq!(codes, [(Some(2), "item-disabled")]);
     assert_eq!((row.overdue, row.running_since), (None, None));
+}
+
+#[tokio::test]
+async fn the_last_success_is_that_of_the_item_that_has_waited_longest_for_one() {
+    let (desk, fire) = (desk().await, next_minute());
+    let before = format!(r#""through":{fire},"succeeded":{},"#, fire - 70);
+    let failed = ended("FAILED", fire, fire + 10).replace(&format!(r#""through":{fire},"#), &before);
+    desk.write(&[("/job/sharding/0/fire", &ended("SUCCEEDED", fire, fire + 20)), ("/job/sharding/1/fire", &failed)])
+        .await;
+    let last_success = async || desk.operations.snapshot(&name("job")).await.unwrap().overview(fire + 30).last_success;
+    assert_eq!(last_success().await, Some(fire - 70), "the disabled item does not count");
+    desk.write(&[("/job/sharding/1/fire", &ended("SUCCEEDED", fire, fire + 10))]).await;
+    assert_eq!(last_success().await, Some(fire + 10));
 }
 
 #[tokio::test]

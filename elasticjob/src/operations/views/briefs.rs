@@ -4,19 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::JobSnapshot;
+use super::{ItemSnapshot, JobSnapshot};
 use crate::fire::{FireRecord, FireState};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::operations::members::Members;
 use crate::operations::{OperationError, Operations, read};
-use crate::registry::layout::{JobPath, ServerStatus};
+use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 
-/// The state of a job. The names and the rules are those of ElasticJob's console: the first rule that holds counts.
+/// The state of a job. The names and the rules are those of ElasticJob's console, in another order: the first rule that
+/// holds counts, and a job that an operator disabled stays disabled when its processes are stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum JobState {
-    /// No instance is online.
+    /// No instance is online. The console shows it also of a job that is disabled.
     Crashed,
     /// All its servers are disabled.
     Disabled,
@@ -25,7 +26,7 @@ pub enum JobState {
     /// Its configuration cannot be used: instances keep the last good one, and new instances start only when it is
     /// corrected. The console does not know this state.
     ConfigurationRefused,
-    /// The last run of an item failed. The console does not know this state, and shows OK.
+    /// The last run of an item failed, or no instance finished it and none will. The console does not know this state, and shows OK.
     Failing,
     /// None of the states above.
     Ok,
@@ -52,10 +53,10 @@ impl JobState {
     fn of(members: &Members, items: &ItemsInBrief, refused: bool) -> Self {
         let mut servers = members.servers.values().map(|server| server.status());
         let is_online = |id: &InstanceId| members.instances.contains_key(id);
-        if members.instances.is_empty() {
-            Self::Crashed
-        } else if !members.servers.is_empty() && servers.all(|status| status == ServerStatus::Disabled) {
+        if !members.servers.is_empty() && servers.all(|status| status == ServerStatus::Disabled) {
             Self::Disabled
+        } else if members.instances.is_empty() {
+            Self::Crashed
         } else if items.owners.is_empty() || !items.owners.iter().all(is_online) {
             Self::ShardingFlag
         } else if refused {
@@ -78,11 +79,20 @@ struct ItemsInBrief {
 }
 
 impl ItemsInBrief {
-    fn add(&mut self, item: ShardingItem, owner: Option<InstanceId>, record: &FireRecord) {
+    fn add(&mut self, item: ShardingItem, owner: Option<InstanceId>, failure: Option<String>) {
         self.owners.extend(owner);
-        if let Some(failed) = record.last.as_ref().filter(|last| last.state == FireState::Failed) {
-            self.failed.insert(item, failed.error.clone().unwrap_or_default());
-        }
+        self.failed.extend(failure.map(|cause| (item, cause)));
+    }
+}
+
+/// Why the last run of an item failed; empty where no instance finished it. `goes_on` is whether it runs, or an instance
+/// will look at it: its mark is there, or it waits for a takeover.
+fn failure(record: &FireRecord, goes_on: bool) -> Option<String> {
+    let last = record.last.as_ref()?;
+    match last.state {
+        FireState::Failed => Some(last.error.clone().unwrap_or_default()),
+        FireState::Running | FireState::Cancelled if !goes_on => Some(String::new()),
+        FireState::Running | FireState::Cancelled | FireState::Succeeded | FireState::NotRun => None,
     }
 }
 
@@ -90,8 +100,17 @@ impl JobSnapshot {
     /// The state of the job.
     pub fn state(&self) -> JobState {
         let mut items = ItemsInBrief::default();
-        self.items.iter().for_each(|(item, nodes)| items.add(*item, nodes.owner.clone(), &nodes.record));
+        for (item, nodes) in &self.items {
+            items.add(*item, nodes.owner.clone(), self.failure_of(*item, nodes));
+        }
         JobState::of(&self.members, &items, matches!(self.configuration, Some(Err(_))))
+    }
+
+    /// Why the last run of an item failed; empty where no instance finished it and none will.
+    pub(super) fn failure_of(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Option<String> {
+        // A Java instance may have run it since.
+        let is_newest = nodes.recorded_since.is_some();
+        failure(&nodes.record, !is_newest || nodes.running.is_some() || self.to_take_over.contains(&item))
     }
 }
 
@@ -114,7 +133,7 @@ pub struct JobBrief {
     pub sharding_total_count: u32,
     /// Why the configuration cannot be used. The fields that come from it are empty then.
     pub problem: Option<String>,
-    /// The items whose last run failed, with the cause. Only runs of this implementation are recorded, and only where
+    /// The items whose last run failed, with the cause; it is empty where no instance finished the run and none will. Only runs of this implementation are recorded, and only where
     /// execution is monitored.
     pub failed_items: BTreeMap<ShardingItem, String>,
 }
@@ -231,14 +250,24 @@ impl Operations {
             let owner = self.text(JobPath::owner_of(item).absolute(job));
             let record = self.get(JobPath::fire(item).absolute(job));
             let (owner, record) = tokio::try_join!(owner, record)?;
-            Ok::<_, OperationError>((item, owner, record))
+            let record = record.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data));
+            let is_unfinished = record.last.as_ref().is_some_and(|last| last.state.is_unfinished());
+            let goes_on = is_unfinished && self.goes_on(job, item).await?;
+            Ok::<_, OperationError>((item, owner, failure(&record, goes_on)))
         }));
         let mut brief = ItemsInBrief::default();
-        for (item, owner, record) in read.await? {
-            let record = record.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data));
-            brief.add(item, owner.and_then(|owner| owner.parse().ok()), &record);
+        for (item, owner, failure) in read.await? {
+            brief.add(item, owner.and_then(|owner| owner.parse().ok()), failure);
         }
         Ok(brief)
+    }
+
+    /// Whether an item that is unfinished has a mark, or waits for a takeover.
+    async fn goes_on(&self, job: &JobName, item: ShardingItem) -> Result<bool, OperationError> {
+        let mark = self.get(JobPath::Item(item, ItemNode::Running).absolute(job));
+        let lost = self.get(JobPath::FailoverItem(item).absolute(job));
+        let (mark, lost) = tokio::try_join!(mark, lost)?;
+        Ok(mark.is_some() || lost.is_some())
     }
 
     /// How many jobs the namespace has. A node without a configuration is no job.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::why::BEGIN;
 use super::{Finding, JobSnapshot, JobState, Reason, ShardState};
 use crate::config::Dependency;
-use crate::fire::{Begun, FireState};
+use crate::fire::Begun;
 use crate::ident::{JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
 
@@ -40,15 +40,19 @@ pub struct JobOverview {
     /// The fire that was begun last, of all items. Only runs of this implementation are recorded, and only where
     /// execution is monitored.
     pub last: Option<Begun>,
-    /// The end of the last run of an item that succeeded, as far as the records of the items have it, in milliseconds
-    /// since 1970.
+    /// Since when each item has not succeeded again: the earliest of the ends of their last successful runs, in
+    /// milliseconds since 1970. Disabled items do not count. `None` where it is not known of an item: it never succeeded,
+    /// its records are of an earlier release, or a Java instance may run it.
     pub last_success: Option<i64>,
     /// The begin of the oldest run that goes on, in milliseconds since 1970.
     pub running_since: Option<i64>,
     /// When the configuration was written last, in milliseconds since 1970.
     pub configured: Option<i64>,
-    /// The items whose last run failed, with the cause.
+    /// The items whose last run failed, with the cause; it is empty where no instance finished the run and none will.
     pub failed: BTreeMap<ShardingItem, String>,
+    /// Since when the job fails: of these items, the earliest end of the last run that succeeded, in milliseconds since 1970.
+    /// It stays the same while one of them has not succeeded again. `None` where it is not known of one of them.
+    pub failing_since: Option<i64>,
     /// Fires that no instance began: the earliest of all items.
     pub overdue: Option<Overdue>,
     /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.
@@ -105,10 +109,11 @@ impl JobSnapshot {
             servers: self.servers().count(),
             items: ItemCounts { total: self.total(), ..ItemCounts::default() },
             last: records().max_by_key(|begun| (begun.at, begun.began)).cloned(),
-            last_success: records().filter(|it| it.state == FireState::Succeeded).filter_map(|it| it.ended).max(),
+            last_success: self.last_success(),
             running_since: None,
             configured: self.configured_since(),
             failed: BTreeMap::new(),
+            failing_since: None,
             overdue: None,
             obstacles: self.findings(now).into_iter().filter(Finding::is_obstacle).collect(),
         };
@@ -124,14 +129,24 @@ impl JobSnapshot {
             }
             let running = nodes.running.as_ref().filter(|_| self.is_run_alive(nodes)).map(|mark| mark.since);
             overview.running_since = [overview.running_since, running].into_iter().flatten().min();
-            if let Some(failed) = nodes.record.last.as_ref().filter(|last| last.state == FireState::Failed) {
-                overview.failed.insert(*item, failed.error.clone().unwrap_or_default());
+            if let Some(cause) = self.failure_of(*item, nodes) {
+                overview.failed.insert(*item, cause);
             }
             for finding in self.findings_of(*item, now).into_iter().filter(Finding::is_obstacle) {
                 overview.add(finding);
             }
         }
+        let successes = overview.failed.keys().filter_map(|item| self.items.get(item));
+        let successes: Option<Vec<i64>> = successes.map(|nodes| nodes.record.last_success()).collect();
+        overview.failing_since = successes.and_then(|successes| successes.into_iter().min());
         overview
+    }
+
+    fn last_success(&self) -> Option<i64> {
+        let total = u32::try_from(self.total()).unwrap_or(u32::MAX);
+        let counted = self.items.iter().filter(|(item, nodes)| **item < total && !nodes.disabled);
+        let ends = counted.map(|(_, nodes)| nodes.recorded_since.and(nodes.record.last_success()));
+        ends.collect::<Option<Vec<_>>>()?.into_iter().min()
     }
 
     fn total(&self) -> usize {

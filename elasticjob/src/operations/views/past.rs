@@ -13,6 +13,13 @@ use crate::trace::{
     Page, PageRequest, ReadError, TraceReader,
 };
 
+/// The most runs, and the most decisions, that are read of a fire, and how many at once.
+const MOST: usize = 20_000;
+const STEP: u32 = 1_000;
+
+/// The most decisions that are told around it.
+const MOST_AROUND: u32 = 500;
+
 /// How far a given time may be from the fire that is meant, in milliseconds.
 const NEAR: i64 = 60_000;
 
@@ -70,6 +77,8 @@ pub struct PastFire {
     pub items: BTreeMap<ShardingItem, Vec<Happened>>,
     /// What happened to the group before the fire and in the five minutes after it.
     pub around: Vec<Happened>,
+    /// Whether there are more runs or decisions of the fire than are read; of an item without either nothing is said then.
+    pub is_cut: bool,
 }
 
 /// Something that happened to a fire, to an item of it, or around it.
@@ -164,20 +173,29 @@ impl PastFire {
 
     async fn read(&mut self, reader: &AnyTraceReader, items: u32) -> Result<(), ReadError> {
         let fire = DateTime::from_timestamp_millis(self.fire).unwrap_or_default();
-        for record in runs(reader, &self.job, fire).await? {
+        let (runs, is_cut) = runs(reader, &self.job, fire).await?;
+        self.is_cut = is_cut;
+        for record in runs {
             self.items.entry(record.sharding_item).or_default().push(Happened::Run(record.into()));
         }
         let mut about = DecisionFilter::of_job(self.job.clone());
         about.fire = Some(fire);
         let about = &about;
-        for record in recorded(all(|page| async move { reader.decisions(about, &page).await }).await)? {
+        let decided = match all(|page| async move { reader.decisions(about, &page).await }).await {
+            Ok((decided, is_cut)) => {
+                self.is_cut |= is_cut;
+                decided
+            }
+            Err(error) => recorded(Err(error))?,
+        };
+        for record in decided {
             let happened = Happened::Decided(Box::new(record.clone()));
             match &record.sharding_items[..] {
                 [] => self.whole.push(happened),
                 items => items.iter().for_each(|it| self.items.entry(*it).or_default().push(happened.clone())),
             }
         }
-        if self.whole.is_empty() && !self.items.is_empty() {
+        if self.whole.is_empty() && !self.items.is_empty() && !self.is_cut {
             for item in 0..items {
                 self.items.entry(item).or_insert_with(|| vec![Happened::NotRecorded(self.fire)]);
             }
@@ -211,6 +229,7 @@ impl Operations {
             whole: Vec::new(),
             items: BTreeMap::new(),
             around: Vec::new(),
+            is_cut: false,
         };
         past.read(reader, configuration.as_ref().map_or(0, JobConfiguration::sharding_total_count)).await?;
         Ok(past)
@@ -235,39 +254,47 @@ fn fire_near(schedule: &Schedule, at: i64) -> Option<i64> {
     schedule.next_after(at - 1).filter(|fire| fire - at < NEAR)
 }
 
-async fn runs(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> Result<Vec<ExecutionRecord>, ReadError> {
+/// The runs of a fire, and whether there are more.
+async fn runs(
+    reader: &AnyTraceReader,
+    job: &JobName,
+    fire: DateTime<Utc>,
+) -> Result<(Vec<ExecutionRecord>, bool), ReadError> {
     let mut filter = ExecutionFilter::of_job(job.clone());
     (filter.scheduled_at, filter.from, filter.until) = (Some(fire), Some(fire - AHEAD), Some(fire + LATE));
-    let mut runs = match all_runs(reader, &filter).await {
-        Ok(runs) => runs,
+    let (mut runs, is_cut) = match all_runs(reader, &filter).await {
+        Ok(read) => read,
         // A table of Java alone.
-        Err(ReadError::NoColumn { .. }) => Vec::new(),
+        Err(ReadError::NoColumn { .. }) => (Vec::new(), false),
         Err(error) => return Err(error),
     };
     let mut filter = ExecutionFilter::of_job(job.clone());
     (filter.from, filter.until) = (Some(fire), Some(fire + SOON));
-    let unsaid = all_runs(reader, &filter).await?.into_iter();
-    runs.extend(unsaid.filter(|record| record.scheduled_at.is_none()));
-    Ok(runs)
+    let (unsaid, is_unsaid_cut) = all_runs(reader, &filter).await?;
+    runs.extend(unsaid.into_iter().filter(|record| record.scheduled_at.is_none()));
+    Ok((runs, is_cut || is_unsaid_cut))
 }
 
-async fn all_runs(reader: &AnyTraceReader, filter: &ExecutionFilter) -> Result<Vec<ExecutionRecord>, ReadError> {
+async fn all_runs(
+    reader: &AnyTraceReader,
+    filter: &ExecutionFilter,
+) -> Result<(Vec<ExecutionRecord>, bool), ReadError> {
     all(|page| async move { reader.executions(filter, &page).await }).await
 }
 
-/// The records of all pages.
-async fn all<T, P>(read: impl Fn(PageRequest) -> P) -> Result<Vec<T>, ReadError>
+/// The records of all pages, up to a limit, and whether there are more.
+async fn all<T, P>(read: impl Fn(PageRequest) -> P) -> Result<(Vec<T>, bool), ReadError>
 where
     P: Future<Output = Result<Page<T>, ReadError>>,
 {
-    let whole = PageRequest::default().limit(u32::MAX);
-    let (mut records, mut request) = (Vec::new(), whole.clone());
+    let step = PageRequest::default().limit(STEP);
+    let (mut records, mut request) = (Vec::new(), step.clone());
     loop {
         let page = read(request).await?;
         records.extend(page.records);
         match page.next {
-            Some(next) => request = whole.clone().after(next),
-            None => return Ok(records),
+            Some(next) if records.len() < MOST => request = step.clone().after(next),
+            next => return Ok((records, next.is_some())),
         }
     }
 }
@@ -295,7 +322,7 @@ async fn around(reader: &AnyTraceReader, job: &JobName, fire: DateTime<Utc>) -> 
     filter.until = Some(fire);
     let mut found = first_decisions(reader, &filter, BEFORE).await?;
     (filter.from, filter.until) = (Some(fire), Some(fire + AFTER));
-    found.extend(first_decisions(reader, &filter, u32::MAX).await?);
+    found.extend(first_decisions(reader, &filter, MOST_AROUND).await?);
     found.sort_by_key(|record| record.at);
     Ok(found.into_iter().map(|record| Happened::Around(record.into())).collect())
 }

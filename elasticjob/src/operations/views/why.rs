@@ -45,12 +45,15 @@ impl JobSnapshot {
         {
             add(Reason::SkippedAfter { at: *at, why: unmet.reason().to_string() }, None);
         }
-        if self.members.instances.is_empty() {
+        let is_empty = self.members.instances.is_empty();
+        if is_empty {
             add(Reason::NoInstance, None);
-        } else if self.servers().all(|(_, status)| status == ServerStatus::Disabled) {
+        }
+        let all_disabled = self.servers().all(|(_, status)| status == ServerStatus::Disabled);
+        if all_disabled && !(is_empty && self.members.servers.is_empty()) {
             // All are since the last one is.
             add(Reason::AllServersDisabled, self.members.servers.values().map(|server| server.changed).max());
-        } else {
+        } else if !is_empty {
             if self.leader.is_none() {
                 add(Reason::NoLeader, None);
             }

@@ -20,6 +20,8 @@ pub(crate) enum Shade {
     /// There should have been a run.
     Missing,
     Ok,
+    /// Items did not run.
+    Partial,
     /// Some ends are not known.
     Unknown,
     /// Runs failed: few, many, most.
@@ -28,10 +30,11 @@ pub(crate) enum Shade {
 
 impl Shade {
     /// By how many of the runs failed.
-    pub(crate) fn of(runs: u64, failed: u64, no_end: u64, is_missing: bool) -> Self {
+    pub(crate) fn of(runs: u64, failed: u64, no_end: u64, not_run: u64, is_missing: bool) -> Self {
         match (runs, failed, no_end) {
             (0, ..) if is_missing => Self::Missing,
             (0, ..) => Self::Empty,
+            (_, 0, 0) if not_run > 0 => Self::Partial,
             (_, 0, 0) => Self::Ok,
             (_, 0, _) => Self::Unknown,
             _ if failed * 2 > runs => Self::Bad(3),
@@ -45,6 +48,7 @@ impl Shade {
             Self::Empty => "empty",
             Self::Missing => "hollow",
             Self::Ok => "ok",
+            Self::Partial => "warn",
             Self::Unknown => "unknown",
             Self::Bad(1) => "bad few",
             Self::Bad(2) => "bad many",
@@ -57,6 +61,7 @@ impl Shade {
         match self {
             Self::Bad(_) => "✖",
             Self::Missing => "!",
+            Self::Partial => "▲",
             Self::Unknown => "?",
             Self::Ok | Self::Empty => "",
         }
@@ -131,10 +136,11 @@ mod tests {
 
     #[test]
     fn a_day_is_as_dark_as_much_of_it_failed() {
-        assert_eq!(Shade::of(0, 0, 0, false), Shade::Empty);
-        assert_eq!(Shade::of(0, 0, 0, true), Shade::Missing);
-        assert_eq!(Shade::of(9, 0, 0, true), Shade::Ok);
-        assert_eq!(Shade::of(9, 0, 1, false), Shade::Unknown);
-        assert_eq!([1, 6, 51].map(|failed| Shade::of(100, failed, 3, false)), [1, 2, 3].map(Shade::Bad));
+        assert_eq!(Shade::of(0, 0, 0, 0, false), Shade::Empty);
+        assert_eq!(Shade::of(0, 0, 0, 4, true), Shade::Missing);
+        assert_eq!(Shade::of(9, 0, 0, 0, true), Shade::Ok);
+        assert_eq!(Shade::of(9, 0, 0, 1, false), Shade::Partial);
+        assert_eq!(Shade::of(9, 0, 1, 1, false), Shade::Unknown);
+        assert_eq!([1, 6, 51].map(|failed| Shade::of(100, failed, 3, 0, false)), [1, 2, 3].map(Shade::Bad));
     }
 }

@@ -51,7 +51,7 @@ impl From<FireOutcome> for Sign {
     fn from(outcome: FireOutcome) -> Self {
         match outcome {
             FireOutcome::Succeeded => Self::Ok,
-            FireOutcome::Recovered => Self::Warn,
+            FireOutcome::Recovered | FireOutcome::Partial => Self::Warn,
             FireOutcome::Failed => Self::Bad,
             FireOutcome::Running => Self::Run,
             FireOutcome::NoEnd => Self::Unknown,

@@ -1,7 +1,9 @@
 //! The alarms that operators look after.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
 
 use crate::store::{DataFile, StoreError};
 
@@ -22,16 +24,24 @@ pub(crate) struct Acknowledged {
 /// The acknowledged alarms by registry center and id: in the data file, or in memory until the console ends.
 #[derive(Debug, Default)]
 pub(crate) struct Acknowledgements {
-    known: Mutex<BTreeMap<(String, String), Acknowledged>>,
+    known: Mutex<Known>,
     data: Option<DataFile>,
+    /// Tells what waits for the first acknowledgement.
+    put: watch::Sender<()>,
 }
+
+type Known = BTreeMap<(String, String), Acknowledged>;
 
 impl Acknowledgements {
     /// Those of the data file, where there is one.
     pub(crate) fn new(data: Option<DataFile>) -> Self {
         let kept = data.as_ref().map(|data| data.storage().acknowledgements()).unwrap_or_default();
         let known = kept.into_iter().map(|(registry, alarm, by)| ((registry, alarm), by)).collect();
-        Self { known: Mutex::new(known), data }
+        Self { known: Mutex::new(known), data, put: watch::Sender::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether they outlive the console.
@@ -40,8 +50,7 @@ impl Acknowledgements {
     }
 
     pub(crate) fn of(&self, registry: &str, alarm: &str) -> Option<Acknowledged> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&(registry.to_owned(), alarm.to_owned())).cloned()
+        self.known().get(&(registry.to_owned(), alarm.to_owned())).cloned()
     }
 
     /// Keeps one. What the data file did not take does not count.
@@ -49,14 +58,42 @@ impl Acknowledgements {
         if let Some(data) = &self.data {
             data.storage().save_acknowledgement(registry, alarm, by.clone()).await?;
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert((registry.to_owned(), alarm.to_owned()), by);
-        if known.len() > MOST
-            && let Some(oldest) = known.iter().min_by_key(|(_, by)| by.at).map(|(key, _)| key.clone())
         {
-            known.remove(&oldest);
+            let mut known = self.known();
+            known.insert((registry.to_owned(), alarm.to_owned()), by);
+            if known.len() > MOST
+                && let Some(oldest) = known.iter().min_by_key(|(_, by)| by.at).map(|(key, _)| key.clone())
+            {
+                known.remove(&oldest);
+            }
         }
+        self.put.send_replace(());
         Ok(())
+    }
+
+    /// Changes with each acknowledgement.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.put.subscribe()
+    }
+
+    /// Whether an alarm of this registry center is acknowledged.
+    pub(super) fn has_any(&self, registry: &str) -> bool {
+        self.known().keys().any(|(of, _)| of == registry)
+    }
+
+    /// Ends those of a registry center whose alarms are not among these. One that the data file does not let go of now is
+    /// tried again at the next look.
+    pub(super) async fn keep(&self, registry: &str, alarms: &BTreeSet<String>) {
+        let is_over = |(of, alarm): &&(String, String)| of == registry && !alarms.contains(alarm);
+        let over: Vec<(String, String)> = self.known().keys().filter(is_over).cloned().collect();
+        for key in over {
+            if let Some(data) = &self.data
+                && data.storage().remove_acknowledgement(registry, &key.1).await.is_err()
+            {
+                continue;
+            }
+            self.known().remove(&key);
+        }
     }
 }
 

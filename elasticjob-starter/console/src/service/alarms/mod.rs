@@ -2,14 +2,15 @@
 
 mod acknowledged;
 mod long;
+mod over;
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
 
-use elasticjob::fire::FireState;
+use elasticjob::__private::log::{apart, info};
 use elasticjob::ident::JobName;
-use elasticjob::operations::JobOverview;
+use elasticjob::operations::{ActionEnd, JobOverview};
 use sha2::{Digest, Sha256};
 
 use super::now;
@@ -20,6 +21,7 @@ use crate::here::Here;
 
 pub(crate) use acknowledged::{Acknowledged, Acknowledgements};
 pub(crate) use long::Usual;
+pub(crate) use over::follow;
 
 /// An operator may have disabled a job for the evening: it is an alarm after a day.
 const DISABLED_FOR_LONG: i64 = 24 * 60 * 60 * 1_000;
@@ -38,7 +40,8 @@ pub(crate) enum AlarmKind {
 impl AlarmKind {
     /// All kinds, the most urgent first.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let concerns = Concern::ALL.into_iter().map(Self::Concern);
+        // A late begin is on the overview: it is over with the next fire.
+        let concerns = Concern::ALL.into_iter().filter(|concern| *concern != Concern::Late).map(Self::Concern);
         std::iter::once(Self::RegistryLost).chain(concerns).chain([Self::RunsLong])
     }
 
@@ -103,11 +106,7 @@ fn id(registry: &str, kind: AlarmKind, job: Option<&JobName>) -> String {
 fn since(concern: Concern, job: &JobOverview) -> Option<i64> {
     match concern {
         Concern::Overdue => job.overdue.map(|overdue| overdue.since),
-        // Since the last good run. A job without one fails at least since its last run ended.
-        Concern::Failing => {
-            let failed = || job.last.as_ref().filter(|last| last.state == FireState::Failed)?.ended;
-            job.last_success.or_else(failed)
-        }
+        Concern::Failing => job.failing_since,
         _ => job.obstacles.iter().filter_map(|finding| finding.since).min(),
     }
 }
@@ -116,13 +115,14 @@ fn since(concern: Concern, job: &JobOverview) -> Option<i64> {
 pub(crate) async fn alarms(here: &Here) -> Result<Vec<Alarm>, Problem> {
     let now = now();
     let listed = here.registry.catalogue().jobs().await?;
+    over::note(here.registry.name(), &listed, &here.app.acknowledgements).await;
     let mut alarms = Vec::new();
     if let Some(lost) = listed.lost_since {
         alarms.push(Alarm::of(here, AlarmKind::RegistryLost, None, Some(lost)));
     }
     let seen: Vec<Arc<JobOverview>> = listed.jobs.into_iter().filter(|job| here.sees(&job.job)).collect();
     for job in &seen {
-        let Some(concern) = Concern::of(job) else { continue };
+        let Some(concern) = Concern::of(job).filter(|concern| *concern != Concern::Late) else { continue };
         let since = since(concern, job);
         let lasts = since.is_none_or(|since| now - since >= DISABLED_FOR_LONG);
         if concern != Concern::Disabled || lasts {
@@ -138,7 +138,7 @@ pub(crate) async fn alarms(here: &Here) -> Result<Vec<Alarm>, Problem> {
     Ok(alarms)
 }
 
-/// Says that the caller looks after an alarm.
+/// Says that the caller looks after an alarm, and records it.
 pub(crate) async fn acknowledge(here: &Here, id: &str, reason: &str) -> Result<Alarm, Problem> {
     let alarms = alarms(here).await?;
     let alarm = alarms.into_iter().find(|alarm| alarm.id == id).ok_or_else(|| Problem::no_such_alarm(id))?;
@@ -147,5 +147,19 @@ pub(crate) async fn acknowledge(here: &Here, id: &str, reason: &str) -> Result<A
     }
     let by = Acknowledged { by: here.identity.name().to_owned(), at: now(), reason: reason.to_owned() };
     here.app.acknowledgements.put(here.registry.name(), id, by.clone()).await?;
+    match &alarm.job {
+        Some(job) => {
+            let parts = vec![format!("alarm {}", alarm.kind.code())];
+            here.operations(reason).record_action("acknowledge-alarm", &job.job, parts, ActionEnd::Done);
+        }
+        // The decision log is by job.
+        None => {
+            let (registry, actor) = (here.registry.name().to_owned(), here.identity.name().to_owned());
+            let (alarm, reason) = (alarm.kind.code(), reason.to_owned());
+            apart(move || {
+                info!("{actor:?} acknowledged the alarm {alarm} of the registry center {registry}: {reason:?}")
+            });
+        }
+    }
     Ok(Alarm { acknowledged: Some(by), ..alarm })
 }

@@ -90,6 +90,55 @@ async fn an_alarm_that_began_after_it_was_acknowledged_is_open_again() {
 }
 
 #[tokio::test]
+async fn an_acknowledgement_ends_with_its_alarm_and_not_with_the_success_of_another_item() {
+    let memory = MemoryRegistry::new();
+    let mut gone = start_job(&memory, "gone", &JobSettings::default()).await;
+    gone.shutdown(ShutdownMode::Graceful).await;
+    let mut here = here(&console_of(&memory));
+    here.identity = Identity::user("zhang", vec![Grant::everywhere(Role::Operator)]);
+    let crashed = alarms(&here).await.expect("they are read").remove(0);
+    acknowledge(&here, &crashed.id, "on its way").await.expect("it is acknowledged");
+    assert!(alarms(&here).await.expect("they are read")[0].acknowledged.is_some());
+    let back = start_job(&memory, "gone", &JobSettings::default()).await;
+    assert_eq!(alarms(&here).await.expect("they are read").len(), 0, "it is over");
+    let mut again = back;
+    again.shutdown(ShutdownMode::Graceful).await;
+    let crashed = alarms(&here).await.expect("they are read").remove(0);
+    assert_eq!(crashed.acknowledged, None, "it began again");
+
+    let listed = here.registry.catalogue().jobs().await.expect("they are read");
+    let mut job = JobOverview::clone(&listed.jobs[0]);
+    (job.state, job.failed, job.failing_since) =
+        (elasticjob::operations::JobState::Failing, [(1, "no disk".to_owned())].into(), Some(7));
+    assert_eq!(since(Concern::Failing, &job), Some(7));
+    job.last_success = Some(99);
+    assert_eq!(since(Concern::Failing, &job), Some(7), "another item succeeded");
+}
+
+#[tokio::test]
+async fn who_acknowledges_an_alarm_is_recorded() {
+    let (memory, folder) = (MemoryRegistry::new(), Folder::new("acknowledged"));
+    let mut gone = start_job(&memory, "gone", &JobSettings::default()).await;
+    gone.shutdown(ShutdownMode::Graceful).await;
+    let data = crate::DataFile::open(folder.0.join("console.db")).await.expect("it is made");
+    let options = crate::ConsoleOptions { data: Some(data.clone()), ..crate::ConsoleOptions::default() };
+    let registry = crate::Registry::new("default", Arc::new(memory.connect()));
+    let console = crate::Console::new(options, [registry]).expect("it starts");
+    let mut here = here(&console);
+    here.identity = Identity::user("zhang", vec![Grant::everywhere(Role::Operator)]);
+    let id = alarms(&here).await.expect("they are read").remove(0).id;
+    acknowledge(&here, &id, "on its way").await.expect("it is acknowledged");
+    here.registry.close_kept(Duration::from_secs(20)).await;
+    let reader = here.registry.action_reader().expect("the data file has them");
+    let filter = elasticjob::trace::DecisionFilter::of_job(JobName::new("gone").expect("a name"));
+    let page = elasticjob::trace::TraceReader::decisions(reader, &filter, &Default::default()).await;
+    let records = page.expect("they are read").records;
+    let told: Vec<_> =
+        records.iter().map(|it| (&it.detail["action"], &it.detail["actor"], it.reason.as_str())).collect();
+    assert_eq!(told, [(&json!("acknowledge-alarm"), &json!("zhang"), "on its way")]);
+}
+
+#[tokio::test]
 async fn a_job_is_no_alarm_on_the_day_it_was_disabled() {
     let memory = MemoryRegistry::new();
     let _off = start_job(&memory, "off", &JobSettings::default()).await;

@@ -26,8 +26,25 @@ pub(crate) struct Day {
     pub(crate) until: i64,
     /// The last runs of items of the day.
     pub(crate) runs: RunCount,
+    /// How many runs of items the schedule has beyond those that were; 0 where that is not known.
+    pub(crate) not_run: u64,
     /// Whether there should have been a fire, and there is no run.
     pub(crate) is_missing: bool,
+}
+
+/// How many fires of a day are counted: of a job that fires more often it is not known how many items did not run.
+const MOST_FIRES: usize = 1_000;
+
+/// A fire so shortly before midnight may have begun on the next day.
+const MIDNIGHT: i64 = 60_000;
+
+/// How many runs of items a day should have at the least, by the schedule.
+fn planned(snapshot: &JobSnapshot, from: i64, until: i64) -> Option<u64> {
+    let configuration = snapshot.usable()?;
+    let low = from.max(snapshot.configured_since()?);
+    let fires = configuration.schedule()?.upcoming(low - 1).take_while(|at| *at < until - MIDNIGHT);
+    let count = fires.take(MOST_FIRES + 1).count();
+    (count <= MOST_FIRES).then(|| count as u64 * u64::from(configuration.sharding_total_count()))
 }
 
 /// The last days, the oldest first; the last one is today.
@@ -47,7 +64,9 @@ pub(crate) async fn days(here: &Here, snapshot: &JobSnapshot, clock: &Clock, cou
         let planned = schedule.zip(snapshot.configured_since()).and_then(|(schedule, since)| {
             schedule.next_after(from.max(since) - 1).filter(|at| *at < until.min(clock.now - super::GRACE))
         });
-        Ok::<_, Problem>(Day { date, from, until, is_missing: runs.runs == 0 && planned.is_some(), runs })
+        let most = self::planned(snapshot, from, until.min(clock.now - super::GRACE + MIDNIGHT)).unwrap_or_default();
+        let not_run = if runs.runs < MOST.into() { most.saturating_sub(runs.runs) } else { 0 };
+        Ok::<_, Problem>(Day { date, from, until, not_run, is_missing: runs.runs == 0 && planned.is_some(), runs })
     });
     futures_util::stream::iter(counted).buffered(AT_ONCE).try_collect().await
 }

@@ -7,6 +7,7 @@ use elasticjob::ident::ShardingItem;
 use elasticjob::operations::JobSnapshot;
 use elasticjob::trace::{ExecutionOutcome, ExecutionRecord};
 
+use super::gaps::GRACE;
 use super::id::FireId;
 
 /// A mark of Java says when the registry center wrote it, and its trace when the instance began: two clocks.
@@ -52,6 +53,8 @@ pub(crate) enum FireOutcome {
     Succeeded,
     /// All items ended well, some of them not at their first run.
     Recovered,
+    /// All items that ran ended well, and others did not run.
+    Partial,
     Failed,
     Running,
     /// The end of an item is not known.
@@ -64,6 +67,7 @@ impl FireOutcome {
         match self {
             Self::Succeeded => "SUCCEEDED",
             Self::Recovered => "RECOVERED",
+            Self::Partial => "PARTIAL",
             Self::Failed => "FAILED",
             Self::Running => "RUNNING",
             Self::NoEnd => "NO_END",
@@ -78,6 +82,34 @@ pub(crate) struct Tally {
     pub(crate) failed: usize,
     pub(crate) running: usize,
     pub(crate) no_end: usize,
+    /// Items without a run, where it is known how many the fire has.
+    pub(crate) not_run: usize,
+}
+
+/// How many items a fire has, where that is known: of one since the configuration was written last, and only once its
+/// items had the time to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Total {
+    items: usize,
+    since: i64,
+    until: i64,
+}
+
+impl Total {
+    pub(crate) fn new(items: usize, configured: i64, now: i64) -> Self {
+        Self { items, since: configured, until: now - GRACE }
+    }
+
+    fn of(snapshot: &JobSnapshot, now: i64) -> Option<Self> {
+        let total = snapshot.usable()?.sharding_total_count();
+        Some(Self::new(usize::try_from(total).unwrap_or(usize::MAX), snapshot.configured_since()?, now))
+    }
+
+    /// How many items of a fire have no run, of which so many have one. A trigger by hand may be for some of them alone.
+    pub(crate) fn not_run(self, id: FireId, ran: usize) -> usize {
+        let is_known = id.scheduled().is_some_and(|at| self.since <= at && at <= self.until);
+        if is_known { self.items.saturating_sub(ran) } else { 0 }
+    }
 }
 
 /// A fire with the runs of its items.
@@ -88,6 +120,7 @@ pub(crate) struct Fire {
     pub(crate) runs: Vec<Run>,
     /// Whether more records were there than are read for one page.
     pub(crate) is_cut: bool,
+    pub(crate) total: Option<Total>,
 }
 
 fn start(record: &ExecutionRecord) -> i64 {
@@ -139,7 +172,9 @@ impl Fire {
     }
 
     pub(crate) fn tally(&self) -> Tally {
-        let mut tally = Tally::default();
+        let ran = self.last_runs().count();
+        let total = self.total.filter(|_| !self.is_cut && ran > 0);
+        let mut tally = Tally { not_run: total.map_or(0, |total| total.not_run(self.id, ran)), ..Tally::default() };
         for run in self.last_runs() {
             match run.state {
                 RunState::Succeeded => tally.done += 1,
@@ -156,6 +191,7 @@ impl Fire {
             Tally { failed: 1.., .. } => FireOutcome::Failed,
             Tally { running: 1.., .. } => FireOutcome::Running,
             Tally { no_end: 1.., .. } => FireOutcome::NoEnd,
+            Tally { not_run: 1.., .. } => FireOutcome::Partial,
             _ if self.is_retried() => FireOutcome::Recovered,
             _ => FireOutcome::Succeeded,
         }
@@ -186,9 +222,12 @@ impl Fire {
     }
 }
 
-/// What runs now, as the registry center has it.
+/// What the registry center tells of the fires of a job: what runs now, and how many items a fire has.
 #[derive(Debug, Default)]
-pub(crate) struct Live(BTreeMap<ShardingItem, LiveRun>);
+pub(crate) struct Live {
+    runs: BTreeMap<ShardingItem, LiveRun>,
+    total: Option<Total>,
+}
 
 #[derive(Debug)]
 struct LiveRun {
@@ -198,17 +237,17 @@ struct LiveRun {
 }
 
 impl Live {
-    pub(crate) fn of(snapshot: &JobSnapshot) -> Self {
-        let live = snapshot.items.iter().filter(|(_, item)| snapshot.is_run_alive(item)).filter_map(|(item, nodes)| {
+    pub(crate) fn of(snapshot: &JobSnapshot, now: i64) -> Self {
+        let runs = snapshot.items.iter().filter(|(_, item)| snapshot.is_run_alive(item)).filter_map(|(item, nodes)| {
             let since = nodes.running.as_ref()?.since;
             let begun = nodes.record.last.as_ref().filter(|begun| begun.ended.is_none());
             Some((*item, LiveRun { begun: begun.map(|begun| (begun.at, begun.attempt.to_string())), since }))
         });
-        Self(live.collect())
+        Self { runs: runs.collect(), total: Total::of(snapshot, now) }
     }
 
     fn runs(&self, record: &ExecutionRecord) -> bool {
-        let Some(run) = self.0.get(&record.sharding_item) else { return false };
+        let Some(run) = self.runs.get(&record.sharding_item) else { return false };
         match (&run.begun, &record.attempt, record.scheduled_at) {
             (Some((_, attempt)), Some(own), _) => attempt == own,
             (Some((at, _)), None, Some(scheduled)) => *at == scheduled.timestamp_millis(),
@@ -264,5 +303,5 @@ fn fire(id: FireId, mut records: Vec<ExecutionRecord>, live: &Live) -> Fire {
         })
         .collect();
     runs.reverse();
-    Fire { id, runs, is_cut: false }
+    Fire { id, runs, is_cut: false, total: live.total }
 }

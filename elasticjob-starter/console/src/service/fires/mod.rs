@@ -20,7 +20,7 @@ use utoipa::IntoParams;
 
 pub(crate) use days::{Day, MOST as MOST_OF_DAY, days};
 pub(crate) use gaps::{GRACE, Gap, gaps};
-pub(crate) use group::{Fire, FireOutcome, Live, Run, RunState, fires};
+pub(crate) use group::{Fire, FireOutcome, Live, Run, RunState, Total, fires};
 pub(crate) use id::{FireId, Place};
 pub(crate) use one::{OneFire, one, recorded};
 
@@ -33,8 +33,9 @@ use crate::pages::time::Clock;
 const MOST: usize = 200;
 const USUAL: usize = 50;
 
-/// How many decisions are read to explain the gaps of a page.
+/// How many decisions are read to explain the gaps of a page: of those so long after the gaps, and of those since then.
 const EXPLAINED: u32 = 500;
+const SOON: chrono::TimeDelta = chrono::TimeDelta::hours(1);
 
 /// Which fires are listed.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -59,7 +60,8 @@ impl FireQuery {
 
     /// The same query with another cursor, as the query of an address.
     pub(crate) fn after(&self, cursor: &str) -> String {
-        let fields = [("from", self.from.as_str()), ("until", &self.until), ("cursor", cursor)];
+        let limit = self.limit.map(|limit| limit.to_string()).unwrap_or_default();
+        let fields = [("from", self.from.as_str()), ("until", &self.until), ("cursor", cursor), ("limit", &limit)];
         let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
         form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
     }
@@ -101,7 +103,7 @@ pub(crate) async fn list(
     let limit = query.limit.unwrap_or(USUAL).clamp(1, MOST);
     let mut filter = ExecutionFilter::of_job(snapshot.job.clone());
     (filter.from, filter.until) = (Some(range.from), range.until);
-    let mut all = read::page(reader, &filter, after, limit.max(beyond), &Live::of(snapshot)).await?;
+    let mut all = read::page(reader, &filter, after, limit.max(beyond), &Live::of(snapshot, clock.now)).await?;
     let beyond = all.fires.get(limit..).unwrap_or_default().to_vec();
     let end = all.next;
     all = read::first(all, limit);
@@ -144,13 +146,26 @@ pub(crate) async fn decisions(
     }
 }
 
-/// Says of each gap which kinds of decisions there are about its fires.
+/// Says of each gap which kinds of decisions there are about its fires. Most are decided soon; the rest when an instance
+/// comes back.
 async fn explain(reader: &AnyTraceReader, job: &JobName, gaps: &mut [Gap]) -> Result<(), ReadError> {
-    let Some(first) = gaps.last().map(|gap| gap.first) else { return Ok(()) };
+    let (Some(first), Some(last)) = (gaps.last().map(|gap| gap.first), gaps.first().map(|gap| gap.last)) else {
+        return Ok(());
+    };
+    let soon = instant(last) + SOON;
     let mut filter = DecisionFilter::of_job(job.clone());
-    filter.from = Some(instant(first - read::SKEW));
+    (filter.from, filter.until) = (Some(instant(first - read::SKEW)), Some(soon));
     filter.kinds = vec![DecisionKind::Skipped, DecisionKind::Missed, DecisionKind::Collapsed, DecisionKind::NotBegun];
-    for decision in decisions(reader, &filter, EXPLAINED).await? {
+    note_kinds(gaps, decisions(reader, &filter, EXPLAINED).await?);
+    if gaps.iter().any(|gap| gap.kinds.is_empty()) {
+        (filter.from, filter.until) = (Some(soon), None);
+        note_kinds(gaps, decisions(reader, &filter, EXPLAINED).await?);
+    }
+    Ok(())
+}
+
+fn note_kinds(gaps: &mut [Gap], decisions: Vec<DecisionRecord>) {
+    for decision in decisions {
         let Some(from) = decision.scheduled_at.map(|at| at.timestamp_millis()) else { continue };
         let until = decision.scheduled_until.map_or(from, |until| until.timestamp_millis());
         for gap in gaps.iter_mut().filter(|gap| from <= gap.last && gap.first <= until) {
@@ -159,7 +174,6 @@ async fn explain(reader: &AnyTraceReader, job: &JobName, gaps: &mut [Gap]) -> Re
             }
         }
     }
-    Ok(())
 }
 
 /// Changes of the configuration, one for those that several instances saw at about the same time.

@@ -65,8 +65,8 @@ pub(crate) async fn one(here: &Here, snapshot: &JobSnapshot, id: FireId, clock: 
             records
         }
     };
-    let grouped = fires(records, &Live::of(snapshot)).into_iter().find(|fire| fire.id == id);
-    let mut fire = grouped.unwrap_or(Fire { id, runs: Vec::new(), is_cut: false });
+    let grouped = fires(records, &Live::of(snapshot, clock.now)).into_iter().find(|fire| fire.id == id);
+    let mut fire = grouped.unwrap_or(Fire { id, runs: Vec::new(), is_cut: false, total: None });
     fire.is_cut = is_cut;
 
     let mut of_time = DecisionFilter::of_job(snapshot.job.clone());

@@ -139,6 +139,16 @@ async fn pages_have_each_fire_once_and_whole_also_where_a_late_run_began_long_af
     assert_eq!(refused.expect_err("it is no cursor").code(), "bad-request");
 }
 
+#[test]
+fn the_address_of_the_next_page_keeps_how_many_are_on_one() {
+    let query = FireQuery { limit: Some(7), ..FireQuery::default() };
+    assert_eq!(query.after("x"), "cursor=x&limit=7");
+    let query = crate::service::jobs::JobQuery { limit: Some(7), ..Default::default() };
+    assert_eq!(query.after("x"), "cursor=x&limit=7");
+    let query = HistoryQuery { limit: Some(7), ..HistoryQuery::default() };
+    assert_eq!(query.with(&[("cursor", "x")]), "limit=7&cursor=x");
+}
+
 #[tokio::test]
 async fn more_records_than_are_read_for_a_page_are_on_the_next_ones() {
     let at = minute() - 600 * MINUTE;
@@ -183,6 +193,27 @@ async fn a_fire_that_should_have_been_is_a_gap_with_what_was_decided_about_it() 
         ..FireQuery::default()
     };
     assert_eq!(shown.list(&early).await.gaps.len(), 1, "in another range");
+}
+
+#[tokio::test]
+async fn a_fire_of_which_items_did_not_run_ran_in_part() {
+    let next = chrono::DateTime::parse_from_rfc3339("2041-01-01T00:00:00Z").expect("a time").timestamp_millis();
+    let ahead = next + 2 * MINUTE - crate::service::now();
+    let shown = shown("partial", ahead, [of(settle(0, next, next + 5, next + 9))]).await;
+    let total = shown.snapshot.usable().expect("it is usable").sharding_total_count() as usize;
+    assert!(total > 1, "{total}");
+    let page = shown.list(&FireQuery::default()).await;
+    let not_run = Tally { done: 1, not_run: total - 1, ..Tally::default() };
+    assert_eq!((page.fires[0].outcome(), page.fires[0].tally()), (FireOutcome::Partial, not_run));
+    assert_eq!(shown.one(FireId::Scheduled(next)).await.fire.outcome(), FireOutcome::Partial);
+    let days = days(&shown.here, &shown.snapshot, &shown.clock, 1).await.expect("they can be read");
+    assert_eq!((days[0].runs.runs, days[0].not_run), (1, total as u64 - 1));
+
+    let known = Total::new(3, next, next + 2 * MINUTE);
+    assert_eq!(known.not_run(FireId::Scheduled(next), 1), 2);
+    assert_eq!(known.not_run(FireId::Scheduled(next - 1), 1), 0, "the configuration was another one");
+    assert_eq!(known.not_run(FireId::Scheduled(next + MINUTE + 1), 1), 0, "others may still begin");
+    assert_eq!(known.not_run(FireId::began_at(next), 1), 0, "a trigger may be for one server");
 }
 
 #[tokio::test]
