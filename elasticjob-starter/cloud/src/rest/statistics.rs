@@ -118,7 +118,7 @@ pub(super) async fn running_jobs(
 
 /// How many jobs are of which type.
 pub(super) async fn execution_type(visitor: Visitor) -> Result<Json<Value>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let seen = all.jobs.values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
     let (transient, daemon): (Vec<_>, Vec<_>) =
         seen.partition(|job| job.job_execution_type == ExecutionType::Transient);

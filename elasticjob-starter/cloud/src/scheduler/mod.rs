@@ -162,6 +162,16 @@ impl Scheduler {
         self.registrations.clone()
     }
 
+    /// The registrations as the registry center has them now. Of those that cannot be used, the last ones that this scheduler knew.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`].
+    pub(crate) async fn registrations_now(&self) -> Result<Registrations, StoreError> {
+        let mut all = self.store.registrations().await?;
+        all.keep_usable(&self.registrations.borrow());
+        Ok(all)
+    }
+
     /// The operations on the ordinary jobs.
     pub fn operations(&self) -> Operations {
         Operations::new(self.registry.clone())
@@ -172,9 +182,11 @@ impl Scheduler {
         self.launches.waiting(id)
     }
 
-    /// Why jobs do not run here, by job.
+    /// Why jobs do not run here, or not as they are registered, by job.
     pub fn troubles(&self) -> BTreeMap<JobName, String> {
-        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut troubles = self.registrations.borrow().troubles();
+        troubles.extend(self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        troubles
     }
 
     /// Waits until the job runs here as it is registered, for five seconds at most: where it cannot start, another scheduler may

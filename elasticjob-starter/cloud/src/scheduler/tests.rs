@@ -23,6 +23,7 @@ mod daemons;
 mod remains;
 mod removal;
 mod triggers;
+mod unreadable;
 
 /// Says that it runs, and runs until the test lets it end.
 const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
