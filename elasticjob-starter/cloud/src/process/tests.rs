@@ -122,6 +122,25 @@ async fn ended(carrier: &ProcessCarrier, id: &LaunchId) -> Outcome {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_needs_more_than_the_host_has_fails_and_keeps_no_other_one_waiting() {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let carrier = host.connect();
+    let launch = async |name: &str, cpus: f64| {
+        let app = Arc::new(host.app(name, "true"));
+        let job = json!({ "jobName": name, "appName": name, "jobExecutionType": "TRANSIENT", "cpuCount": cpus,
+                          "memoryMB": 16, "shardingTotalCount": 1 });
+        let job = Arc::new(CarriedJob::from_json(job).unwrap());
+        let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(60), ended(&carrier, &id)).await.unwrap()
+    };
+    let outcome = launch("large", 100_000.0).await;
+    assert!(matches!(&outcome, Outcome::Failed { text, .. } if text.contains("the host has")), "{outcome:?}");
+    assert_eq!(launch("small", 0.01).await, Outcome::Succeeded);
+}
+
 /// Kills a process with its keeper, and returns how it ended, and its log.
 async fn killed(failover: bool) -> (Outcome, String) {
     let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };

@@ -300,5 +300,12 @@ async fn what_cannot_be_registered_is_refused_with_every_reason() {
     assert!(matches!(store.add_job(job("j", "a", json!({}))).await, Err(StoreError::JobExists(_))));
     assert!(matches!(store.change_job(json!({ "jobName": "none" })).await, Err(StoreError::NoSuchJob(_))));
     assert!(matches!(store.change_app(json!({ "appName": "a", "cpuCount": -1 })).await, Err(StoreError::Invalid(_))));
+    // What an application needs counts with each of its jobs.
+    let Err(StoreError::Invalid(problems)) = store.change_app(json!({ "appName": "a", "cpuCount": 100_000 })).await
+    else {
+        panic!("it is refused")
+    };
+    assert_eq!(problems.0.len(), 1);
+    assert!(problems.0[0].field == "cpuCount" && problems.0[0].reason.contains("job 'j'"), "{problems}");
     one.scheduler.shutdown().await;
 }
