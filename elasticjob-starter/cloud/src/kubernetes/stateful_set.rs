@@ -19,7 +19,10 @@ use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
 impl KubernetesCarrier {
     /// Makes, changes or deletes the StatefulSet of a job.
     pub(super) async fn keeps(&self, daemon: Daemon) -> Result<(), LaunchError> {
-        if let Some(problem) = needs(&daemon.app).into_iter().next() {
+        // What is ended needs no application that can be run.
+        if daemon.instances > 0
+            && let Some(problem) = needs(&daemon.app).into_iter().next()
+        {
             return Err(LaunchError::Refused { why: problem.to_string() });
         }
         let name = name(&daemon.job.job_name, &self.common);

@@ -246,7 +246,11 @@ async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_end
     let kept = next.kept(&job.job_name).await.unwrap();
     assert_eq!(runs(&kept), 2, "{kept:?}");
     assert_eq!(kept.iter().map(|process| process.index).collect::<Vec<_>>(), [0, 1]);
-    next.keep(Daemon { instances: 0, ..daemon }).await.unwrap();
+    // Whatever the application is by now: an update may have made it one that this carrier does not run.
+    let app = json!({ "appName": "resident", "appURL": "oci://registry/resident:1", "bootstrapScript": "run" });
+    let app = Arc::new(App::from_json(app).unwrap());
+    assert!(next.keep(Daemon { app: app.clone(), ..daemon.clone() }).await.is_err());
+    next.keep(Daemon { app, instances: 0, ..daemon }).await.unwrap();
     let waiting = async {
         while !next.kept(&job.job_name).await.unwrap().is_empty() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
