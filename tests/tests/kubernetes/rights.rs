@@ -55,7 +55,7 @@ pub(crate) async fn are_least(cluster: Arc<Cluster>) {
     assert!(log.starts_with("begun\n"), "{log}");
     let of = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 1 });
     let daemon = launch(&namespace, "resident", "sleep 600", &[0], of);
-    let daemon = Daemon { app: daemon.app, job: daemon.job, instances: 1 };
+    let daemon = Daemon { app: daemon.app, job: daemon.job, instances: 1, registry_center: None };
     carrier.keep(daemon.clone()).await.unwrap();
     carrier.keep(daemon.clone()).await.unwrap();
     carrier.kept(&daemon.job.job_name).await.unwrap();

@@ -207,7 +207,7 @@ fn the_template_of_the_operator_stays_where_the_job_says_nothing() {
 #[test]
 fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
     let of = carried(json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 2 }));
-    let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2 };
+    let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2, registry_center: None };
     let set = stateful_set::stateful_set(&daemon, &common(json!({}))).spec.unwrap();
     assert_eq!((set.replicas, set.pod_management_policy.as_deref()), (Some(2), Some("Parallel")));
     let pod = set.template.spec.unwrap();

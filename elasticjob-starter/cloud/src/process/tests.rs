@@ -229,7 +229,7 @@ async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_end
     let job = json!({ "jobName": "resident", "appName": "resident", "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "cpuCount": 0.01,
                       "memoryMB": 16, "shardingTotalCount": 2, "gracePeriodSeconds": 30 });
     let job = Arc::new(CarriedJob::from_json(job).unwrap());
-    let daemon = Daemon { app, job: job.clone(), instances: 2 };
+    let daemon = Daemon { app, job: job.clone(), instances: 2, registry_center: None };
     let runs = |kept: &[DaemonProcess]| {
         kept.iter().filter(|process| matches!(process.state, ItemState::Running { since: 1.., .. })).count()
     };

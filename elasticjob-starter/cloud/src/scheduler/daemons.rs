@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::kept::Kept;
 use super::nodes::{DAEMONS, Node};
 use super::registrations::{Registered, Registrations};
-use crate::carrier::{Carrier, Daemon, LaunchError};
+use crate::carrier::{CarriedCenter, Carrier, Daemon, LaunchError};
 use crate::model::{CarriedJob, ExecutionType};
 
 /// The pause before something that failed is tried again.
@@ -31,6 +31,8 @@ pub(super) struct Daemons {
     /// Whether the processes end with the scheduler, as no other one will look after them.
     pub(super) ends_processes: bool,
     pub(super) owner: Owner,
+    /// Where programs find the registry center of the scheduler.
+    pub(super) registry_center: Option<CarriedCenter>,
 }
 
 /// Which scheduler looks after a job.
@@ -158,7 +160,8 @@ impl Daemons {
 
     async fn keep(&self, registered: &Registered, instances: u32) -> Result<(), LaunchError> {
         let Registered { app, job } = registered.clone();
-        self.carrier.keep(Daemon { app, job, instances }).await
+        let registry_center = self.registry_center.clone();
+        self.carrier.keep(Daemon { app, job, instances, registry_center }).await
     }
 
     /// Whether the job is registered as a `DAEMON` job now, as far as its registration can be read.
