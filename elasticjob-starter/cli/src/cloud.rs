@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use elasticjob::runtime::JobEnvironment;
-use elasticjob_cloud::carrier::Carrier;
+use elasticjob_cloud::carrier::{CarriedCenter, Carrier};
 use elasticjob_cloud::process::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use elasticjob_cloud::rest::Api;
 use elasticjob_cloud::scheduler::{Scheduler, SchedulerOptions};
@@ -51,9 +51,12 @@ pub(crate) async fn run(
     if let Some(tracing) = traces::of_jobs(flags, sources).await? {
         environment = environment.with_tracing(tracing);
     }
+    let mut of_programs = None;
     let (center, namespace, embedded) = match zookeeper(flags, sources, console)? {
         Some(zookeeper) => {
             let namespace = zookeeper.namespace.clone();
+            let server_lists = zookeeper.server_lists.clone();
+            of_programs = Some(CarriedCenter { server_lists, namespace: namespace.clone() });
             (environment.connect_zookeeper(zookeeper).await?, namespace, None)
         }
         None => {
@@ -70,6 +73,7 @@ pub(crate) async fn run(
     let carrier = carrier(&wanted, &namespace).await?;
     let mut of_scheduler = SchedulerOptions::new(environment.clone(), center.clone(), carrier);
     of_scheduler.embedded = embedded;
+    of_scheduler.registry_center = of_programs;
     let scheduler = Scheduler::start(of_scheduler).await.map_err(|error| Failure::Console(error.to_string()))?;
     let scheduler = Arc::new(scheduler);
     // The pages and the API read with connections of their own.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use elasticjob::__private::log::{error, info};
-use elasticjob::config::JobConfiguration;
+use elasticjob::__private::log::{error, info, warn};
+use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
 use elasticjob::fire::{ExecutionSource, Fire, Rerun, RunKey};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::spi::Catalog;
@@ -17,7 +17,7 @@ use super::signals::Signals;
 use crate::AppError;
 use crate::local_task::LocalTask;
 use crate::plan::{JobCode, Plan, bind};
-use crate::settings::Sources;
+use crate::settings::{Settings, Sources};
 
 /// The variable that tells it.
 const CARRIED: &str = "ELASTICJOB_CARRIED";
@@ -45,6 +45,60 @@ pub(super) struct Carried {
     props: BTreeMap<String, String>,
     #[serde(default)]
     event_trace_sampling_count: u32,
+    schedule: Option<Schedule>,
+}
+
+/// What a process of a `DAEMON` job schedules by.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Schedule {
+    cron: Option<String>,
+    time_zone: Option<String>,
+    #[serde(default)]
+    misfire: bool,
+    #[serde(default)]
+    failover: bool,
+    job_error_handler_type: Option<String>,
+    description: Option<String>,
+    registry_center: Option<Center>,
+}
+
+/// The registry center of the scheduler.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Center {
+    server_lists: String,
+    namespace: String,
+}
+
+impl Carried {
+    /// The settings of the program's job with those that the process is told.
+    fn over(&self, mut settings: JobSettings) -> JobSettings {
+        settings.sharding_total_count = Some(self.sharding_total_count);
+        let parameters = self.sharding_item_parameters.iter().map(|(item, parameter)| format!("{item}={parameter}"));
+        settings.sharding_item_parameters = Some(parameters.collect::<Vec<_>>().join(","));
+        settings.job_parameter = self.job_parameter.clone().or(settings.job_parameter);
+        settings.props.get_or_insert_default().extend(self.props.clone());
+        settings
+    }
+}
+
+impl Schedule {
+    /// The same for what a launch does not need. The registration is the source of the configuration, so it is written over what
+    /// the registry center has.
+    fn over(&self, mut settings: JobSettings) -> JobSettings {
+        settings.cron = self.cron.clone().or(settings.cron);
+        settings.time_zone = self.time_zone.clone().or(settings.time_zone);
+        settings.misfire = Some(self.misfire);
+        settings.failover = Some(self.failover);
+        if self.failover {
+            settings.monitor_execution = Some(true);
+        }
+        settings.job_error_handler_type = self.job_error_handler_type.clone().or(settings.job_error_handler_type);
+        settings.description = self.description.clone().or(settings.description);
+        settings.overwrite = Some(true);
+        settings
+    }
 }
 
 /// The items that the program runs.
@@ -61,6 +115,44 @@ pub(super) fn read(sources: &Sources) -> Result<Option<(Carried, Fire)>, AppErro
     let Some(launch) = &carried.launch else { return Ok(None) };
     let fire = fire_of(launch).ok_or_else(|| wrong(format!("'{launch}' is no launch")))?;
     Ok(Some((carried, fire)))
+}
+
+/// Gives a process of a `DAEMON` job the registry center of its scheduler, where the program sets none. Else each process would
+/// run all items, on the embedded registry.
+pub(super) fn complete(sources: &Sources, settings: &mut Settings) -> Result<(), AppError> {
+    let schedule = told(sources)?.and_then(|carried| carried.schedule);
+    if let Some(Center { server_lists, namespace }) = schedule.and_then(|schedule| schedule.registry_center)
+        && settings.reg_center.server_lists.is_empty()
+    {
+        settings.reg_center.server_lists = server_lists.split(',').map(|server| server.trim().to_owned()).collect();
+        settings.reg_center.namespace.get_or_insert(namespace);
+    }
+    Ok(())
+}
+
+/// Gives a job of the program the configuration that a process of a `DAEMON` job is told. The other jobs of the program stay.
+pub(super) fn configure(sources: &Sources, plan: &mut Plan, catalog: &Catalog) -> Result<(), AppError> {
+    let Some(carried) = told(sources)? else { return Ok(()) };
+    let Some(schedule) = &carried.schedule else { return Ok(()) };
+    let name = &carried.job;
+    let Some(planned) = plan.jobs.iter_mut().find(|job| job.configuration.job_name() == name) else {
+        warn!(job = %name, "the program has no job of this name: what is registered for the job has no effect on its jobs");
+        return Ok(());
+    };
+    let settings = schedule.over(carried.over(planned.configuration.settings()));
+    let configuration = JobConfiguration::from_settings(name.clone(), &settings).and_then(|configuration| {
+        let at_start = catalog.error_handlers().problems_at_start(&configuration);
+        let problems = [catalog.problems(&configuration), at_start].concat();
+        if problems.is_empty() { Ok(configuration) } else { Err(problems) }
+    });
+    planned.configuration = configuration.map_err(|problems| unusable(name, &problems))?;
+    Ok(())
+}
+
+/// The configuration that a process is told cannot be used.
+fn unusable(job: &JobName, problems: &[Invalid]) -> AppError {
+    let why = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    AppError::Carried { job: Some(job.clone()), why }
 }
 
 /// Of how many runs one is traced: 1 unless the environment of a `DAEMON` process says something else.
@@ -111,14 +203,9 @@ pub(super) fn run_of(
         let known: Vec<&str> = plan.jobs.iter().map(|job| job.configuration.job_name().as_str()).collect();
         wrong(format!("the program has no job of this name; it has {}", known.join(", ")))
     })?;
-    let mut settings = planned.configuration.settings();
-    settings.sharding_total_count = Some(carried.sharding_total_count);
-    let parameters = carried.sharding_item_parameters.iter().map(|(item, parameter)| format!("{item}={parameter}"));
-    settings.sharding_item_parameters = Some(parameters.collect::<Vec<_>>().join(","));
-    settings.job_parameter = carried.job_parameter.or(settings.job_parameter);
-    settings.props.get_or_insert_default().extend(carried.props);
-    let configuration = JobConfiguration::from_settings(name.clone(), &settings)
-        .map_err(|problems| wrong(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")))?;
+    let settings = carried.over(planned.configuration.settings());
+    let configuration =
+        JobConfiguration::from_settings(name.clone(), &settings).map_err(|problems| unusable(&name, &problems))?;
     let handler = match &planned.code {
         JobCode::Function(function) => bind(name.as_str(), function, &builder.beans)
             .map_err(|missing| AppError::Invalid(missing.into_iter().map(Into::into).collect()))?,
@@ -245,5 +332,52 @@ mod tests {
         assert_eq!(runs, ran);
         assert_eq!(std::fs::read_to_string(&file).expect("it is written"), "item 1: the table is locked");
         std::fs::remove_file(&file).expect("it is there");
+    }
+
+    #[tokio::test]
+    async fn a_process_of_a_daemon_schedules_by_what_is_registered() {
+        let (told, mut runs) = tokio::sync::mpsc::unbounded_channel();
+        let job = item_handler(move |context: ShardingContext| {
+            let of_job = (context.job_parameter().to_owned(), context.sharding_total_count());
+            let _ = told.send((context.sharding_item(), context.sharding_parameter().map(str::to_owned), of_job));
+            async { Ok::<(), String>(()) }
+        });
+        let carried = r#"{"job":"a","launch":null,"shardingTotalCount":2,"shardingItemParameters":{"1":"north"},
+                          "jobParameter":"all","schedule":{"cron":"* * * * * ?","failover":true,"misfire":true}}"#;
+        let sources = Sources::of_arguments([
+            "--elasticjob.jobs[a].sharding-total-count=1",
+            "--elasticjob.jobs[a].cron=0 0 3 1 1 ?",
+            "--elasticjob.jobs[a].monitor-execution=false",
+        ])
+        .environment([(CARRIED, carried)]);
+        let app = crate::ElasticJobApp::builder().job("a", job).sources(sources).start().await.expect("it starts");
+        let of_item_1 = async {
+            loop {
+                let (item, parameter, of_job) = runs.recv().await.expect("it runs");
+                if item == 1 {
+                    return (parameter, of_job);
+                }
+            }
+        };
+        let run = tokio::time::timeout(Duration::from_secs(60), of_item_1).await.expect("it fires each second");
+        assert_eq!(run, (Some("north".to_owned()), ("all".to_owned(), 2)));
+        app.shutdown().await;
+    }
+
+    #[test]
+    fn a_process_of_a_daemon_has_the_registry_center_of_the_scheduler_unless_the_program_sets_one() {
+        let carried = r#"{"job":"a","shardingTotalCount":2,
+                          "schedule":{"registryCenter":{"serverLists":"a:1, b:2","namespace":"shop"}}}"#;
+        for (own, servers, namespace) in [
+            (vec![], "a:1,b:2", "shop"),
+            (vec!["--elasticjob.reg-center.namespace=own"], "a:1,b:2", "own"),
+            (vec!["--elasticjob.reg-center.server-lists=c:3", "--elasticjob.reg-center.namespace=own"], "c:3", "own"),
+        ] {
+            let sources = Sources::of_arguments(own).environment([(CARRIED, carried)]);
+            let mut settings = Settings::read(&sources, &[], Default::default()).settings;
+            complete(&sources, &mut settings).expect("it is right");
+            assert_eq!(settings.reg_center.server_lists.join(","), servers);
+            assert_eq!(settings.reg_center.namespace.as_deref(), Some(namespace));
+        }
     }
 }

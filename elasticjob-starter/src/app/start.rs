@@ -21,7 +21,8 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     let catalog = builder.catalog.clone().build();
     let of_attributes = linked.iter().flat_map(|function| (function.settings)().props.unwrap_or_default().into_keys());
     let options = catalog.iter().flat_map(Catalog::option_names).map(str::to_owned);
-    let read = Settings::read(&builder.sources, &names, of_attributes.chain(options).collect());
+    let mut read = Settings::read(&builder.sources, &names, of_attributes.chain(options).collect());
+    carried::complete(&builder.sources, &mut read.settings)?;
     let settings = &read.settings;
     for warning in settings.warnings.clone() {
         apart(move || warn!("{warning}"));
@@ -45,7 +46,7 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         });
     }
 
-    let (plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
+    let (mut plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
     if let Some(told) = carried::read(&builder.sources)? {
         let run = carried::run_of(told, &plan, &builder, environment.catalog())?;
         return Ok(ElasticJobApp {
@@ -61,6 +62,7 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
             grace: settings.shutdown_grace,
         });
     }
+    carried::configure(&builder.sources, &mut plan, environment.catalog())?;
     let counting = metrics::begin(&builder, &settings.metrics, &plan);
     let environment = match &counting {
         Some(counting) => counting.observing(environment),

@@ -55,11 +55,19 @@ pub(crate) async fn are_least(cluster: Arc<Cluster>) {
     assert!(log.starts_with("begun\n"), "{log}");
     let of = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 1 });
     let daemon = launch(&namespace, "resident", "sleep 600", &[0], of);
-    let daemon = Daemon { app: daemon.app, job: daemon.job, instances: 1 };
+    let daemon = Daemon { app: daemon.app, job: daemon.job, instances: 1, registry_center: None };
     carrier.keep(daemon.clone()).await.unwrap();
     carrier.keep(daemon.clone()).await.unwrap();
     carrier.kept(&daemon.job.job_name).await.unwrap();
     carrier.keep(Daemon { instances: 0, ..daemon }).await.unwrap();
+    // What only tells a reason is left out without a right: so these rights are looked at by themselves.
+    for path in [
+        format!("/api/v1/namespaces/{NAMESPACE}/events"),
+        format!("/apis/apps/v1/namespaces/{NAMESPACE}/statefulsets/any"),
+    ] {
+        let (status, answer) = cluster.api().send_as(&token, "GET", &path, None).await;
+        assert!(matches!(status, 200 | 404), "GET {path}: {status} {answer}");
+    }
     assert_eq!(carrier.launches().await, Ok(vec![stays.id.clone()]));
     let too_big = launch(&namespace, "big", "true", &[0], json!({ "memoryMB": 1_000_000_000 }));
     carrier.launch(too_big.clone()).await.unwrap();
@@ -75,6 +83,7 @@ pub(crate) async fn are_least(cluster: Arc<Cluster>) {
     for (method, path, body) in [
         ("GET", of("secrets"), None),
         ("GET", of("configmaps"), None),
+        ("POST", of("events"), Some(&pod)),
         ("POST", of("pods"), Some(&pod)),
         ("POST", of("pods/any/exec?command=sh"), None),
         ("PATCH", of("pods/any/status?fieldManager=tests"), Some(&pod)),

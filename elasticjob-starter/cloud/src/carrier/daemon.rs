@@ -7,7 +7,7 @@ use elasticjob::fire::ExecutionSource;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{CARRIED, Carried, ItemState};
+use super::{CARRIED, Carried, CarriedCenter, CarriedSchedule, ItemState};
 use crate::model::{App, CarriedJob};
 
 /// How many processes of a `DAEMON` job there shall be, and of what.
@@ -19,6 +19,8 @@ pub struct Daemon {
     pub job: Arc<CarriedJob>,
     /// How many processes; 0 ends all.
     pub instances: u32,
+    /// Where programs that set no registry center of their own find that of the scheduler. `None` for an embedded one.
+    pub registry_center: Option<CarriedCenter>,
 }
 
 impl Daemon {
@@ -27,7 +29,7 @@ impl Daemon {
         self.job.sharding_total_count.div_ceil(self.instances.max(1)) as usize
     }
 
-    /// The environment of a process. The program is told the job, and schedules by itself.
+    /// The environment of a process. The program is told the whole job, and schedules by itself.
     pub fn environment(&self) -> BTreeMap<String, String> {
         let configuration = self.job.configuration();
         let parameters =
@@ -43,6 +45,15 @@ impl Daemon {
             job_parameter: self.job.job_parameter.clone(),
             props: self.job.props.clone(),
             event_trace_sampling_count: self.app.event_trace_sampling_count,
+            schedule: Some(CarriedSchedule {
+                cron: self.job.cron.clone(),
+                time_zone: self.job.time_zone.clone(),
+                misfire: self.job.misfire,
+                failover: self.job.failover,
+                job_error_handler_type: self.job.job_error_handler_type.clone(),
+                description: self.job.description.clone(),
+                registry_center: self.registry_center.clone(),
+            }),
         };
         let carried = serde_json::to_string(&carried).expect("texts and numbers have a JSON form");
         let mut environment = self.app.env.clone();
@@ -82,5 +93,49 @@ impl DaemonProcess {
     /// Describes a process.
     pub fn new(index: u32, state: ItemState, restarts: u32) -> Self {
         Self { index, state, restarts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn daemon(change: Value) -> Daemon {
+        let mut job = json!({ "jobName": "a", "appName": "a", "jobExecutionType": "DAEMON", "cpuCount": 0.1, "memoryMB": 16,
+                              "shardingTotalCount": 2, "cron": "0 0 3 * * ?" });
+        job.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        let app = json!({ "appName": "a", "appURL": "file:///a", "bootstrapScript": "a" });
+        Daemon {
+            app: Arc::new(App::from_json(app).unwrap()),
+            job: Arc::new(CarriedJob::from_json(job).unwrap()),
+            instances: 2,
+            registry_center: None,
+        }
+    }
+
+    #[test]
+    fn a_process_is_told_the_whole_job_and_is_another_one_when_the_job_changes() {
+        let before = daemon(json!({}));
+        for (field, value) in [
+            ("cron", json!("0 0 4 * * ?")),
+            ("timeZone", json!("Asia/Shanghai")),
+            ("misfire", json!(true)),
+            ("failover", json!(true)),
+            ("jobErrorHandlerType", json!("THROW")),
+            ("shardingItemParameters", json!("0=north")),
+            ("jobParameter", json!("x")),
+            ("props", json!({ "a": "b" })),
+        ] {
+            let changed = daemon(json!({ field: value }));
+            assert_ne!(changed.settings(), before.settings(), "{field}");
+        }
+        let center = CarriedCenter { server_lists: "a:2181".to_owned(), namespace: "shop".to_owned() };
+        let told = Daemon { registry_center: Some(center.clone()), ..daemon(json!({ "failover": true })) };
+        let carried: Carried = serde_json::from_str(&told.environment()[CARRIED]).unwrap();
+        let schedule = carried.schedule.unwrap();
+        assert_eq!((schedule.cron.as_deref(), schedule.failover), (Some("0 0 3 * * ?"), true));
+        assert_eq!(schedule.registry_center, Some(center));
     }
 }

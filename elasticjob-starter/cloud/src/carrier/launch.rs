@@ -205,6 +205,7 @@ impl Launch {
             job_parameter: self.job.job_parameter.clone(),
             props: self.job.props.clone(),
             event_trace_sampling_count: 0,
+            schedule: None,
         }
     }
 
@@ -246,6 +247,40 @@ pub struct Carried {
     /// Of so many runs of a `DAEMON` job one is traced by its process; 0 and 1: each.
     #[serde(default)]
     pub event_trace_sampling_count: u32,
+    /// What a process of a `DAEMON` job schedules by; none for a launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<CarriedSchedule>,
+}
+
+/// The configuration of a `DAEMON` job that its processes schedule by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CarriedSchedule {
+    /// When the job fires.
+    pub cron: Option<String>,
+    /// The time zone of `cron`; that of the program where there is none.
+    pub time_zone: Option<String>,
+    /// Whether a fire that fell into a running one is made up for.
+    pub misfire: bool,
+    /// Whether another process takes over the items of one that is gone.
+    pub failover: bool,
+    /// What is done with a failed item.
+    pub job_error_handler_type: Option<String>,
+    /// What the job is for.
+    pub description: Option<String>,
+    /// The registry center of the scheduler, for a program that sets none of its own.
+    pub registry_center: Option<CarriedCenter>,
+}
+
+/// Where a registry center is. It has no digest: a process that runs commands of others need not be able to register jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CarriedCenter {
+    /// `host:port` of its servers, with commas between them.
+    pub server_lists: String,
+    /// The namespace of the jobs.
+    pub namespace: String,
 }
 
 /// What a carrier accepted.

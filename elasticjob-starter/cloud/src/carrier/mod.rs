@@ -25,7 +25,9 @@ use crate::model::{App, CarriedJob, Problem};
 
 pub use daemon::{Daemon, DaemonProcess};
 pub use error::{CarrierError, LaunchError};
-pub use launch::{CARRIED, Carried, Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId};
+pub use launch::{
+    CARRIED, Carried, CarriedCenter, CarriedSchedule, Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId,
+};
 pub(crate) use launch::{digest, job_token};
 pub use state::{ItemState, Outcome};
 pub use watch::{EventSender, LaunchEvent, LaunchStream};

@@ -15,7 +15,7 @@ use super::errors::{Trouble, answer, if_there};
 use super::indexed_job::Common;
 use super::names::{self, LAUNCH, OF};
 use super::{KubernetesCarrier, indexed_job, pod_template, states};
-use crate::carrier::{ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched, job_token};
+use crate::carrier::{ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched, job_token};
 
 /// How often a launch is tried to which other schedulers add items at the same time.
 const ATTEMPTS: usize = 8;
@@ -80,11 +80,18 @@ impl KubernetesCarrier {
         for pod in &pods {
             by_job.entry(pod.labels().get(names::OF_JOB).cloned().unwrap_or_default()).or_default().push(pod);
         }
-        let states = jobs.iter().flat_map(|job| {
-            let pods = by_job.remove(&job.name_any()).unwrap_or_default();
-            states::states(job, pods)
-        });
-        Ok(Some(states.collect()))
+        let mut all = ItemStates::new();
+        for job in &jobs {
+            let mut states = states::states(job, by_job.remove(&job.name_any()).unwrap_or_default());
+            if states.values().any(states::is_being_made)
+                && let Some(why) = self.refusal("Job", &job.name_any()).await
+            {
+                let being_made = states.values_mut().filter(|state| states::is_being_made(state));
+                being_made.for_each(|state| *state = ItemState::waiting(why.clone()));
+            }
+            all.extend(states);
+        }
+        Ok(Some(all))
     }
 
     /// The launches of a job that the cluster knows. Their ids are in the metadata of the Jobs, which are otherwise large.

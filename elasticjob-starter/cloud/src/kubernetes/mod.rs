@@ -15,6 +15,7 @@ mod names;
 mod operator_template;
 mod outcome;
 mod pod_template;
+mod refusals;
 mod shell;
 mod stateful_set;
 mod states;
@@ -25,7 +26,7 @@ use std::time::Duration;
 use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::Api;
 use tokio::task::AbortHandle;
 
@@ -48,6 +49,8 @@ pub struct KubernetesCarrier {
     jobs: Api<Job>,
     pods: Api<Pod>,
     stateful_sets: Api<StatefulSet>,
+    /// What controllers say of pods that they cannot make.
+    refusals: Api<Event>,
     namespace: String,
     common: Common,
     /// Set when the log has said that another registry center uses the same names.
@@ -90,7 +93,8 @@ impl KubernetesCarrier {
         Ok(Self {
             jobs,
             pods,
-            stateful_sets: Api::namespaced(client, &namespace),
+            stateful_sets: Api::namespaced(client.clone(), &namespace),
+            refusals: Api::namespaced(client, &namespace),
             namespace,
             common,
             foreign_told: OnceLock::new(),

@@ -53,7 +53,23 @@ pub(super) fn problems(app: &App, job: &CarriedJob) -> Vec<Problem> {
         let why = format!("is {}: at most {ITEMS_OF_A_POD} items share a pod", job.items_per_process);
         problems.push(Problem::new("itemsPerProcess", why));
     }
+    if let Some(queue) = job.queue_name.as_deref().filter(|name| !is_label_value(name)) {
+        let why = format!(
+            "'{queue}' is no value of a label: give 1 to 63 letters, digits, '-', '_' and '.', the first and the \
+             last of them a letter or a digit"
+        );
+        problems.push(Problem::new("queueName", why));
+    }
     problems
+}
+
+/// Whether a label may have this value.
+fn is_label_value(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let ends = [text.bytes().next(), text.bytes().last()];
+    text.len() <= 63
+        && text.bytes().all(is_inner)
+        && ends.iter().all(|end| end.is_some_and(|end| end.is_ascii_alphanumeric()))
 }
 
 /// What an application needs to run in pods.

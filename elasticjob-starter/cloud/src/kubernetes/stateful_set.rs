@@ -12,14 +12,17 @@ use super::errors::{Trouble, answer, if_there};
 use super::indexed_job::Common;
 use super::names::{DAEMON, JOB, MANAGED_BY, POD_INDEX, SCOPE};
 use super::pod_template::{Wanted, needs, package, template};
-use super::states::{alive, container};
+use super::states::{BEING_MADE, alive, container};
 use super::{KubernetesCarrier, shell};
 use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
 
 impl KubernetesCarrier {
     /// Makes, changes or deletes the StatefulSet of a job.
     pub(super) async fn keeps(&self, daemon: Daemon) -> Result<(), LaunchError> {
-        if let Some(problem) = needs(&daemon.app).into_iter().next() {
+        // What is ended needs no application that can be run.
+        if daemon.instances > 0
+            && let Some(problem) = needs(&daemon.app).into_iter().next()
+        {
             return Err(LaunchError::Refused { why: problem.to_string() });
         }
         let name = name(&daemon.job.job_name, &self.common);
@@ -39,6 +42,13 @@ impl KubernetesCarrier {
         let labels = format!("{},{DAEMON}={name}", self.common.selector());
         let pods = answer(self.pods.list(&ListParams::default().labels(&labels))).await?;
         let mut processes: Vec<DaemonProcess> = pods.items.iter().filter_map(process).collect();
+        // A Role of an earlier version has no right to read it: then only pods are shown.
+        let missing = answer(self.stateful_sets.get(&name)).await.map(|set| without_pod(&set, &processes));
+        let missing = missing.unwrap_or_default();
+        if !missing.is_empty() {
+            let why = self.refusal("StatefulSet", &name).await.unwrap_or_else(|| BEING_MADE.to_owned());
+            processes.extend(missing.into_iter().map(|index| DaemonProcess::new(index, ItemState::waiting(&*why), 0)));
+        }
         processes.sort_by_key(|process| process.index);
         Ok(processes)
     }
@@ -90,6 +100,15 @@ pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
     }
 }
 
+/// The processes that a StatefulSet is to have, and that have no pod.
+fn without_pod(set: &StatefulSet, known: &[DaemonProcess]) -> Vec<u32> {
+    if set.metadata.deletion_timestamp.is_some() {
+        return Vec::new();
+    }
+    let wanted = set.spec.as_ref().and_then(|spec| spec.replicas).and_then(|replicas| u32::try_from(replicas).ok());
+    (0..wanted.unwrap_or(0)).filter(|index| known.iter().all(|process| process.index != *index)).collect()
+}
+
 /// What a pod of a StatefulSet says of the process.
 fn process(pod: &Pod) -> Option<DaemonProcess> {
     let index = pod.metadata.labels.as_ref()?.get(POD_INDEX)?.parse().ok()?;
@@ -105,4 +124,24 @@ fn process(pod: &Pod) -> Option<DaemonProcess> {
             (state, _) => state,
         };
     Some(DaemonProcess::new(index, state, restarts))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn processes_without_a_pod_are_known_until_the_set_is_deleted() {
+        let mut set: StatefulSet = serde_json::from_value(json!({
+            "metadata": {},
+            "spec": { "replicas": 3, "selector": {}, "serviceName": "a", "template": {} },
+        }))
+        .unwrap();
+        let known = [DaemonProcess::new(1, ItemState::waiting("it is started"), 0)];
+        assert_eq!(without_pod(&set, &known), [0, 2]);
+        set.metadata.deletion_timestamp = serde_json::from_value(json!("2026-11-26T08:00:00Z")).unwrap();
+        assert_eq!(without_pod(&set, &known), [0; 0]);
+    }
 }

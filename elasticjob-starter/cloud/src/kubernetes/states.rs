@@ -43,6 +43,14 @@ pub(super) fn latest<'a>(pods: impl IntoIterator<Item = &'a Pod>) -> Option<&'a 
     pods.into_iter().max_by_key(age)
 }
 
+/// What an item waits for that has no pod so far.
+pub(super) const BEING_MADE: &str = "its pod is being made";
+
+/// Whether an item has no pod so far.
+pub(super) fn is_being_made(state: &ItemState) -> bool {
+    matches!(state, ItemState::Waiting { why } if why == BEING_MADE)
+}
+
 /// The items of a Job that are stopped on request.
 pub(super) fn stopped(job: &Job) -> BTreeSet<ShardingItem> {
     let names = job.metadata.annotations.iter().flat_map(|annotations| annotations.keys());
@@ -128,7 +136,7 @@ impl About {
             (true, _) if is_stopped => Outcome::Stopped.into(),
             (true, Some(queue)) => ItemState::waiting(format!("it waits in the queue '{queue}'")),
             (true, None) => ItemState::waiting("its Job is suspended"),
-            (false, _) => ItemState::waiting("its pod is being made"),
+            (false, _) => ItemState::waiting(BEING_MADE),
         }
     }
 }

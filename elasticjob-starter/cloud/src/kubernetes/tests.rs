@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::carrier::LaunchItem;
 use operator_template::Template;
-use pod_template::needs;
+use pod_template::{needs, problems};
 
 fn app(more: Value) -> App {
     let mut app = json!({ "appName": "a", "appURL": "oci://shop/orders:3", "bootstrapScript": "bin/run", "cpuCount": 0.5, "memoryMB": 64 });
@@ -84,7 +84,8 @@ fn carrier(jobs: Value) -> (KubernetesCarrier, Asked) {
     let carrier = KubernetesCarrier {
         jobs: Api::default_namespaced(client.clone()),
         pods: Api::default_namespaced(client.clone()),
-        stateful_sets: Api::default_namespaced(client),
+        stateful_sets: Api::default_namespaced(client.clone()),
+        refusals: Api::default_namespaced(client),
         namespace: "elasticjob".to_owned(),
         common: common(json!({})),
         foreign_told: OnceLock::new(),
@@ -207,7 +208,7 @@ fn the_template_of_the_operator_stays_where_the_job_says_nothing() {
 #[test]
 fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
     let of = carried(json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 2 }));
-    let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2 };
+    let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2, registry_center: None };
     let set = stateful_set::stateful_set(&daemon, &common(json!({}))).spec.unwrap();
     assert_eq!((set.replicas, set.pod_management_policy.as_deref()), (Some(2), Some("Parallel")));
     let pod = set.template.spec.unwrap();
@@ -225,6 +226,15 @@ fn an_application_that_no_pod_can_run_is_told_by_field() {
     let fields: Vec<String> =
         of("https://apps.example.com/orders.sh").into_iter().map(|problem| problem.field).collect();
     assert_eq!(fields, ["image", "appURL"]);
+}
+
+#[test]
+fn a_queue_is_named_as_labels_are() {
+    let of = |queue: &str| problems(&app(json!({})), &carried(json!({ "queueName": queue })));
+    assert_eq!(of("team-a.night_1"), []);
+    for wrong in ["-night", "night.", "night shift", "nacht\u{e4}", &"n".repeat(64)] {
+        assert_eq!(of(wrong)[0].field, "queueName", "{wrong}");
+    }
 }
 
 #[test]

@@ -56,7 +56,10 @@ impl Daemons {
     }
 
     pub(super) async fn keep(&self, daemon: Daemon) -> Result<(), LaunchError> {
-        if let Some(problem) = needs_image(&daemon.app, PROCESS) {
+        // What is ended needs no application that can be run.
+        if daemon.instances > 0
+            && let Some(problem) = needs_image(&daemon.app, PROCESS)
+        {
             return Err(LaunchError::Refused { why: problem.to_string() });
         }
         let name = daemon.job.job_name.clone();

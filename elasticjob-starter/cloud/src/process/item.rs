@@ -158,9 +158,16 @@ impl Item {
         };
         if room.is_none() {
             let needs = self.needs();
+            let total = self.shared.budget.total();
+            // In the queue it would keep all others waiting for room that there will never be.
+            if !needs.fits(total) {
+                return Err(format!(
+                    "it needs {needs} with its application, and the host has {total}: it would never begin"
+                ));
+            }
             *room = self.shared.budget.take_now(needs);
             if room.is_none() {
-                let (free, total) = (self.shared.budget.free(), self.shared.budget.total());
+                let free = self.shared.budget.free();
                 self.tell(ItemState::waiting(format!("it needs {needs}; of {total} of the host {free} are free")));
                 tokio::select! {
                     taken = self.shared.budget.take(needs) => *room = Some(taken),

@@ -122,6 +122,25 @@ async fn ended(carrier: &ProcessCarrier, id: &LaunchId) -> Outcome {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_needs_more_than_the_host_has_fails_and_keeps_no_other_one_waiting() {
+    let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+    let carrier = host.connect();
+    let launch = async |name: &str, cpus: f64| {
+        let app = Arc::new(host.app(name, "true"));
+        let job = json!({ "jobName": name, "appName": name, "jobExecutionType": "TRANSIENT", "cpuCount": cpus,
+                          "memoryMB": 16, "shardingTotalCount": 1 });
+        let job = Arc::new(CarriedJob::from_json(job).unwrap());
+        let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
+        tokio::time::timeout(std::time::Duration::from_secs(60), ended(&carrier, &id)).await.unwrap()
+    };
+    let outcome = launch("large", 100_000.0).await;
+    assert!(matches!(&outcome, Outcome::Failed { text, .. } if text.contains("the host has")), "{outcome:?}");
+    assert_eq!(launch("small", 0.01).await, Outcome::Succeeded);
+}
+
 /// Kills a process with its keeper, and returns how it ended, and its log.
 async fn killed(failover: bool) -> (Outcome, String) {
     let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
@@ -210,7 +229,7 @@ async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_end
     let job = json!({ "jobName": "resident", "appName": "resident", "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "cpuCount": 0.01,
                       "memoryMB": 16, "shardingTotalCount": 2, "gracePeriodSeconds": 30 });
     let job = Arc::new(CarriedJob::from_json(job).unwrap());
-    let daemon = Daemon { app, job: job.clone(), instances: 2 };
+    let daemon = Daemon { app, job: job.clone(), instances: 2, registry_center: None };
     let runs = |kept: &[DaemonProcess]| {
         kept.iter().filter(|process| matches!(process.state, ItemState::Running { since: 1.., .. })).count()
     };
@@ -227,7 +246,11 @@ async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_end
     let kept = next.kept(&job.job_name).await.unwrap();
     assert_eq!(runs(&kept), 2, "{kept:?}");
     assert_eq!(kept.iter().map(|process| process.index).collect::<Vec<_>>(), [0, 1]);
-    next.keep(Daemon { instances: 0, ..daemon }).await.unwrap();
+    // Whatever the application is by now: an update may have made it one that this carrier does not run.
+    let app = json!({ "appName": "resident", "appURL": "oci://registry/resident:1", "bootstrapScript": "run" });
+    let app = Arc::new(App::from_json(app).unwrap());
+    assert!(next.keep(Daemon { app: app.clone(), ..daemon.clone() }).await.is_err());
+    next.keep(Daemon { app, instances: 0, ..daemon }).await.unwrap();
     let waiting = async {
         while !next.kept(&job.job_name).await.unwrap().is_empty() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;

@@ -40,13 +40,13 @@ fn about(app: &Value) -> (String, Vec<String>) {
 }
 
 pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<App>>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let seen = all.apps.values().filter(|app| visitor.may_with_app(Role::Viewer, &app.app_name, &all));
     Ok(Json(seen.map(|app| masked(app)).collect()))
 }
 
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<App>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     visitor.needs_with_app(Role::Viewer, &name, &all)?;
     let app = all.apps.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no app '{name}'")))?;
     Ok(Json(masked(app)))
@@ -56,7 +56,7 @@ pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Js
 /// named for the caller or a job of the caller runs it already.
 pub(super) async fn needs_use(visitor: &Visitor, job: &Value) -> Result<(), Refusal> {
     let Some(name) = job.get("appName").and_then(Value::as_str) else { return Ok(()) };
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let Some(app) = all.apps.get(name) else { return Ok(()) };
     if masked(app) == **app || visitor.may_with_app(Role::Admin, name, &all) {
         return Ok(());
@@ -84,7 +84,7 @@ pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>) -> Done {
 }
 
 pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> Result<Json<Value>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     visitor.needs_with_app(Role::Viewer, &name, &all)?;
     match all.apps.contains_key(&name) {
         true => Ok(Json(all.disabled_apps.contains(&name).into())),

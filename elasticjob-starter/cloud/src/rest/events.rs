@@ -1,5 +1,6 @@
 //! `/api/job/events`: runs and changes of state, from the tables that the jobs trace to.
 
+use std::cmp::Ordering;
 use std::future::Future;
 
 use axum::Json;
@@ -26,7 +27,14 @@ pub(super) fn traces(visitor: &Visitor) -> Result<&AnyTraceReader, Refusal> {
 }
 
 /// The latest records, as far as they are looked at.
-pub(super) async fn latest<'a, T, F>(most: usize, read: impl Fn(PageRequest) -> F) -> Result<Vec<T>, ReadError>
+pub(super) struct Latest<T> {
+    pub(super) records: Vec<T>,
+    /// Whether there are older ones, which are not looked at.
+    pub(super) truncated: bool,
+}
+
+/// Reads the latest records.
+pub(super) async fn latest<'a, T, F>(most: usize, read: impl Fn(PageRequest) -> F) -> Result<Latest<T>, ReadError>
 where
     F: Future<Output = Result<Page<T>, ReadError>> + 'a,
 {
@@ -37,7 +45,7 @@ where
         records.extend(page.records);
         cursor = page.next;
         if cursor.is_none() || records.len() >= most {
-            return Ok(records);
+            return Ok(Latest { records, truncated: cursor.is_some() });
         }
     }
 }
@@ -51,8 +59,21 @@ fn given<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a str> {
     parameters.get(name).map(String::as_str).filter(|text| !text.is_empty())
 }
 
-/// A page of rows, in the order that is wanted.
-fn page(mut rows: Vec<Value>, parameters: &Parameters, columns: &[&str]) -> Result<Json<Value>, Refusal> {
+/// The order of two values of a column: numbers by their size, anything else by its text.
+fn order(a: &Value, b: &Value) -> Ordering {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        _ => a.to_string().cmp(&b.to_string()),
+    }
+}
+
+/// A page of rows, in the order that is wanted. `truncated` says that there are older records that were not looked at.
+fn page(
+    mut rows: Vec<Value>,
+    truncated: bool,
+    parameters: &Parameters,
+    columns: &[&str],
+) -> Result<Json<Value>, Refusal> {
     let number = |name: &str, unset: usize, most: usize| match given(parameters, name) {
         None => Ok(unset),
         Some(text) => text
@@ -66,7 +87,7 @@ fn page(mut rows: Vec<Value>, parameters: &Parameters, columns: &[&str]) -> Resu
         if !columns.contains(&column) {
             return Err(Refusal::bad(format!("sort: there is no column '{column}': {}", columns.join(", "))));
         }
-        rows.sort_by(|a, b| a[column].to_string().cmp(&b[column].to_string()));
+        rows.sort_by(|a, b| order(&a[column], &b[column]));
         match given(parameters, "order").unwrap_or("ASC") {
             order if order.eq_ignore_ascii_case("asc") => {}
             order if order.eq_ignore_ascii_case("desc") => rows.reverse(),
@@ -75,7 +96,7 @@ fn page(mut rows: Vec<Value>, parameters: &Parameters, columns: &[&str]) -> Resu
     }
     let total = rows.len();
     let rows: Vec<Value> = rows.into_iter().skip((number - 1) * per_page).take(per_page).collect();
-    Ok(Json(json!({ "total": total, "rows": rows })))
+    Ok(Json(json!({ "total": total, "truncated": truncated, "rows": rows })))
 }
 
 /// The names of columns that rows can be sorted by.
@@ -110,7 +131,8 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
         async move { reader.executions(filter, &request).await }
     });
     let wanted = given(&parameters, "taskId");
-    let seen = records.await?.into_iter().filter(|record: &ExecutionRecord| {
+    let Latest { records, truncated } = records.await?;
+    let seen = records.into_iter().filter(|record: &ExecutionRecord| {
         wanted.is_none_or(|task| record.task_id == task) && visitor.may(Role::Viewer, &record.job_name)
     });
     let row = |record: ExecutionRecord| {
@@ -121,7 +143,7 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
             "startTime": written(record.start_time), "completeTime": record.complete_time.map(written),
         })
     };
-    page(seen.map(row).collect(), &parameters, &EXECUTION)
+    page(seen.map(row).collect(), truncated, &parameters, &EXECUTION)
 }
 
 pub(super) async fn states(visitor: Visitor, Query(parameters): Query<Parameters>) -> Result<Json<Value>, Refusal> {
@@ -146,6 +168,25 @@ pub(super) async fn states(visitor: Visitor, Query(parameters): Query<Parameters
         let is = |name: &str| given(&parameters, name).is_none_or(|wanted| row[name] == wanted);
         ["taskId", "slaveId", "source", "executionType", "state"].into_iter().all(is)
     };
-    let seen = records.await?.into_iter().filter(|record: &StateRecord| visitor.may(Role::Viewer, &record.job_name));
-    page(seen.map(row).filter(wanted).collect(), &parameters, &STATE)
+    let Latest { records, truncated } = records.await?;
+    let seen = records.into_iter().filter(|record: &StateRecord| visitor.may(Role::Viewer, &record.job_name));
+    page(seen.map(row).filter(wanted).collect(), truncated, &parameters, &STATE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_sorted_by_their_size_and_texts_as_texts() {
+        let rows = [10, 9, 100].map(|item| json!({ "shardingItem": item, "jobName": item.to_string() }));
+        let sorted = |column: &str| {
+            let parameters = Parameters::from([("sort".to_owned(), column.to_owned())]);
+            let Ok(Json(page)) = page(rows.to_vec(), true, &parameters, &EXECUTION) else { panic!("it is right") };
+            assert_eq!((&page["total"], &page["truncated"]), (&json!(3), &json!(true)));
+            page["rows"].as_array().unwrap().iter().map(|row| row[column].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(sorted("shardingItem"), [json!(9), json!(10), json!(100)]);
+        assert_eq!(sorted("jobName"), [json!("10"), json!("100"), json!("9")]);
+    }
 }

@@ -76,7 +76,7 @@ async fn deregister_job(visitor: &Visitor, name: &JobName) -> Done {
 pub(super) async fn trigger(visitor: Visitor, body: String) -> Done {
     let name = name_of(&body)?;
     visitor.needs(Role::Operator, name.as_str())?;
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
     if all.is_disabled(job) {
         return Err(Refusal::conflict(format!("job '{name}' or its app is disabled: enable it first")));
@@ -87,7 +87,7 @@ pub(super) async fn trigger(visitor: Visitor, body: String) -> Done {
 }
 
 pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> Result<Json<bool>, Refusal> {
-    let (name, all) = (job_name(&name)?, visitor.api.scheduler.store().registrations().await?);
+    let (name, all) = (job_name(&name)?, visitor.api.scheduler.registrations_now().await?);
     match all.jobs.contains_key(&name) {
         true => Ok(Json(all.disabled_jobs.contains(&name))),
         false => Err(Refusal::not_found(format!("there is no job '{name}'"))),
@@ -110,13 +110,13 @@ async fn switch(visitor: &Visitor, name: &JobName, enabled: bool) -> Done {
 }
 
 pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<CarriedJob>>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let seen = all.jobs.values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
     Ok(Json(seen.map(|job| masked(job)).collect()))
 }
 
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<CarriedJob>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let job = all.jobs.get(&job_name(&name)?);
     let job = job.ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
     Ok(Json(masked(job)))
@@ -143,7 +143,7 @@ pub(super) async fn log(
     };
     let item = number("item", "a sharding item")?;
     let process = number("process", "a process of a DAEMON job")?;
-    let (scheduler, all) = (&visitor.api.scheduler, visitor.api.scheduler.store().registrations().await?);
+    let (scheduler, all) = (&visitor.api.scheduler, visitor.api.scheduler.registrations_now().await?);
     let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
     let carrier = scheduler.carrier();
     match job.job_execution_type {

@@ -18,7 +18,7 @@ pub(super) async fn reconcile(visitor: Visitor) -> Result<Json<bool>, Refusal> {
 
 /// The names of the applications and jobs that are disabled.
 pub(super) async fn disabled(visitor: Visitor) -> Result<Json<Value>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let jobs: Vec<_> = all.disabled_jobs.iter().filter(|job| visitor.may(Role::Viewer, job.as_str())).collect();
     let apps: Vec<_> = all.disabled_apps.iter().filter(|app| visitor.may_with_app(Role::Viewer, app, &all)).collect();
     Ok(Json(json!({ "apps": apps, "jobs": jobs })))
@@ -32,7 +32,7 @@ pub(super) async fn sandbox(
     let name = parameters
         .get("appName")
         .ok_or_else(|| Refusal::bad("appName is missing: /api/operate/sandbox?appName=my_app"))?;
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     visitor.needs_with_app(Role::Viewer, name, &all)?;
     if !all.apps.contains_key(name) {
         return Err(Refusal::not_found(format!("there is no app '{name}'")));

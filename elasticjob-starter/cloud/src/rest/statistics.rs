@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use axum::Json;
 use axum::extract::{Path, Query};
 use chrono::{DateTime, Duration, DurationRound, Utc};
+use elasticjob::ident::ShardingItem;
 use elasticjob::trace::{ExecutionFilter, ExecutionOutcome, ExecutionRecord, TraceReader};
 use elasticjob_console::Role;
 use serde_json::{Value, json};
 
 use super::answer::Refusal;
-use super::events::{latest, traces};
+use super::events::{Latest, latest, traces};
 use super::guard::{Parameters, Visitor};
 use super::times::{since, written};
 use crate::model::ExecutionType;
@@ -19,17 +20,66 @@ use crate::model::ExecutionType;
 /// Of the latest so many runs statistics are made.
 const MOST: usize = 100_000;
 
+/// The runs of a span that the visitor may see.
+struct Runs {
+    records: Vec<ExecutionRecord>,
+    /// Of the time before not all runs were read, as there are more than statistics are made of.
+    complete_from: Option<DateTime<Utc>>,
+}
+
+impl Runs {
+    /// Whether runs are missing in what was counted for a time.
+    fn is_truncated_at(&self, time: DateTime<Utc>) -> bool {
+        self.complete_from.is_some_and(|from| time < from)
+    }
+}
+
 /// The runs since the time that the parameter names.
-async fn runs(visitor: &Visitor, from: Option<DateTime<Utc>>) -> Result<Vec<ExecutionRecord>, Refusal> {
+async fn runs(visitor: &Visitor, from: Option<DateTime<Utc>>) -> Result<Runs, Refusal> {
     let mut filter = ExecutionFilter::default();
     filter.from = from;
     let reader = traces(visitor)?;
-    let records = latest(MOST, |request| {
+    let latest = latest(MOST, |request| {
         let filter = &filter;
         async move { reader.executions(filter, &request).await }
     });
-    let seen = records.await?.into_iter().filter(|run| visitor.may(Role::Viewer, &run.job_name));
-    Ok(seen.collect())
+    let Latest { mut records, truncated } = latest.await?;
+    let oldest = records.iter().map(|run| run.start_time).min();
+    records.retain(|run| visitor.may(Role::Viewer, &run.job_name));
+    Ok(Runs { records, complete_from: oldest.filter(|_| truncated) })
+}
+
+/// From when to when an item ran.
+struct Ran<'a> {
+    job: &'a str,
+    item: ShardingItem,
+    from: DateTime<Utc>,
+    /// `None` while it runs.
+    until: Option<DateTime<Utc>>,
+}
+
+/// When items ran. A run of which no end was written goes on, or its process was killed: it counts until the next run of its item
+/// begins.
+fn spans(runs: &[ExecutionRecord]) -> Vec<Ran<'_>> {
+    let ran = runs.iter().map(|run| Ran {
+        job: &run.job_name,
+        item: run.sharding_item,
+        from: run.start_time,
+        until: run.complete_time,
+    });
+    ended_by_the_next(ran.collect())
+}
+
+fn ended_by_the_next(mut spans: Vec<Ran<'_>>) -> Vec<Ran<'_>> {
+    spans.sort_unstable_by(|a, b| (a.job, a.item, a.from).cmp(&(b.job, b.item, b.from)));
+    for at in 1..spans.len() {
+        let (next, from) = ((spans[at].job, spans[at].item), spans[at].from);
+        let before = &mut spans[at - 1];
+        if (before.job, before.item) == next {
+            before.until.get_or_insert(from);
+        }
+    }
+    spans
 }
 
 fn span(parameters: &Parameters, unset: &str) -> Result<Option<DateTime<Utc>>, Refusal> {
@@ -47,7 +97,8 @@ pub(super) async fn results(
     Query(parameters): Query<Parameters>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
     let mut minutes: BTreeMap<DateTime<Utc>, (u64, u64)> = BTreeMap::new();
-    for run in runs(&visitor, span(&parameters, "last24hours")?).await? {
+    let runs = runs(&visitor, span(&parameters, "last24hours")?).await?;
+    for run in &runs.records {
         let Some(end) = run.complete_time else { continue };
         let (succeeded, failed) = minutes.entry(floor(end, Duration::minutes(1))).or_default();
         match run.outcome {
@@ -57,7 +108,8 @@ pub(super) async fn results(
     }
     let row = |(id, (minute, (succeeded, failed))): (usize, (DateTime<Utc>, (u64, u64)))| {
         json!({ "id": id + 1, "successCount": succeeded, "failedCount": failed, "statisticInterval": "MINUTE",
-                "statisticsTime": written(minute), "creationTime": written(minute) })
+                "statisticsTime": written(minute), "creationTime": written(minute),
+                "truncated": runs.is_truncated_at(minute) })
     };
     Ok(Json(minutes.into_iter().enumerate().map(row).collect()))
 }
@@ -65,7 +117,8 @@ pub(super) async fn results(
 /// The same for a span as a whole.
 pub(super) async fn results_of(visitor: Visitor, Path(name): Path<String>) -> Result<Json<Value>, Refusal> {
     let (now, mut counts) = (Utc::now(), (0_u64, 0_u64));
-    for run in runs(&visitor, since(&name, now)?).await? {
+    let runs = runs(&visitor, since(&name, now)?).await?;
+    for run in &runs.records {
         match run.outcome {
             ExecutionOutcome::Succeeded => counts.0 += 1,
             ExecutionOutcome::Failed => counts.1 += 1,
@@ -78,25 +131,28 @@ pub(super) async fn results_of(visitor: Visitor, Path(name): Path<String>) -> Re
         _ => "DAY",
     };
     Ok(Json(json!({ "id": 1, "successCount": counts.0, "failedCount": counts.1, "statisticInterval": interval,
-                    "statisticsTime": written(now), "creationTime": written(now) })))
+                    "statisticsTime": written(now), "creationTime": written(now),
+                    "truncated": runs.complete_from.is_some() })))
 }
 
 /// How many of something ran at the full hours.
 async fn running(
     visitor: &Visitor,
     parameters: &Parameters,
-    count: impl Fn(&mut dyn Iterator<Item = &ExecutionRecord>) -> usize,
+    count: impl Fn(&mut dyn Iterator<Item = &Ran<'_>>) -> usize,
 ) -> Result<Json<Vec<Value>>, Refusal> {
     let (now, hour) = (Utc::now(), Duration::hours(1));
     let from = span(parameters, "lastWeek")?;
     let runs = runs(visitor, from).await?;
-    let first = from.or_else(|| runs.iter().map(|run| run.start_time).min()).unwrap_or(now);
+    let spans = spans(&runs.records);
+    let first = from.or_else(|| spans.iter().map(|ran| ran.from).min()).unwrap_or(now);
     let mut rows = Vec::new();
     let mut at = floor(first, hour) + hour;
     while at <= now {
-        let goes_on = |run: &&ExecutionRecord| run.start_time <= at && run.complete_time.is_some_and(|end| end > at);
-        let running = count(&mut runs.iter().filter(goes_on));
-        rows.push(json!({ "id": rows.len() + 1, "runningCount": running, "statisticsTime": written(at), "creationTime": written(at) }));
+        let goes_on = |ran: &&Ran<'_>| ran.from <= at && ran.until.is_none_or(|end| end > at);
+        let running = count(&mut spans.iter().filter(goes_on));
+        rows.push(json!({ "id": rows.len() + 1, "runningCount": running, "statisticsTime": written(at),
+                          "creationTime": written(at), "truncated": runs.is_truncated_at(at) }));
         at += hour;
     }
     Ok(Json(rows))
@@ -113,12 +169,12 @@ pub(super) async fn running_jobs(
     visitor: Visitor,
     Query(parameters): Query<Parameters>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
-    running(&visitor, &parameters, |runs| runs.map(|run| &run.job_name).collect::<BTreeSet<_>>().len()).await
+    running(&visitor, &parameters, |runs| runs.map(|ran| ran.job).collect::<BTreeSet<_>>().len()).await
 }
 
 /// How many jobs are of which type.
 pub(super) async fn execution_type(visitor: Visitor) -> Result<Json<Value>, Refusal> {
-    let all = visitor.api.scheduler.store().registrations().await?;
+    let all = visitor.api.scheduler.registrations_now().await?;
     let seen = all.jobs.values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
     let (transient, daemon): (Vec<_>, Vec<_>) =
         seen.partition(|job| job.job_execution_type == ExecutionType::Transient);
@@ -140,4 +196,24 @@ pub(super) async fn registered(visitor: Visitor) -> Result<Json<Vec<Value>>, Ref
         rows.push(json!({ "id": rows.len() + 1, "registeredCount": sum, "statisticsTime": written(day), "creationTime": written(day) }));
     }
     Ok(Json(rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_without_an_end_goes_on_until_the_next_run_of_its_item() {
+        let at = |second| DateTime::from_timestamp(second, 0).unwrap();
+        let ran = |item, from, until: Option<i64>| Ran { job: "a", item, from: at(from), until: until.map(at) };
+        let spans = ended_by_the_next(vec![
+            ran(0, 9, None),
+            ran(0, 5, None),
+            ran(0, 1, Some(2)),
+            ran(1, 3, None),
+            Ran { job: "b", ..ran(1, 8, Some(9)) },
+        ]);
+        let until: Vec<_> = spans.iter().map(|ran| ran.until).collect();
+        assert_eq!(until, [Some(at(2)), Some(at(9)), None, None, Some(at(9))]);
+    }
 }

@@ -39,7 +39,7 @@ impl Now {
 
 async fn all(visitor: &Visitor) -> Result<Vec<Now>, Refusal> {
     let scheduler = &visitor.api.scheduler;
-    let registrations = scheduler.store().registrations().await?;
+    let registrations = scheduler.registrations_now().await?;
     let seen = registrations.jobs.into_values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
     let reads = seen.map(|job| async move {
         if job.job_execution_type == ExecutionType::Daemon {

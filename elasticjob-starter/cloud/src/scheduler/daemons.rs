@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::kept::Kept;
 use super::nodes::{DAEMONS, Node};
 use super::registrations::{Registered, Registrations};
-use crate::carrier::{Carrier, Daemon, LaunchError};
+use crate::carrier::{CarriedCenter, Carrier, Daemon, LaunchError};
 use crate::model::{CarriedJob, ExecutionType};
 
 /// The pause before something that failed is tried again.
@@ -31,6 +31,8 @@ pub(super) struct Daemons {
     /// Whether the processes end with the scheduler, as no other one will look after them.
     pub(super) ends_processes: bool,
     pub(super) owner: Owner,
+    /// Where programs find the registry center of the scheduler.
+    pub(super) registry_center: Option<CarriedCenter>,
 }
 
 /// Which scheduler looks after a job.
@@ -136,8 +138,8 @@ impl Daemons {
         let gone: BTreeSet<JobName> = told.keys().filter(|name| !wanted.contains_key(*name)).cloned().collect();
         for name in gone {
             let Some((registered, _)) = told.get(&name) else { continue };
-            // It may have been registered since the registrations were read.
-            if self.is_daemon(&name).await? {
+            // It may have been registered since the registrations were read, or its registration cannot be used.
+            if !all.is_disabled(&registered.job) && self.may_be_daemon(&name).await? {
                 continue;
             }
             match self.keep(registered, 0).await {
@@ -158,14 +160,15 @@ impl Daemons {
 
     async fn keep(&self, registered: &Registered, instances: u32) -> Result<(), LaunchError> {
         let Registered { app, job } = registered.clone();
-        self.carrier.keep(Daemon { app, job, instances }).await
+        let registry_center = self.registry_center.clone();
+        self.carrier.keep(Daemon { app, job, instances, registry_center }).await
     }
 
-    /// Whether the job is registered as a `DAEMON` job now.
-    async fn is_daemon(&self, name: &JobName) -> Result<bool, RegistryError> {
-        let node = self.registry.get(&Node::Job(name.clone()).path()).await?;
-        let job = node.and_then(|node| serde_json::from_str::<CarriedJob>(node.data.text()?).ok());
-        Ok(job.is_some_and(|job| job.job_execution_type == ExecutionType::Daemon))
+    /// Whether the job is registered as a `DAEMON` job now, as far as its registration can be read.
+    async fn may_be_daemon(&self, name: &JobName) -> Result<bool, RegistryError> {
+        let Some(node) = self.registry.get(&Node::Job(name.clone()).path()).await? else { return Ok(false) };
+        let job = serde_json::from_str::<CarriedJob>(node.data.text().unwrap_or_default());
+        Ok(job.map_or(true, |job| job.job_execution_type == ExecutionType::Daemon))
     }
 
     /// Takes a job that no scheduler has. Returns the other scheduler that has it.

@@ -47,18 +47,18 @@ pub(super) struct Formers {
     held: Arc<Mutex<BTreeMap<LaunchId, BTreeMap<ShardingItem, LaunchId>>>>,
 }
 
-/// Items that wait, until this is dropped.
+/// An item that waits, until this is dropped.
 pub(super) struct Held {
     formers: Formers,
     id: LaunchId,
-    items: Vec<ShardingItem>,
+    item: ShardingItem,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
         let mut held = lock(&self.formers.held);
         let Some(of_launch) = held.get_mut(&self.id) else { return };
-        self.items.iter().for_each(|item| drop(of_launch.remove(item)));
+        of_launch.remove(&self.item);
         if of_launch.is_empty() {
             held.remove(&self.id);
         }
@@ -161,11 +161,10 @@ impl Formers {
         Ok(self.carrier.states(id).await.map_err(|error| error.to_string())?.unwrap_or_default())
     }
 
-    /// Items of a launch wait for an earlier one.
-    pub(super) fn hold(&self, id: &LaunchId, items: &[ShardingItem], former: &LaunchId) -> Held {
-        let of_former = items.iter().map(|item| (*item, former.clone()));
-        lock(&self.held).entry(id.clone()).or_default().extend(of_former);
-        Held { formers: self.clone(), id: id.clone(), items: items.to_vec() }
+    /// An item of a launch waits for an earlier one.
+    pub(super) fn hold(&self, id: &LaunchId, item: ShardingItem, former: &LaunchId) -> Held {
+        lock(&self.held).entry(id.clone()).or_default().insert(item, former.clone());
+        Held { formers: self.clone(), id: id.clone(), item }
     }
 
     /// What the items of a launch wait for here.
@@ -174,27 +173,24 @@ impl Formers {
         lock(&self.held).get(id).into_iter().flatten().map(|(item, former)| (*item, why(former))).collect()
     }
 
-    /// Ends items of an earlier launch, as long as a later one waits for that. A carrier need not tell the ends of what another
+    /// Ends an item of an earlier launch, as long as a later one waits for that. A carrier need not tell the ends of what another
     /// scheduler launched, so it is asked again.
     pub(super) async fn end(
         &self,
         former: &LaunchId,
-        items: &[ShardingItem],
+        item: ShardingItem,
         grace: Duration,
         is_wanted: impl Fn() -> bool,
     ) {
-        for item in items {
-            let mut following = self.hub.follow(former, *item);
-            drop(self.stop(former, *item, grace));
-            loop {
-                self.hub.accepted(former, &[*item]).await;
-                if timeout(AGAIN, following.outcome()).await.is_ok() {
-                    self.saw_end(former, *item);
-                    break;
-                }
-                if !is_wanted() {
-                    return;
-                }
+        let mut following = self.hub.follow(former, item);
+        drop(self.stop(former, item, grace));
+        loop {
+            self.hub.accepted(former, &[item]).await;
+            if timeout(AGAIN, following.outcome()).await.is_ok() {
+                return self.saw_end(former, item);
+            }
+            if !is_wanted() {
+                return;
             }
         }
     }

@@ -59,7 +59,7 @@ pub(super) async fn keep_all(mut means: Means) {
     loop {
         // The task of a job that was removed ends; a job of the same name has another one, once that is over.
         tasks.retain(|_, task| !task.is_finished());
-        let names: Vec<JobName> = means.registrations.borrow_and_update().jobs.keys().cloned().collect();
+        let names = means.registrations.borrow_and_update().names();
         let mut jobs: Vec<(JobName, Duration)> = names.into_iter().map(|name| (name, DEFAULT_GRACE)).collect();
         if earlier.is_none() {
             earlier = earlier_jobs(&means).await;
@@ -144,11 +144,11 @@ impl Keeper {
         let mut rest = Rest::Unknown;
         let mut grace = self.grace;
         loop {
-            let (wanted, is_registered) = {
+            let (wanted, is_unknown, is_registered) = {
                 let all = self.means.registrations.borrow_and_update();
                 // A job that is removed ends with the grace that it had.
                 grace = all.jobs.get(&self.name).map_or(grace, |job| job.grace());
-                (all.transient(&self.name), all.jobs.contains_key(&self.name))
+                (all.transient(&self.name), all.is_unknown(&self.name), all.is_registered(&self.name))
             };
             if current.as_ref().map(|(registered, _)| registered) != wanted.as_ref() {
                 if let Some((_, running)) = current.take() {
@@ -168,10 +168,10 @@ impl Keeper {
                     None => rest = Rest::Unknown,
                 }
             }
-            if wanted.is_none() && !matches!(rest, Rest::Stopped) {
+            if wanted.is_none() && !is_unknown && !matches!(rest, Rest::Stopped) {
                 rest = self.stop_processes(&rest, grace).await;
             }
-            let is_left = wanted.is_none() && !matches!(rest, Rest::Stopped);
+            let is_left = wanted.is_none() && !is_unknown && !matches!(rest, Rest::Stopped);
             if !is_registered && !is_left {
                 match self.forget(grace).await {
                     Remains::Nothing => return,
@@ -291,7 +291,7 @@ impl Keeper {
             let name = &self.name;
             tokio::select! {
                 biased;
-                is_known = async { registrations.wait_for(|all| all.jobs.contains_key(name)).await.is_ok() } => {
+                is_known = async { registrations.wait_for(|all| all.is_registered(name)).await.is_ok() } => {
                     return if is_known { Remains::OfNewJob } else { Remains::ForOthers };
                 }
                 () = self.means.ending.cancelled() => return Remains::ForOthers,

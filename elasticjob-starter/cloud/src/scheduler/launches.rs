@@ -10,6 +10,7 @@ use elasticjob::api::{JobClass, JobError, JobResult, ShardingContext};
 use elasticjob::fire::{CancelReason, ExecutionSource};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::log::{info, warn};
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -235,23 +236,46 @@ impl Launches {
         }
     }
 
-    /// Launches items when they run no more for an earlier fire. Those that are cut off meanwhile are left out.
-    fn launch_after(self, former: LaunchId, mut launch: Launch) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    /// Launches items when they run no more for an earlier fire: all of them are asked to end at once, and those that have ended
+    /// together are launched together. Those that are cut off meanwhile are left out.
+    fn launch_after(self, former: LaunchId, launch: Launch) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let id = launch.id.clone();
-            let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-            let held = self.0.formers.hold(&id, &items, &former);
-            let is_followed = |item: &ShardingItem| self.0.hub.follows_item(&id, *item);
-            self.0.formers.end(&former, &items, launch.job.grace(), || items.iter().any(is_followed)).await;
-            drop(held);
-            launch.items.retain(|item| is_followed(&item.item));
-            if launch.items.is_empty() {
-                return;
+            let (formers, hub) = (&self.0.formers, &self.0.hub);
+            let (id, grace) = (&launch.id, launch.job.grace());
+            let end = |wanted: LaunchItem| {
+                let (item, former) = (wanted.item, &former);
+                let held = formers.hold(id, item, former);
+                async move {
+                    formers.end(former, item, grace, || hub.follows_item(id, item)).await;
+                    drop(held);
+                    wanted
+                }
+            };
+            let mut ends: FuturesUnordered<_> = launch.items.iter().cloned().map(end).collect();
+            while let Some(first) = ends.next().await {
+                let mut ended = vec![first];
+                let others = async {
+                    while let Some(other) = ends.next().await {
+                        ended.push(other);
+                    }
+                };
+                let _ = tokio::time::timeout(TOGETHER, others).await;
+                ended.retain(|wanted| hub.follows_item(id, wanted.item));
+                ended.sort_unstable_by_key(|wanted| wanted.item);
+                if !ended.is_empty() {
+                    tokio::spawn(self.clone().launch_freed(Launch { items: ended, ..launch.clone() }));
+                }
             }
-            let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
+        })
+    }
+
+    /// Launches items whose earlier runs have ended.
+    fn launch_freed(self, launch: Launch) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            let (id, items) = (launch.id.clone(), launch.items.clone());
             if let Err(text) = self.attempt(launch).await {
-                for item in items {
-                    self.0.hub.settle(&id, item, Outcome::Failed { exit: None, text: text.clone() });
+                for wanted in items {
+                    self.0.hub.settle(&id, wanted.item, Outcome::Failed { exit: None, text: text.clone() });
                 }
             }
         })

@@ -36,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::registrations::Registrations;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{Carrier, CarrierError, ItemStates, LaunchId};
+use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemStates, LaunchId};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use hub::Hub;
@@ -58,12 +58,15 @@ pub struct SchedulerOptions {
     /// For an embedded registry, which forgets with its process: the file that keeps the registrations. Then no other
     /// scheduler takes over, so a shutdown ends what runs.
     pub embedded: Option<PathBuf>,
+    /// Where the programs of `DAEMON` jobs find the registry center: those that set none of their own use it. Default: none, and
+    /// then each process of such a program runs all items.
+    pub registry_center: Option<CarriedCenter>,
 }
 
 impl SchedulerOptions {
     /// The options for a registry center that several schedulers share.
     pub fn new(environment: JobEnvironment, registry: Arc<dyn RegistryCenter>, carrier: Arc<dyn Carrier>) -> Self {
-        Self { environment, registry, carrier, embedded: None }
+        Self { environment, registry, carrier, embedded: None, registry_center: None }
     }
 }
 
@@ -88,7 +91,7 @@ impl Scheduler {
     /// # Errors
     /// [`StoreError`] when the registrations cannot be read.
     pub async fn start(options: SchedulerOptions) -> Result<Self, StoreError> {
-        let SchedulerOptions { environment, registry, carrier, embedded } = options;
+        let SchedulerOptions { environment, registry, carrier, embedded, registry_center } = options;
         if registry.is_open() && embedded.is_none() {
             error!(
                 "everyone who reaches the registry center can register jobs, and so run any command where the carrier {} runs \
@@ -125,6 +128,7 @@ impl Scheduler {
             ending: ending.clone(),
             ends_processes,
             owner: Owner { scheduler: environment.instance_id().to_string(), place: carrier.place() },
+            registry_center,
         };
         let tasks = Mutex::new(vec![
             tokio::spawn(registrations::follow(registry.clone(), told)),
@@ -162,6 +166,16 @@ impl Scheduler {
         self.registrations.clone()
     }
 
+    /// The registrations as the registry center has them now. Of those that cannot be used, the last ones that this scheduler knew.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`].
+    pub(crate) async fn registrations_now(&self) -> Result<Registrations, StoreError> {
+        let mut all = self.store.registrations().await?;
+        all.keep_usable(&self.registrations.borrow());
+        Ok(all)
+    }
+
     /// The operations on the ordinary jobs.
     pub fn operations(&self) -> Operations {
         Operations::new(self.registry.clone())
@@ -172,9 +186,11 @@ impl Scheduler {
         self.launches.waiting(id)
     }
 
-    /// Why jobs do not run here, by job.
+    /// Why jobs do not run here, or not as they are registered, by job.
     pub fn troubles(&self) -> BTreeMap<JobName, String> {
-        self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut troubles = self.registrations.borrow().troubles();
+        troubles.extend(self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        troubles
     }
 
     /// Waits until the job runs here as it is registered, for five seconds at most: where it cannot start, another scheduler may

@@ -28,6 +28,10 @@ pub struct Registrations {
     pub disabled_apps: BTreeSet<String>,
     /// The jobs that are disabled.
     pub disabled_jobs: BTreeSet<JobName>,
+    /// Why the present registrations of these applications cannot be used. The last ones that could be stay in force.
+    unusable_apps: BTreeMap<String, String>,
+    /// The same of jobs.
+    unusable_jobs: BTreeMap<JobName, String>,
 }
 
 /// A job with its application.
@@ -55,6 +59,59 @@ impl Registrations {
         (registered.job.job_execution_type == ExecutionType::Transient).then_some(registered)
     }
 
+    /// Whether a job is registered, also where its registration cannot be used.
+    pub(super) fn is_registered(&self, name: &JobName) -> bool {
+        self.jobs.contains_key(name) || self.unusable_jobs.contains_key(name)
+    }
+
+    /// The names of all jobs that are registered.
+    pub(super) fn names(&self) -> BTreeSet<JobName> {
+        self.jobs.keys().chain(self.unusable_jobs.keys()).cloned().collect()
+    }
+
+    /// Whether it is not known what a job shall do: its registration or that of its application cannot be used, and no earlier one
+    /// is known. Then nothing of it is started or stopped.
+    pub(super) fn is_unknown(&self, name: &JobName) -> bool {
+        match self.jobs.get(name) {
+            None => self.unusable_jobs.contains_key(name) && !self.disabled_jobs.contains(name),
+            Some(job) => {
+                let app = &job.app_name;
+                !self.is_disabled(job) && !self.apps.contains_key(app) && self.unusable_apps.contains_key(app)
+            }
+        }
+    }
+
+    /// Why the present registration of a job or of its application is not in force, by job.
+    pub(super) fn troubles(&self) -> BTreeMap<JobName, String> {
+        let in_force = |is_known| match is_known {
+            true => "the last one that could be used stays in force",
+            false => "nothing of it is started or stopped",
+        };
+        let of_app = self.jobs.values().filter_map(|job| {
+            let (app, why) = self.unusable_apps.get_key_value(&job.app_name)?;
+            let in_force = in_force(self.apps.contains_key(app));
+            Some((
+                job.job_name.clone(),
+                format!("the registration of app '{app}' cannot be used, and {in_force}: {why}"),
+            ))
+        });
+        let of_job = self.unusable_jobs.iter().map(|(name, why)| {
+            let in_force = in_force(self.jobs.contains_key(name));
+            (name.clone(), format!("the registration of the job cannot be used, and {in_force}: {why}"))
+        });
+        of_app.chain(of_job).collect()
+    }
+
+    /// Takes what was known before of the registrations that cannot be used now.
+    pub(super) fn keep_usable(&mut self, before: &Self) {
+        for name in self.unusable_apps.keys() {
+            self.apps.extend(before.apps.get_key_value(name).map(|(name, app)| (name.clone(), app.clone())));
+        }
+        for name in self.unusable_jobs.keys() {
+            self.jobs.extend(before.jobs.get_key_value(name).map(|(name, job)| (name.clone(), job.clone())));
+        }
+    }
+
     /// Reads all of them.
     pub(super) async fn read(registry: &dyn RegistryCenter) -> Result<Self, RegistryError> {
         let mut all = Self::default();
@@ -75,18 +132,8 @@ impl Registrations {
     fn put(&mut self, path: &str, data: Option<NodeData>) {
         let Some(node) = Node::parse(path) else { return };
         match (node, data) {
-            (Node::App(name), data) => {
-                self.apps.remove(&name);
-                if let Some(app) = data.and_then(|data| parsed::<App>(path, &data)) {
-                    self.apps.insert(name, Arc::new(app));
-                }
-            }
-            (Node::Job(name), data) => {
-                self.jobs.remove(&name);
-                if let Some(job) = data.and_then(|data| parsed::<CarriedJob>(path, &data)) {
-                    self.jobs.insert(name, Arc::new(job));
-                }
-            }
+            (Node::App(name), data) => put(&mut self.apps, &mut self.unusable_apps, name, path, data),
+            (Node::Job(name), data) => put(&mut self.jobs, &mut self.unusable_jobs, name, path, data),
             (Node::DisabledApp(name), Some(_)) => drop(self.disabled_apps.insert(name)),
             (Node::DisabledApp(name), None) => drop(self.disabled_apps.remove(&name)),
             (Node::DisabledJob(name), Some(_)) => drop(self.disabled_jobs.insert(name)),
@@ -95,14 +142,27 @@ impl Registrations {
     }
 }
 
-/// What a node says. One that cannot be read is ignored, and the log says why.
-fn parsed<T: serde::de::DeserializeOwned>(path: &str, data: &NodeData) -> Option<T> {
-    let text = data.data.text().unwrap_or_default();
-    match serde_json::from_str(text) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            warn!("the registration {path} cannot be used, and is ignored: {error}");
-            None
+/// Takes over what the node of an application or a job has. Where that cannot be used, as a newer scheduler wrote it or a hand made
+/// a mistake, what was known before stays: only a node that is gone says that it is removed.
+fn put<K: Ord + Clone, T: serde::de::DeserializeOwned>(
+    known: &mut BTreeMap<K, Arc<T>>,
+    unusable: &mut BTreeMap<K, String>,
+    name: K,
+    path: &str,
+    data: Option<NodeData>,
+) {
+    match data.map(|data| serde_json::from_str(data.data.text().unwrap_or_default())) {
+        None => {
+            known.remove(&name);
+            unusable.remove(&name);
+        }
+        Some(Ok(value)) => {
+            unusable.remove(&name);
+            known.insert(name, Arc::new(value));
+        }
+        Some(Err(error)) => {
+            warn!("the registration {path} cannot be used: {error}");
+            unusable.insert(name, error.to_string());
         }
     }
 }
@@ -146,8 +206,9 @@ async fn update(
 ) -> Result<(), RegistryError> {
     match path {
         None => {
-            let all = Registrations::read(registry).await?;
+            let mut all = Registrations::read(registry).await?;
             told.send_if_modified(|known| {
+                all.keep_usable(known);
                 let is_new = *known != all;
                 *known = all;
                 is_new

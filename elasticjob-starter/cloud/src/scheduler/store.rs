@@ -146,7 +146,8 @@ impl Store {
         }
     }
 
-    /// Changes the fields of an application that are given; the others stay.
+    /// Changes the fields of an application that are given; the others stay. The carrier has to be able to carry each job of it as
+    /// before: what it cannot is told with the name of the job.
     ///
     /// # Errors
     /// [`StoreError::Invalid`], [`StoreError::NoSuchApp`], or the registry center fails.
@@ -156,6 +157,7 @@ impl Store {
         for _ in 0..ATTEMPTS {
             let Some(old) = self.registry.get(&path).await? else { return Err(StoreError::NoSuchApp(name)) };
             let app = App::from_json(merged(value_of(&old), &change))?;
+            self.carries_jobs_of(&app).await?;
             let mut transaction = Transaction::new();
             transaction.set(path.as_str(), text_of(&app).as_str(), Some(old.stat.version));
             if self.commit(transaction).await? {
@@ -276,6 +278,23 @@ impl Store {
             problems if problems.is_empty() => Ok((job, node)),
             problems => Err(Problems(problems).into()),
         }
+    }
+
+    /// Asks the carrier whether it can carry each job of an application as the application will be. What is wrong with the job alone
+    /// was so before, and does not refuse a change of the application.
+    async fn carries_jobs_of(&self, app: &App) -> Result<(), StoreError> {
+        let all = self.registrations().await?;
+        let before = all.apps.get(&app.app_name);
+        let of_job = |job: &CarriedJob| {
+            let known = before.map(|before| self.carrier.check(before, job)).unwrap_or_default();
+            let is_new = move |problem: &Problem| !known.iter().any(|known| known.field == problem.field);
+            let name = job.job_name.clone();
+            let told = move |problem: Problem| Problem::new(problem.field, format!("job '{name}': {}", problem.reason));
+            self.carrier.check(app, job).into_iter().filter(is_new).map(told).collect::<Vec<_>>()
+        };
+        let jobs = all.jobs.values().filter(|job| job.app_name == app.app_name);
+        let problems: Vec<Problem> = jobs.flat_map(|job| of_job(job)).collect();
+        if problems.is_empty() { Ok(()) } else { Err(Problems(problems).into()) }
     }
 
     /// Returns whether it was applied; else another client wrote the same since it was read.

@@ -23,6 +23,7 @@ mod daemons;
 mod remains;
 mod removal;
 mod triggers;
+mod unreadable;
 
 /// Says that it runs, and runs until the test lets it end.
 const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
@@ -299,5 +300,47 @@ async fn what_cannot_be_registered_is_refused_with_every_reason() {
     assert!(matches!(store.add_job(job("j", "a", json!({}))).await, Err(StoreError::JobExists(_))));
     assert!(matches!(store.change_job(json!({ "jobName": "none" })).await, Err(StoreError::NoSuchJob(_))));
     assert!(matches!(store.change_app(json!({ "appName": "a", "cpuCount": -1 })).await, Err(StoreError::Invalid(_))));
+    // What an application needs counts with each of its jobs.
+    let Err(StoreError::Invalid(problems)) = store.change_app(json!({ "appName": "a", "cpuCount": 100_000 })).await
+    else {
+        panic!("it is refused")
+    };
+    assert_eq!(problems.0.len(), 1);
+    assert!(problems.0[0].field == "cpuCount" && problems.0[0].reason.contains("job 'j'"), "{problems}");
     one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_items_that_an_operator_cancelled_are_asked_to_end_before_the_first_one_has() {
+    let cluster = Cluster::new();
+    let mut member = cluster.scheduler("a").await;
+    let deaf =
+        "trap 'echo asked >>$DIR/asked' TERM; echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
+    let long = job("long", "long", json!({ "gracePeriodSeconds": 60, "shardingTotalCount": 3 }));
+    member.register(cluster.app("long", deaf), long).await;
+    member.trigger("long").await;
+    until("all items run", || async { cluster.lines("runs").len() == 3 }).await;
+    // A scheduler that leaves lets them go, and the next one knows no stop of them.
+    let away = Arc::new(Away::of_host(&cluster, "a"));
+    member.scheduler.shutdown().await;
+    member = cluster.scheduler_with(away.clone()).await;
+    until("an instance is online", || async {
+        member.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
+    })
+    .await;
+    away.is_away.store(true, Ordering::SeqCst);
+    member.operations().cancel(&name("long"), None, &CancelRequest::new("operator", "it is wrong")).await.unwrap();
+    until("no stop is taken", || async { away.refused.load(Ordering::SeqCst) >= 3 }).await;
+    member.scheduler.shutdown().await;
+    let next = cluster.scheduler("a").await;
+    until("an instance is online", || async {
+        next.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
+    })
+    .await;
+    next.trigger("long").await;
+    until("all items are asked to end", || async { cluster.lines("asked").len() == 3 }).await;
+    assert!(!cluster.file("end").exists());
+    fs::write(cluster.file("end"), "").unwrap();
+    next.until_last("long", FireState::Succeeded).await;
+    next.scheduler.shutdown().await;
 }

@@ -63,7 +63,10 @@ impl Daemons {
     }
 
     pub(super) async fn keep(&self, daemon: Daemon) -> Result<(), LaunchError> {
-        if let Some(problem) = needs_image(&daemon.app, SLURM) {
+        // What is ended needs no application that can be run.
+        if daemon.instances > 0
+            && let Some(problem) = needs_image(&daemon.app, SLURM)
+        {
             return Err(LaunchError::Refused { why: problem.to_string() });
         }
         let (name, daemon) = (daemon.job.job_name.clone(), Arc::new(daemon));

@@ -12,7 +12,7 @@ fn daemon(ground: &dyn Ground, name: &str, script: &str, instances: u32) -> Daem
     let more =
         json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": instances, "gracePeriodSeconds": 1 });
     let (app, job) = job(ground, name, script, more);
-    Daemon { app, job, instances }
+    Daemon { app, job, instances, registry_center: None }
 }
 
 /// Waits until the processes of a job are so.

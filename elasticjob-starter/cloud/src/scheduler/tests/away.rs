@@ -31,7 +31,12 @@ pub(super) struct Away {
 
 impl Away {
     pub(super) fn of(cluster: &Cluster) -> Self {
-        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
+        Self::of_host(cluster, "work")
+    }
+
+    /// With the folder of this host.
+    pub(super) fn of_host(cluster: &Cluster, host: &str) -> Self {
+        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file(host), "tests")).unwrap();
         let (is_away, is_deaf) = (AtomicBool::new(false), AtomicBool::new(false));
         Self {
             carrier,
