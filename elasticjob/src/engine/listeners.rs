@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::{Invalid, JobConfiguration};
 use crate::fire::Hook;
-use crate::type_registry::{ByType, TypeOrigin, UnknownType};
+use crate::type_registry::{ByType, UnknownType};
 
 /// How long an instance waits for the others of its group, and for the call on behalf of all; `None` where there is no
 /// limit.
@@ -49,10 +49,13 @@ impl KnownListeners {
     ///
     /// # Panics
     /// When two have one name.
-    pub fn added(specs: impl IntoIterator<Item = ListenerSpec>) -> Self {
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn added(specs: impl IntoIterator<Item = ListenerSpec>) -> Self {
         let mut known = Self::new("listener");
         for spec in specs {
-            known.add(&spec.type_name.clone(), TypeOrigin::Added, Arc::new(spec)).expect("each has its own name");
+            known
+                .add(&spec.type_name.clone(), crate::type_registry::TypeOrigin::Added, Arc::new(spec))
+                .expect("each has its own name");
         }
         known
     }
@@ -61,7 +64,7 @@ impl KnownListeners {
     ///
     /// # Errors
     /// Says which name is not known, and which are.
-    pub fn plan(&self, configuration: &JobConfiguration) -> Result<Option<ListenerPlan>, Invalid> {
+    pub(crate) fn plan(&self, configuration: &JobConfiguration) -> Result<Option<ListenerPlan>, Invalid> {
         let mut plan: Vec<ListenerSpec> = Vec::new();
         for name in configuration.listener_types() {
             let unknown = |unknown: UnknownType| Invalid::new("job-listener-types", unknown.to_string());

@@ -67,6 +67,7 @@ pub use listeners::{KnownListeners, ListenerSpec, OnceTimeouts};
 pub use notice::Notice;
 #[cfg(feature = "testing")]
 pub(crate) use once_calls::KEPT_FIRES;
+#[cfg(any(test, feature = "testing"))]
 pub use once_calls::OnceCalls;
 #[cfg(feature = "testing")]
 pub use planted::Bug;

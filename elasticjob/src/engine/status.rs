@@ -1,5 +1,6 @@
 //! The status of a job: what it does and what it waits for.
 
+#[cfg(feature = "testing")]
 use std::time::Duration;
 
 use super::engine::JobEngine;
@@ -13,6 +14,8 @@ use crate::registry::layout::JobPath;
 use crate::registry::mirror::Lookup;
 use crate::schedule::Schedule;
 
+/// For the invariants of the simulator.
+#[cfg(feature = "testing")]
 impl JobEngine {
     /// Until when it asks the registry nothing, by the clock that never steps, after it got no answer.
     pub fn pauses_until(&self) -> Option<Duration> {
@@ -23,7 +26,9 @@ impl JobEngine {
     pub fn proof_lasts(&self) -> Duration {
         self.session.lasts()
     }
+}
 
+impl JobEngine {
     /// Name of the job.
     pub fn job_name(&self) -> &JobName {
         &self.job

@@ -41,7 +41,7 @@ impl AnyJobListener {
     }
 
     /// The listener in the form that engines use.
-    pub fn spec(&self) -> &ListenerSpec {
+    pub(crate) fn spec(&self) -> &ListenerSpec {
         &self.spec
     }
 
