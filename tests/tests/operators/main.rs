@@ -3,6 +3,8 @@
 mod clock;
 mod command_line;
 mod configuration;
+#[cfg(feature = "console")]
+mod console;
 mod items;
 mod servers;
 mod support;
@@ -29,6 +31,8 @@ fn main() -> ExitCode {
     harness.on_zookeeper("the_command_line_shows_and_operates_a_job_in_other_processes", command_line::operated);
     harness.on_zookeeper("the_command_line_shows_changes_as_they_come", command_line::watched);
     harness.on_zookeeper("the_command_line_makes_no_namespace", command_line::mistyped);
+    #[cfg(feature = "console")]
+    harness.on_zookeeper("the_console_shows_each_registry_center_of_the_settings", console::of_two);
     #[cfg(feature = "databases")]
     harness.on_zookeeper("what_the_command_line_does_is_recorded_with_operator_and_reason", command_line::recorded);
     harness.run()
