@@ -1,7 +1,5 @@
 //! Registrations that this version cannot read: a newer scheduler wrote a field, or a hand made a mistake.
 
-use elasticjob::registry::Transaction;
-
 use super::*;
 use crate::scheduler::nodes::Node;
 
