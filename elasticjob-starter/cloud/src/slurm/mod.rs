@@ -301,7 +301,9 @@ impl Shared {
             let followed = self.lock();
             let old = followed.iter().filter(|(_, followed)| followed.since <= snapshot.asked);
             let rows = old.map(|((id, item), of)| (id, *item, of, snapshot.rows(&self.name(id), *item)));
-            let changed = rows.filter(|(_, _, of, rows)| of.state.is_none() || of.rows != *rows);
+            // What has ended and is still followed has an exit code that is not to be seen yet.
+            let is_open = |rows: &[Row]| rows.iter().any(|row| !row.is_live());
+            let changed = rows.filter(|(_, _, of, rows)| of.state.is_none() || of.rows != *rows || is_open(rows));
             changed.map(|(id, item, _, rows)| (id.clone(), item, rows.to_vec())).collect()
         };
         let mut surplus = Vec::new();
