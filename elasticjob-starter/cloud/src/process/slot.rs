@@ -16,7 +16,7 @@ use tokio::process::{Child, Command};
 
 use super::memory::{Limit, Memory};
 use crate::carrier::Outcome;
-use crate::files::{INHERITED, last_words, log, text_of, write_whole};
+use crate::files::{INHERITED, MOST_OUTPUT, last_words, log, rotate, text_of, write_whole};
 
 /// The script that keeps a process.
 const KEEPER: &str = include_str!("keeper.sh");
@@ -187,6 +187,11 @@ impl Slot {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the outputs of a process that runs from filling the disk.
+    pub(super) fn rotate_outputs(&self) {
+        rotate(&self.folder, MOST_OUTPUT);
     }
 
     /// The last bytes of both outputs.

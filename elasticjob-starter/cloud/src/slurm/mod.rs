@@ -30,7 +30,7 @@ use crate::carrier::{
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem};
-use crate::package::Packages;
+use crate::package::{Packages, users};
 use cluster::Cluster;
 use command::{Commands, Failed};
 use daemons::Daemons;
@@ -226,6 +226,7 @@ impl Shared {
         if !started.is_empty() {
             let package = self.packages.folder(&launch.app, &folder.join("package")).await;
             let package = package.map_err(|why| LaunchError::Refused { why })?;
+            self.packages.note_use(&package, &folder).map_err(not_reached)?;
             let (shared, of_launch, items) = (self.clone(), launch.clone(), started.clone());
             let prepare = move || shared.prepare(&of_launch, &items, &package);
             blocking(prepare).await.map_err(not_reached)?;
@@ -451,6 +452,14 @@ impl Carrier for SlurmCarrier {
 
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
         Box::pin(self.daemons.keep(daemon))
+    }
+
+    fn tidy<'a>(&'a self, apps: &'a [Arc<App>]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let (shared, apps) = (self.shared.clone(), apps.to_vec());
+            let prune = move || shared.packages.prune(&apps, users(&shared.options.folder));
+            blocking(prune).await.map_err(|error| CarrierError::new("remove packages that are not used", error))
+        })
     }
 
     fn release(&self, job: &JobName) {
