@@ -116,6 +116,12 @@ pub(crate) fn last_words(folder: &Path, code: i32) -> String {
     })
 }
 
+/// Whether the end of the standard error of a program sounds as if it got no memory.
+pub(crate) fn misses_memory(folder: &Path) -> bool {
+    let said = tail(&folder.join("stderr"), LONGEST_TEXT).ok().flatten().unwrap_or_default().to_ascii_lowercase();
+    ["memory", "alloc", "reserve"].iter().any(|word| said.contains(word))
+}
+
 /// The last bytes of a file, as text.
 fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
     let mut file = match File::open(path) {
