@@ -69,6 +69,11 @@ impl Registrations {
         self.jobs.keys().chain(self.unusable_jobs.keys()).cloned().collect()
     }
 
+    /// The names of the jobs whose present registration cannot be used.
+    pub(super) fn names_of_unusable_jobs(&self) -> impl Iterator<Item = &JobName> {
+        self.unusable_jobs.keys()
+    }
+
     /// All applications that are registered; `None` where one of them is not known.
     pub(super) fn all_apps(&self) -> Option<Vec<Arc<App>>> {
         let is_known = self.unusable_apps.keys().all(|name| self.apps.contains_key(name));
