@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use elasticjob::log::warn;
 
@@ -56,9 +56,42 @@ pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
 /// The bit of the mode of a folder that many users write into.
 const STICKY: u32 = 0o1000;
 
+/// The most bytes of an output of a process that one file keeps: 64 MiB.
+pub(crate) const MOST_OUTPUT: u64 = 64 << 20;
+
+/// The outputs of a process, by the files in its folder.
+const OUTPUTS: [&str; 2] = ["stdout", "stderr"];
+
+/// Moves what a process wrote out of its way where an output has more than these bytes: the file begins again, and the one of before
+/// is kept beside it until the next time. The process has the file open to append, and goes on in the same one.
+pub(crate) fn rotate(folder: &Path, most: u64) {
+    for name in OUTPUTS {
+        let file = folder.join(name);
+        if fs::metadata(&file).is_ok_and(|known| known.len() > most) {
+            // Where the disk is full, the file is emptied all the same.
+            let _ = fs::copy(&file, before(&file));
+            // What fails is tried again at the next look.
+            let _ = File::options().write(true).open(&file).and_then(|file| file.set_len(0));
+        }
+    }
+}
+
+/// Where an output goes that has grown too large.
+fn before(output: &Path) -> PathBuf {
+    output.with_extension("before")
+}
+
+/// The last bytes of an output, also of the part that was moved out of its way.
+fn end_of(output: &Path, most: usize) -> io::Result<Option<String>> {
+    let Some(end) = tail(output, most)? else { return Ok(None) };
+    let earlier = tail(&before(output), most - end.len().min(most))?;
+    Ok(Some(earlier.unwrap_or_default() + &end))
+}
+
 /// The last bytes of both outputs of a process, which are in `stdout` and `stderr` of its folder.
 pub(crate) fn log(folder: &Path, most: usize) -> io::Result<Option<String>> {
-    let (out, err) = (tail(&folder.join("stdout"), most)?, tail(&folder.join("stderr"), most)?);
+    let [out, err] = OUTPUTS.map(|name| end_of(&folder.join(name), most));
+    let (out, err) = (out?, err?);
     let Some(mut log) = out.clone().or_else(|| err.clone().map(|_| String::new())) else { return Ok(None) };
     if let Some(err) = err.filter(|err| !err.is_empty()) {
         if !log.is_empty() && !log.ends_with('\n') {
@@ -81,6 +114,12 @@ pub(crate) fn last_words(folder: &Path, code: i32) -> String {
         129.. => format!("it was killed by signal {}, and its standard error is empty", code - 128),
         _ => "its standard error is empty".to_owned(),
     })
+}
+
+/// Whether the end of the standard error of a program sounds as if it got no memory.
+pub(crate) fn misses_memory(folder: &Path) -> bool {
+    let said = tail(&folder.join("stderr"), LONGEST_TEXT).ok().flatten().unwrap_or_default().to_ascii_lowercase();
+    ["memory", "alloc", "reserve"].iter().any(|word| said.contains(word))
 }
 
 /// The last bytes of a file, as text.
@@ -119,6 +158,23 @@ mod tests {
         assert_eq!(mode(&open), 0o755);
         assert!(make_private(&shared).unwrap_err().to_string().contains("chmod 700"));
         assert_eq!(mode(&shared), 0o1777);
+    }
+
+    #[test]
+    fn an_output_that_grows_too_large_begins_again_and_its_end_stays_readable() {
+        let scratch = Scratch::new();
+        let output = scratch.path().join("stdout");
+        let mut process = File::options().create(true).append(true).open(&output).unwrap();
+        for line in ["first\n", "second\n", "third\n"] {
+            process.write_all(line.as_bytes()).unwrap();
+            rotate(scratch.path(), 10);
+        }
+        assert_eq!(fs::read_to_string(&output).unwrap(), "third\n");
+        assert_eq!(log(scratch.path(), 10).unwrap().as_deref(), Some("ond\nthird\n"));
+        process.write_all(b"fourth\n").unwrap();
+        rotate(scratch.path(), 10);
+        let size: u64 = fs::read_dir(scratch.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+        assert_eq!(size, 13, "what is older is gone");
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! Packages of applications: fetched, checked, unpacked into a folder.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
+use elasticjob::log::info;
 use reqwest::redirect::{Attempt, Policy};
 use reqwest::{Client, Url};
 use sha2::{Digest, Sha256};
@@ -37,6 +38,12 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// does not fill the disk: 4 GiB.
 const MOST_MB: u64 = 4_096;
 
+/// What a file is named with that says which package the processes of its folder use.
+const USES: &str = "uses-";
+
+/// How long a package stays after it was used last: a launch may have got it and wait for room.
+const UNUSED_FOR: Duration = Duration::from_secs(24 * 3_600);
+
 /// The most redirects that are followed.
 const REDIRECTS: usize = 10;
 
@@ -57,12 +64,71 @@ impl Packages {
             }
             false => (own.display().to_string(), own.to_path_buf()),
         };
-        let slot = self.lock().entry(key.clone()).or_default().clone();
+        let slot = {
+            let mut known = self.lock();
+            let slot = known.entry(key.clone()).or_default();
+            // Another scheduler may have removed it as nobody used it.
+            if slot.get().is_some_and(|folder| !folder.exists()) {
+                *slot = Slot::default();
+            }
+            slot.clone()
+        };
         let fetched = slot.get_or_try_init(|| self.fetch(&source, &target)).await;
         if !app.app_cache_enable || fetched.is_err() {
             self.lock().remove(&key);
         }
-        root(fetched?, &app.bootstrap_script).map_err(|error| format!("the package cannot be read: {error}"))
+        let fetched = fetched?;
+        // An error only lets it look unused sooner.
+        let _ = File::open(fetched).and_then(|folder| folder.set_modified(SystemTime::now()));
+        root(fetched, &app.bootstrap_script).map_err(|error| format!("the package cannot be read: {error}"))
+    }
+
+    /// Notes in the folder of processes which package they use, so that it is kept as long as that folder. `package` is what
+    /// [`folder`](Self::folder) has returned. A folder that is removed meanwhile has no processes.
+    pub(crate) fn note_use(&self, package: &Path, folder: &Path) -> io::Result<()> {
+        let Some(note) = self.note(package) else { return Ok(()) };
+        match fs::write(folder.join(note), "") {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for a folder whose earlier processes have ended: what they used is not kept for it any more.
+    pub(crate) fn note_only_use(&self, package: &Path, folder: &Path) -> io::Result<()> {
+        let note = self.note(package);
+        for earlier in notes(folder).into_iter().filter(|earlier| Some(earlier) != note.as_ref()) {
+            fs::remove_file(folder.join(earlier))?;
+        }
+        self.note_use(package, folder)
+    }
+
+    /// The name of the note about a package; `None` for one that is not kept.
+    fn note(&self, package: &Path) -> Option<String> {
+        let key = package.strip_prefix(&self.cache).ok()?.components().next()?;
+        Some(format!("{USES}{}", key.as_os_str().to_string_lossy()))
+    }
+
+    /// Removes the packages that no application of `apps` names, that no process of the folders `used_by` uses, and that were not
+    /// used for a day.
+    pub(crate) fn prune(&self, apps: &[Arc<App>], used_by: impl Iterator<Item = PathBuf>) -> io::Result<()> {
+        let key_of = |app: &Arc<App>| key(&app.source().ok()?).ok();
+        let mut wanted: BTreeSet<String> = apps.iter().filter_map(key_of).collect();
+        wanted.extend(used_by.flat_map(|folder| notes(&folder)).map(|note| note[USES.len()..].to_owned()));
+        let entries = match fs::read_dir(&self.cache) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let used = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
+            if !wanted.contains(&name) && used > UNUSED_FOR {
+                self.lock().remove(&name);
+                fs::remove_dir_all(entry.path())?;
+                info!("the package in {} is removed: no application names it", entry.path().display());
+            }
+        }
+        Ok(())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Slot>> {
@@ -143,6 +209,22 @@ impl Packages {
         }
         Ok(())
     }
+}
+
+/// The notes of a folder about packages.
+fn notes(folder: &Path) -> Vec<String> {
+    let names =
+        fs::read_dir(folder).into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(USES)).collect()
+}
+
+/// The folders of launches and of processes of `DAEMON` jobs in the folder of a carrier, which may have such notes.
+pub(crate) fn users(carrier: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let below =
+        |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let daemons: Vec<PathBuf> = below(carrier.join("daemons")).collect();
+    let processes: Vec<PathBuf> = daemons.iter().cloned().flat_map(below).collect();
+    below(carrier.join("launches")).chain(daemons).chain(processes)
 }
 
 /// Made on a thread that may block, as it reads the certificates of the host.
@@ -322,6 +404,35 @@ mod tests {
         assert!(error.contains("it is not run"), "{error}");
         let missing = app("file:///no/such.tar", "x", true);
         assert!(packages.folder(&missing, Path::new("/none")).await.unwrap_err().contains("/no/such.tar"));
+    }
+
+    #[tokio::test]
+    async fn a_package_that_no_application_names_and_no_process_uses_is_removed_after_a_day() {
+        let scratch = Scratch::new();
+        let (cache, program) = (scratch.path().join("cache"), scratch.path().join("a.sh"));
+        let packages = Packages::new(cache.clone(), None);
+        let app = Arc::new(app(&format!("file://{}", program.display()), "./a.sh", true));
+        let fetch = async |text: &str| {
+            fs::write(&program, text).unwrap();
+            packages.folder(&app, Path::new("/none")).await.unwrap()
+        };
+        let age = |folder: &Path| File::open(folder).unwrap().set_modified(SystemTime::now() - UNUSED_FOR * 2).unwrap();
+        let (first, second, third) = (fetch("1").await, fetch("22").await, fetch("333").await);
+        let launch = scratch.path().join("launches/a");
+        fs::create_dir_all(&launch).unwrap();
+        packages.note_use(&first, &launch).unwrap();
+        let prune = || packages.prune(std::slice::from_ref(&app), users(scratch.path())).unwrap();
+        prune();
+        assert!(first.exists() && second.exists(), "they were used a moment ago");
+        [&first, &second, &third].into_iter().for_each(|folder| age(folder));
+        prune();
+        assert!(first.exists() && !second.exists() && third.exists());
+        packages.note_only_use(&third, &launch).unwrap();
+        prune();
+        assert!(!first.exists() && third.exists());
+        // Another scheduler may remove what this one knows.
+        fs::remove_dir_all(&third).unwrap();
+        assert!(packages.folder(&app, Path::new("/none")).await.unwrap().join("a.sh").exists());
     }
 
     #[test]

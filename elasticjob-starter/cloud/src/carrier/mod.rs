@@ -17,6 +17,7 @@ mod watch;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
@@ -116,6 +117,16 @@ pub trait Carrier: Send + Sync + 'static {
     /// # Errors
     /// See [`LaunchError`].
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError>;
+
+    /// Removes what the carrier has kept of applications that are not among these, which are all that are registered, and that no
+    /// process uses. It is called from time to time. Default: nothing, for carriers that keep nothing of applications.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when it could not be removed.
+    fn tidy<'a>(&'a self, apps: &'a [Arc<App>]) -> Answer<'a, ()> {
+        let _ = apps;
+        Box::pin(async { Ok(()) })
+    }
 
     /// Stops looking after the processes of a `DAEMON` job, without ending them: another scheduler of the same place does so
     /// from now on. Default: nothing, for carriers whose engine looks after them.

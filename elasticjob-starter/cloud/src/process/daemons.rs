@@ -176,6 +176,7 @@ impl Process {
             let is_wanted = self.index < daemon.instances;
             match slot.look() {
                 Ok(Look::Alive { since }) if is_wanted => {
+                    slot.rotate_outputs();
                     let since = since.unwrap_or_default();
                     self.tell(ItemState::Running {
                         place: self.shared.host.clone(),
@@ -205,6 +206,7 @@ impl Process {
         match self.begin(slot, daemon).await {
             Ok(Some((mut child, _room))) => loop {
                 if let Ok(Look::Alive { since }) = slot.look() {
+                    slot.rotate_outputs();
                     let since = since.unwrap_or_default();
                     self.tell(ItemState::Running {
                         place: self.shared.host.clone(),
@@ -264,6 +266,7 @@ impl Process {
         let fails = |error: io::Error| format!("it cannot be started: {error}");
         let Some(claim) = slot.claim().map_err(fails)? else { return Ok(None) };
         slot.clear().map_err(fails)?;
+        self.shared.packages.note_only_use(&package, &slot.folder).map_err(fails)?;
         let start = Start {
             command: daemon.job.script().unwrap_or(&daemon.app.bootstrap_script),
             arguments: Vec::new(),

@@ -110,6 +110,7 @@ impl Item {
                     if let Look::Alive { since: Some(since) } = alive {
                         self.tell(self.running(since, attempt));
                     }
+                    self.slot.rotate_outputs();
                     match &mut child {
                         // It is this process's own: the kernel tells of its end. In the moment before it says that it began,
                         // it is looked at again.
@@ -196,8 +197,11 @@ impl Item {
     }
 
     async fn package(&self) -> Result<PathBuf, String> {
-        let own = self.shared.launch_folder(&self.launch.id).join("package");
-        self.shared.packages.folder(&self.launch.app, &own).await
+        let launch = self.shared.launch_folder(&self.launch.id);
+        let package = self.shared.packages.folder(&self.launch.app, &launch.join("package")).await?;
+        let noted = self.shared.packages.note_use(&package, &launch);
+        noted.map_err(|error| format!("its package cannot be noted: {error}"))?;
+        Ok(package)
     }
 }
 

@@ -10,6 +10,10 @@ shift 5
 # A signal to the group is for the program. A trap, as opposed to an ignored signal, is not handed on to it.
 trap : TERM INT HUP QUIT
 printf %s "$$" >"$folder/pid.new" && mv "$folder/pid.new" "$folder/pid" || exit 1
+# What an earlier start left is not of this one. The outputs are open to append: the scheduler empties those that grow too large.
+: >"$folder/stdout"
+: >"$folder/stderr"
+rm -f "$folder/stdout.before" "$folder/stderr.before"
 (
     umask "$mask"
     exec 9<&-
@@ -17,7 +21,7 @@ printf %s "$$" >"$folder/pid.new" && mv "$folder/pid.new" "$folder/pid" || exit 
     if [ -n "$kilobytes" ]; then ulimit -v "$kilobytes" || exit 126; fi
     # This shell, too, waits for the program: a trap ends a shell only when the command in front of it has ended.
     exec /bin/sh -c "trap : TERM INT HUP QUIT; $command \"\$@\"" sh "$@"
-) >"$folder/stdout" 2>"$folder/stderr" &
+) >>"$folder/stdout" 2>>"$folder/stderr" &
 child=$!
 # A signal ends the wait before the program has ended.
 while wait "$child"; code=$?; kill -0 "$child" 2>/dev/null; do :; done

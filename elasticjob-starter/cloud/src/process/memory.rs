@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use elasticjob::log::{info, warn};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How the memory of processes is limited.
@@ -56,7 +57,22 @@ impl Memory {
         match wanted {
             MemoryLimit::Off => Self::Off,
             MemoryLimit::AddressSpace => Self::AddressSpace,
-            MemoryLimit::Auto => groups().unwrap_or(Self::AddressSpace),
+            MemoryLimit::Auto => match groups() {
+                Ok(groups) => {
+                    if let Self::Groups { parent, .. } = &groups {
+                        info!("the memory of each process is limited by a control group below {}", parent.display());
+                    }
+                    groups
+                }
+                Err(why) => {
+                    warn!(
+                        "the memory of each process is limited by its address space (ulimit -v), as no control groups can be \
+                         made: {why}; programs on a JVM or of Go do not start so: give --memory-limit off, or let the scheduler \
+                         make control groups"
+                    );
+                    Self::AddressSpace
+                }
+            },
         }
     }
 
@@ -104,9 +120,9 @@ impl Memory {
     }
 }
 
-/// The groups below that of this process, where it may make some.
-fn groups() -> Option<Memory> {
-    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+/// The groups below that of this process, where it may make some; else why not.
+fn groups() -> Result<Memory, String> {
+    let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| format!("/proc/self/cgroup: {error}"))?;
     let mut lines = own.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':');
         Some((parts.next()?, parts.next()?, parts.next()?))
@@ -115,13 +131,17 @@ fn groups() -> Option<Memory> {
         .clone()
         .find(|(_, controllers, _)| controllers.split(',').any(|name| name == "memory"))
         .or_else(|| lines.find(|(number, ..)| *number == "0"))
-        .map(|(_, controllers, path)| (controllers, path.trim_start_matches('/')))?;
+        .map(|(_, controllers, path)| (controllers, path.trim_start_matches('/')))
+        .ok_or_else(|| "this process is in no control group for memory".to_owned())?;
     let (mount, files) = if controllers.is_empty() { ("/sys/fs/cgroup", &V2) } else { ("/sys/fs/cgroup/memory", &V1) };
     let parent = Path::new(mount).join(path);
     // Only a try shows it: the rights, and whether the parent hands the controller on.
     let probe = parent.join(format!("elasticjob-probe-{}", std::process::id()));
-    fs::create_dir(&probe).ok()?;
-    let works = fs::write(probe.join(files.limit), (64 * 1_024 * 1_024).to_string()).is_ok();
+    fs::create_dir(&probe).map_err(|error| format!("a group below {} cannot be made: {error}", parent.display()))?;
+    let limited = fs::write(probe.join(files.limit), (64 * 1_024 * 1_024).to_string());
     let _ = fs::remove_dir(&probe);
-    works.then_some(Memory::Groups { parent, files })
+    match limited {
+        Ok(()) => Ok(Memory::Groups { parent, files }),
+        Err(error) => Err(format!("the group {} hands the control of memory not on: {error}", parent.display())),
+    }
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
 use rustix::process::Signal;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_blocking};
 
 pub use self::memory::MemoryLimit;
 use crate::carrier::{
@@ -30,7 +30,7 @@ use crate::carrier::{
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
-use crate::package::Packages;
+use crate::package::{Packages, users};
 use budget::{Amount, Budget};
 use daemons::Daemons;
 use item::{Item, Tracked};
@@ -340,6 +340,15 @@ impl Carrier for ProcessCarrier {
 
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
         Box::pin(async move { self.daemons.keep(daemon).await })
+    }
+
+    fn tidy<'a>(&'a self, apps: &'a [Arc<App>]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let (shared, apps) = (self.shared.clone(), apps.to_vec());
+            let prune = move || shared.packages.prune(&apps, users(&shared.options.folder));
+            let pruned = spawn_blocking(prune).await.map_err(io::Error::other).flatten();
+            pruned.map_err(|error| CarrierError::new("remove packages that are not used", error))
+        })
     }
 
     fn release(&self, job: &JobName) {

@@ -16,10 +16,13 @@ use tokio::process::{Child, Command};
 
 use super::memory::{Limit, Memory};
 use crate::carrier::Outcome;
-use crate::files::{INHERITED, last_words, log, text_of, write_whole};
+use crate::files::{INHERITED, MOST_OUTPUT, last_words, log, misses_memory, rotate, text_of, write_whole};
 
 /// The script that keeps a process.
 const KEEPER: &str = include_str!("keeper.sh");
+
+/// The file that says that the address space of the process is limited.
+const ADDRESS_SPACE: &str = "address-space";
 
 /// Where the process of an item is kept.
 #[derive(Debug, Clone)]
@@ -99,8 +102,22 @@ impl Slot {
             0 => Outcome::Succeeded,
             _ if exceeded => Outcome::OutOfMemory { limit: self.limit },
             _ if self.file("stop").exists() => Outcome::Stopped,
-            code => Outcome::Failed { exit: Some(code), text: last_words(&self.folder, code) },
+            code => Outcome::Failed { exit: Some(code), text: self.why_it_failed(code) },
         }))
+    }
+
+    /// What a program said before it failed. Where its address space was limited and it got no memory, that is the likely cause: a
+    /// runtime that reserves much more than it uses says nothing of the limit.
+    fn why_it_failed(&self, code: i32) -> String {
+        let text = last_words(&self.folder, code);
+        if !self.file(ADDRESS_SPACE).exists() || !misses_memory(&self.folder) {
+            return text;
+        }
+        let limit = self.limit;
+        format!(
+            "{text}; its address space was limited to {limit} MB (ulimit -v), which programs on a JVM or of Go do not bear: give the \
+             scheduler --memory-limit off, or let it make control groups"
+        )
     }
 
     /// Whether a keeper ever said that it began, or that it never will. Asked under the lock.
@@ -132,6 +149,9 @@ impl Slot {
         let Limit { kilobytes, cgroup, events } = memory.limit(&self.holder, self.limit)?;
         let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
         let text = |path: Option<PathBuf>| path.unwrap_or_default();
+        if kilobytes.is_some() {
+            fs::write(self.file(ADDRESS_SPACE), "")?;
+        }
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(KEEPER).arg("elasticjob-keeper");
         command.arg(&self.folder).arg(start.command).arg(kilobytes.map(|limit| limit.to_string()).unwrap_or_default());
@@ -187,6 +207,11 @@ impl Slot {
             }
         }
         Ok(())
+    }
+
+    /// Keeps the outputs of a process that runs from filling the disk.
+    pub(super) fn rotate_outputs(&self) {
+        rotate(&self.folder, MOST_OUTPUT);
     }
 
     /// The last bytes of both outputs.

@@ -141,6 +141,29 @@ async fn an_item_that_needs_more_than_the_host_has_fails_and_keeps_no_other_one_
     assert_eq!(launch("small", 0.01).await, Outcome::Succeeded);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_got_no_memory_says_that_its_address_space_was_limited() {
+    for (memory, said, is_told) in [
+        (MemoryLimit::AddressSpace, "Could not reserve enough space for object heap", true),
+        (MemoryLimit::AddressSpace, "the table is locked", false),
+        (MemoryLimit::Off, "Could not reserve enough space for object heap", false),
+    ] {
+        let host = Host { scratch: Scratch::new(), memory };
+        let carrier = host.connect();
+        let app = Arc::new(host.app("java", &format!("echo '{said}' >&2; exit 1")));
+        let job = json!({ "jobName": "java", "appName": "java", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                          "memoryMB": 64, "shardingTotalCount": 1 });
+        let job = Arc::new(CarriedJob::from_json(job).unwrap());
+        let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended(&carrier, &id)).await.unwrap();
+        let Outcome::Failed { text, .. } = &ended else { panic!("{ended:?}") };
+        assert!(text.starts_with(said), "{text}");
+        assert_eq!(text.contains("--memory-limit off"), is_told, "{text}");
+    }
+}
+
 /// Kills a process with its keeper, and returns how it ended, and its log.
 async fn killed(failover: bool) -> (Outcome, String) {
     let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };

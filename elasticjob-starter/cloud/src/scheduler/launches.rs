@@ -169,8 +169,9 @@ impl Launches {
     async fn attempt(&self, mut launch: Launch) -> Result<(), String> {
         let id = launch.id.clone();
         let mut pause = FIRST_PAUSE;
+        let mut is_noted = false;
         loop {
-            let tried = match self.prepare(&mut launch).await {
+            let tried = match self.ready(&mut launch, &mut is_noted).await {
                 Err(why) => Err(LaunchError::NotReached { why }),
                 Ok(()) if launch.items.is_empty() => return Ok(()),
                 Ok(()) => self.0.carrier.launch(launch.clone()).await,
@@ -190,6 +191,32 @@ impl Launches {
                 }
             }
         }
+    }
+
+    /// Prepares what is left to launch. This scheduler may stand still at any time, as with the machine that it runs on: so the last
+    /// thing before the launch is a look at whether another scheduler has taken the items over.
+    async fn ready(&self, launch: &mut Launch, is_noted: &mut bool) -> Result<(), String> {
+        if *is_noted {
+            self.leave_out_overtaken(launch).await?;
+        }
+        self.prepare(launch).await?;
+        *is_noted = true;
+        self.leave_out_overtaken(launch).await
+    }
+
+    /// Leaves out of a launch that was noted the items that are noted for another fire by now: that one was launched since, and may be
+    /// over and forgotten.
+    async fn leave_out_overtaken(&self, launch: &mut Launch) -> Result<(), String> {
+        if launch.items.is_empty() {
+            return Ok(());
+        }
+        let id = launch.id.clone();
+        let noted = self.0.marks.read(&id.job).await?;
+        for wanted in launch.items.extract_if(.., |wanted| noted.has_other(&id, wanted.item)) {
+            let why = "this scheduler stood still, and a later fire of the item was launched meanwhile".to_owned();
+            self.0.hub.settle(&id, wanted.item, Outcome::Lost { why });
+        }
+        Ok(())
     }
 
     /// Notes that the items are about to be launched. An item that was taken over, that the carrier does not know although it

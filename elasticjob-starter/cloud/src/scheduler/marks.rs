@@ -45,6 +45,11 @@ impl Note {
         items.filter_map(move |item| Some((former(item)?, item)))
     }
 
+    /// Whether an item was launched last for another fire.
+    pub(super) fn has_other(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        self.launched.get(&item).is_some_and(|launched| *launched != id.to_string())
+    }
+
     /// The items from this number on.
     pub(super) fn from(&self, first: ShardingItem) -> impl Iterator<Item = ShardingItem> {
         self.launched.range(first..).map(|(item, _)| *item)

@@ -135,6 +135,7 @@ impl Scheduler {
             tokio::spawn(jobs::keep_all(means)),
             tokio::spawn(daemons.keep_all()),
             tokio::spawn(learn(launches.clone(), ending.clone())),
+            tokio::spawn(tidy(carrier.clone(), registrations.clone(), ending.clone())),
         ]);
         Ok(Self {
             registry,
@@ -265,6 +266,25 @@ async fn learn(launches: Launches, ending: CancellationToken) {
     tokio::select! {
         () = launches.learn() => {}
         () = ending.cancelled() => {}
+    }
+}
+
+/// How often the carrier removes what no application needs any more.
+const TIDIES: Duration = Duration::from_secs(3_600);
+
+/// Has the carrier remove what no application needs any more, from time to time.
+async fn tidy(carrier: Arc<dyn Carrier>, registrations: watch::Receiver<Registrations>, ending: CancellationToken) {
+    let mut times = tokio::time::interval(TIDIES);
+    loop {
+        tokio::select! {
+            _ = times.tick() => {}
+            () = ending.cancelled() => return,
+        }
+        // An application whose registration cannot be used may need what is kept.
+        let Some(apps) = registrations.borrow().all_apps() else { continue };
+        if let Err(error) = carrier.tidy(&apps).await {
+            warn!("{error}; it is tried again in {} min", TIDIES.as_secs() / 60);
+        }
     }
 }
 

@@ -69,6 +69,17 @@ impl Registrations {
         self.jobs.keys().chain(self.unusable_jobs.keys()).cloned().collect()
     }
 
+    /// The names of the jobs whose present registration cannot be used.
+    pub(super) fn names_of_unusable_jobs(&self) -> impl Iterator<Item = &JobName> {
+        self.unusable_jobs.keys()
+    }
+
+    /// All applications that are registered; `None` where one of them is not known.
+    pub(super) fn all_apps(&self) -> Option<Vec<Arc<App>>> {
+        let is_known = self.unusable_apps.keys().all(|name| self.apps.contains_key(name));
+        is_known.then(|| self.apps.values().cloned().collect())
+    }
+
     /// Whether it is not known what a job shall do: its registration or that of its application cannot be used, and no earlier one
     /// is known. Then nothing of it is started or stopped.
     pub(super) fn is_unknown(&self, name: &JobName) -> bool {

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use elasticjob::fire::{CancelRequest, FireState};
+use elasticjob::fire::{CancelRequest, Fire, FireState};
 use elasticjob::registry::memory::MemoryRegistry;
-use elasticjob::registry::{RegistryCenter, SessionState};
+use elasticjob::registry::{RegistryCenter, SessionState, Transaction};
 use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
+use super::nodes::LAUNCHED;
 use super::{Scheduler, SchedulerOptions, StoreError};
 use crate::carrier::{Carrier, ItemState, Launch, LaunchId};
 use crate::model::{App, CarriedJob};
@@ -313,24 +314,23 @@ async fn what_cannot_be_registered_is_refused_with_every_reason() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_items_that_an_operator_cancelled_are_asked_to_end_before_the_first_one_has() {
     let cluster = Cluster::new();
-    let mut member = cluster.scheduler("a").await;
+    let away = Arc::new(Away::of_host(&cluster, "a"));
+    let member = cluster.scheduler_with(away.clone()).await;
     let deaf =
         "trap 'echo asked >>$DIR/asked' TERM; echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
     let long = job("long", "long", json!({ "gracePeriodSeconds": 60, "shardingTotalCount": 3 }));
     member.register(cluster.app("long", deaf), long).await;
     member.trigger("long").await;
     until("all items run", || async { cluster.lines("runs").len() == 3 }).await;
-    // A scheduler that leaves lets them go, and the next one knows no stop of them.
-    let away = Arc::new(Away::of_host(&cluster, "a"));
-    member.scheduler.shutdown().await;
-    member = cluster.scheduler_with(away.clone()).await;
-    until("an instance is online", || async {
-        member.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
-    })
-    .await;
+    // The next scheduler knows no stop of them, as its carrier took none.
     away.is_away.store(true, Ordering::SeqCst);
     member.operations().cancel(&name("long"), None, &CancelRequest::new("operator", "it is wrong")).await.unwrap();
     until("no stop is taken", || async { away.refused.load(Ordering::SeqCst) >= 3 }).await;
+    until("their ends are recorded", || async {
+        let snapshot = member.operations().snapshot(&name("long")).await.unwrap();
+        snapshot.items.values().all(|item| item.record.running().is_none())
+    })
+    .await;
     member.scheduler.shutdown().await;
     let next = cluster.scheduler("a").await;
     until("an instance is online", || async {
@@ -343,4 +343,26 @@ async fn all_items_that_an_operator_cancelled_are_asked_to_end_before_the_first_
     fs::write(cluster.file("end"), "").unwrap();
     next.until_last("long", FireState::Succeeded).await;
     next.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fire_that_a_later_one_has_overtaken_is_not_launched_any_more() {
+    let cluster = Cluster::new();
+    let away = Arc::new(Away::of(&cluster));
+    let one = cluster.scheduler_with(away.clone()).await;
+    one.register(cluster.app("long", "echo begun >>$DIR/runs"), job("long", "long", json!({}))).await;
+    away.is_unreachable.store(true, Ordering::SeqCst);
+    one.trigger("long").await;
+    until("the launch is not taken", || async { away.unlaunched.load(Ordering::SeqCst) > 0 }).await;
+    // While this scheduler stands still, another one launches the item for a later fire, and that one is forgotten again.
+    let later = LaunchId { job: name("long"), fire: Fire::Manual { trigger: 99, at: i64::MAX, rerun: None } };
+    let mut transaction = Transaction::new();
+    let note = json!({ "0": later.to_string() }).to_string();
+    transaction.set(format!("{LAUNCHED}/long"), note.as_str(), None);
+    one.center.commit(transaction).await.unwrap();
+    away.is_unreachable.store(false, Ordering::SeqCst);
+    let error = one.until_last("long", FireState::Failed).await.unwrap();
+    assert!(error.contains("a later fire"), "{error}");
+    assert_eq!(cluster.lines("runs"), [""; 0]);
+    one.scheduler.shutdown().await;
 }

@@ -285,10 +285,14 @@ impl Keeping {
         let command = daemon.job.script().unwrap_or(&daemon.app.bootstrap_script);
         let script = submit::script(&daemon.environment(), &package, command, &[]);
         let (prepared, of) = (folder.clone(), indexes.to_vec());
+        let shared = self.shared.clone();
         let prepare = move || {
             fs::create_dir_all(&prepared)?;
             write_whole(&prepared.join("keeper.sh"), KEEPER)?;
-            of.iter().try_for_each(|index| fresh(&prepared.join(index.to_string()), &script))
+            of.iter().map(|index| prepared.join(index.to_string())).try_for_each(|process| {
+                fresh(&process, &script)?;
+                shared.packages.note_only_use(&package, &process)
+            })
         };
         blocking(prepare).await.map_err(|error| error.to_string())?;
         let submission = Submission {

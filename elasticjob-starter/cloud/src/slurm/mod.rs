@@ -30,7 +30,7 @@ use crate::carrier::{
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem};
-use crate::package::Packages;
+use crate::package::{Packages, users};
 use cluster::Cluster;
 use command::{Commands, Failed};
 use daemons::Daemons;
@@ -226,6 +226,7 @@ impl Shared {
         if !started.is_empty() {
             let package = self.packages.folder(&launch.app, &folder.join("package")).await;
             let package = package.map_err(|why| LaunchError::Refused { why })?;
+            self.packages.note_use(&package, &folder).map_err(not_reached)?;
             let (shared, of_launch, items) = (self.clone(), launch.clone(), started.clone());
             let prepare = move || shared.prepare(&of_launch, &items, &package);
             blocking(prepare).await.map_err(not_reached)?;
@@ -301,7 +302,9 @@ impl Shared {
             let followed = self.lock();
             let old = followed.iter().filter(|(_, followed)| followed.since <= snapshot.asked);
             let rows = old.map(|((id, item), of)| (id, *item, of, snapshot.rows(&self.name(id), *item)));
-            let changed = rows.filter(|(_, _, of, rows)| of.state.is_none() || of.rows != *rows);
+            // What has ended and is still followed has an exit code that is not to be seen yet.
+            let is_open = |rows: &[Row]| rows.iter().any(|row| !row.is_live());
+            let changed = rows.filter(|(_, _, of, rows)| of.state.is_none() || of.rows != *rows || is_open(rows));
             changed.map(|(id, item, _, rows)| (id.clone(), item, rows.to_vec())).collect()
         };
         let mut surplus = Vec::new();
@@ -449,6 +452,14 @@ impl Carrier for SlurmCarrier {
 
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
         Box::pin(self.daemons.keep(daemon))
+    }
+
+    fn tidy<'a>(&'a self, apps: &'a [Arc<App>]) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let (shared, apps) = (self.shared.clone(), apps.to_vec());
+            let prune = move || shared.packages.prune(&apps, users(&shared.options.folder));
+            blocking(prune).await.map_err(|error| CarrierError::new("remove packages that are not used", error))
+        })
     }
 
     fn release(&self, job: &JobName) {

@@ -6,11 +6,17 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::queue::{End, JobState, Row, waits_for};
 use crate::carrier::{ItemState, Outcome};
 use crate::files::{last_words, log, text_of, write_whole};
+
+/// The file that says when an exit code was missed first, in seconds since 1970.
+const MISSED: &str = "missed";
+
+/// How long an exit code may be missing after Slurm has told the end.
+const SEEN_LATE: Duration = Duration::from_secs(90);
 
 /// The folder of an item.
 #[derive(Debug, Clone)]
@@ -60,6 +66,11 @@ impl Place {
         }
         let outcome = match self.row(rows)? {
             Some(row) => match row.state {
+                JobState::Ended(End::Completed | End::Failed) if !self.has_exit()? && self.may_come()? => {
+                    let why =
+                        "Slurm says that it has ended, and its exit code is not to be seen in the shared folder yet";
+                    return Ok(Some(ItemState::waiting(why)));
+                }
                 JobState::Pending => return Ok(Some(ItemState::waiting(waits_for(&row.reason)))),
                 JobState::Running => return self.running(row).map(Some),
                 JobState::Ended(end) => self.outcome(Some((end, row)))?,
@@ -144,6 +155,22 @@ impl Place {
         })
     }
 
+    /// Whether the keeper of its latest run has written an exit code, as far as it is to be seen here.
+    fn has_exit(&self) -> io::Result<bool> {
+        Ok(text_of(&self.run(self.attempt()?).join("exit"))?.is_some() || self.file("stop").exists())
+    }
+
+    /// Whether an exit code that is missing may still come: clients of a shared folder see what a node wrote, or that a file is there
+    /// at all, up to a minute later. The first look that misses it is noted for all schedulers.
+    fn may_come(&self) -> io::Result<bool> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let missed = text_of(&self.file(MISSED))?.and_then(|at| at.trim().parse().ok()).map(Duration::from_secs);
+        if missed.is_none() {
+            write_whole(&self.file(MISSED), &now.as_secs().to_string())?;
+        }
+        Ok(missed.is_none_or(|missed| now < missed + SEEN_LATE))
+    }
+
     /// How often the item was started again after its node was lost.
     fn attempt(&self) -> io::Result<u32> {
         Ok(text_of(&self.file("attempt"))?.and_then(|attempt| attempt.trim().parse().ok()).unwrap_or(0))
@@ -215,8 +242,19 @@ mod tests {
         assert_eq!(lost, Outcome::Lost { why: "its node n1 failed".to_owned() });
         let cancelled = Item::new().outcome(ended(End::Cancelled));
         assert!(matches!(&cancelled, Outcome::Failed { text, .. } if text.contains("cancelled")), "{cancelled:?}");
-        let unshared = Item::new().outcome(ended(End::Completed));
+        let unshared = Item::new().with(MISSED, "7").outcome(ended(End::Completed));
         assert!(matches!(&unshared, Outcome::Failed { text, .. } if text.contains("share")), "{unshared:?}");
+    }
+
+    #[test]
+    fn an_exit_code_that_is_not_to_be_seen_yet_is_looked_for_again() {
+        let item = Item::new();
+        let rows = ended(End::Completed);
+        for _ in 0..2 {
+            let state = item.place.state(rows.as_slice(), true).unwrap();
+            assert!(matches!(&state, Some(ItemState::Waiting { why }) if why.contains("exit code")), "{state:?}");
+        }
+        assert_eq!(item.with("0/exit", "0").outcome(rows), Outcome::Succeeded);
     }
 
     #[test]

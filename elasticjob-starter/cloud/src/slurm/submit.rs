@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::cluster::Cluster;
 use super::command::{Commands, Failed};
-use crate::model::{App, CarriedJob, Problem, needs_image};
+use crate::model::{App, CarriedJob, ExecutionType, Problem, needs_image};
 use crate::slurm::SLURM;
 
 /// An array that is submitted.
@@ -83,12 +83,14 @@ pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Pr
     if job.items_per_process > 1 {
         wrong("itemsPerProcess", format!("{SLURM} starts a process for each item: leave it out"));
     }
-    if job.sharding_total_count > cluster.max_array_size {
+    // An array has an index for each item, or for each process of a `DAEMON` job.
+    let (field, indexes) = match job.job_execution_type {
+        ExecutionType::Daemon if job.instances.is_some() => ("instances", job.daemon_instances()),
+        ExecutionType::Daemon | ExecutionType::Transient => ("shardingTotalCount", job.sharding_total_count),
+    };
+    if indexes > cluster.max_array_size {
         let most = cluster.max_array_size;
-        wrong(
-            "shardingTotalCount",
-            format!("an array of the cluster has {most} indexes at most: raise MaxArraySize in slurm.conf"),
-        );
+        wrong(field, format!("an array of the cluster has {most} indexes at most: raise MaxArraySize in slurm.conf"));
     }
     let partition = job.queue_name.as_ref().map(|name| ("queueName", name));
     let partition = partition.or(app.slurm.partition.as_ref().map(|name| ("slurm.partition", name)));
@@ -116,10 +118,8 @@ pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Pr
 
 fn items_of_a_process(job: &CarriedJob) -> usize {
     match job.job_execution_type {
-        crate::model::ExecutionType::Transient => 1,
-        crate::model::ExecutionType::Daemon => {
-            job.sharding_total_count.div_ceil(job.daemon_instances().max(1)) as usize
-        }
+        ExecutionType::Transient => 1,
+        ExecutionType::Daemon => job.sharding_total_count.div_ceil(job.daemon_instances().max(1)) as usize,
     }
 }
 
@@ -233,6 +233,13 @@ mod tests {
         // No node has both.
         assert_eq!(of(json!({}), json!({ "cpuCount": 32, "memoryMB": 800_000 }))[0].0, "memoryMB");
         assert_eq!(of(json!({}), json!({ "cpuCount": 65 }))[0].0, "cpuCount");
+        // An array of a DAEMON job has an index for each process.
+        let daemon = |total: u32, instances: u32| {
+            let resident = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "cpuCount": 0.001, "memoryMB": 1,
+                                   "shardingTotalCount": total, "instances": instances });
+            of(json!({}), resident).into_iter().map(|(field, _)| field).collect::<Vec<_>>()
+        };
+        assert_eq!((daemon(1, 1_002), daemon(1_002, 20)), (vec!["instances".to_owned()], vec![]));
         let unknown = of(json!({}), json!({ "queueName": "night" }));
         assert_eq!(unknown[0].1, "the cluster has no partition 'night'; it has main, big");
     }

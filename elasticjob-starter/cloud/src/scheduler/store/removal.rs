@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use elasticjob::ident::JobName;
 use elasticjob::registry::{CreateMode, Transaction};
 
-use super::{ATTEMPTS, Store, StoreError};
+use super::{ATTEMPTS, Store, StoreError, value_of};
 use crate::scheduler::nodes::{DISABLED_APPS, DISABLED_JOBS, LAUNCHED, Node};
 
 /// How many jobs are removed in one transaction: each takes less than 1,000 bytes of the most that one may have.
@@ -32,7 +32,14 @@ impl Store {
             let Some(app) = self.registry.get(&path).await? else { return Err(StoreError::NoSuchApp(name.to_owned())) };
             let all = self.registrations().await?;
             let jobs = all.jobs.values().filter(|job| job.app_name == name).map(|job| &job.job_name);
-            let jobs: Vec<&JobName> = jobs.collect();
+            let mut jobs: Vec<&JobName> = jobs.collect();
+            // A registration that cannot be used says its application all the same.
+            for job in all.names_of_unusable_jobs() {
+                let node = self.registry.get(&Node::Job(job.clone()).path()).await?;
+                if node.is_some_and(|node| value_of(&node)["appName"] == name) {
+                    jobs.push(job);
+                }
+            }
             let beside = self.beside().await?;
             let (last, first) = jobs.split_at(jobs.len().min(AT_ONCE));
             let mut parts: Vec<Transaction> = first.chunks(AT_ONCE).map(|jobs| beside.without(jobs)).collect();

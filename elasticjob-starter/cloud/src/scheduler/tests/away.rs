@@ -14,7 +14,7 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 
-/// A carrier whose engine takes no stops while it is away, lists nothing while it is deaf, and does not answer such a
+/// A carrier whose engine takes no stops while it is away, no launches while it is unreachable, lists nothing while it is deaf, and does not answer such a
 /// question while it is silent.
 pub(super) struct Away {
     pub(super) carrier: ProcessCarrier,
@@ -25,6 +25,10 @@ pub(super) struct Away {
     pub(super) is_silent: AtomicBool,
     /// How often it was asked for its launches.
     pub(super) asked: AtomicU32,
+    /// Whether it takes no launches.
+    pub(super) is_unreachable: AtomicBool,
+    /// How many launches it did not take.
+    pub(super) unlaunched: AtomicU32,
     /// The registry center of its scheduler.
     pub(super) center: OnceLock<String>,
 }
@@ -45,6 +49,8 @@ impl Away {
             is_deaf,
             is_silent: AtomicBool::new(false),
             asked: AtomicU32::new(0),
+            is_unreachable: AtomicBool::new(false),
+            unlaunched: AtomicU32::new(0),
             center: OnceLock::new(),
         }
     }
@@ -64,6 +70,10 @@ impl Carrier for Away {
     }
 
     fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
+        if self.is_unreachable.load(Ordering::SeqCst) {
+            self.unlaunched.fetch_add(1, Ordering::SeqCst);
+            return Box::pin(async { Err(LaunchError::NotReached { why: "the engine is away".to_owned() }) });
+        }
         self.carrier.launch(launch)
     }
 

@@ -1,7 +1,5 @@
 //! Registrations that this version cannot read: a newer scheduler wrote a field, or a hand made a mistake.
 
-use elasticjob::registry::Transaction;
-
 use super::*;
 use crate::scheduler::nodes::Node;
 
@@ -92,7 +90,9 @@ async fn processes_of_a_daemon_go_on_when_its_registration_cannot_be_read() {
     mend(&next, Node::Job(name("resident"))).await;
     until("it is looked after again", || async { next.scheduler.troubles().is_empty() }).await;
     assert_eq!(cluster.lines("pids").len(), 1);
-    next.scheduler.store().remove_job(&name("resident")).await.unwrap();
+    spoil(&next, Node::Job(name("resident"))).await;
+    until_told(&next, "resident").await;
+    next.scheduler.store().remove_app("resident").await.unwrap();
     until("it is ended", || async { kept().await.is_empty() }).await;
     next.scheduler.shutdown().await;
 }
