@@ -164,6 +164,7 @@ configuration-stored = The stored text
 configuration-edit = Change the configuration
 configuration-preview = Preview
 configuration-save = Save
+schedule-too-long = An expression has at most { $most } characters.
 configuration-not-a-number = { $name }: '{ $value }' is not a whole number
 configuration-not-a-flag = { $name }: '{ $value }' is not true or false
 configuration-not-a-property = props: '{ $line }' is not of the form KEY=VALUE

@@ -155,6 +155,7 @@ configuration-stored = 存储的原文
 configuration-edit = 修改配置
 configuration-preview = 预览
 configuration-save = 保存
+schedule-too-long = 表达式最多 { $most } 个字符。
 configuration-not-a-number = { $name }：“{ $value }”不是整数
 configuration-not-a-flag = { $name }：“{ $value }”不是 true 或 false
 configuration-not-a-property = props：“{ $line }”不是 KEY=VALUE 的形式

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
 use elasticjob::schedule::{ClockChange, Schedule, TimeZone, format_rfc3339};
+use i18n_embed_fl::fl;
 use serde::Deserialize;
 
 use super::job::{Head, after, snapshot};
@@ -12,7 +13,7 @@ use super::time::Clock;
 use super::{Layout, page};
 use crate::here::Here;
 use crate::same;
-use crate::text::t;
+use crate::text::{Text, t};
 
 /// How many fires are shown.
 const SHOWN: usize = 20;
@@ -64,13 +65,13 @@ fn fires(schedule: &Schedule, now: i64) -> Vec<Fire> {
 }
 
 impl Try {
-    fn outcome(&self, now: i64) -> Option<Result<Vec<Fire>, String>> {
+    fn outcome(&self, text: &Text, now: i64) -> Option<Result<Vec<Fire>, String>> {
         let (cron, zone) = (self.cron.trim(), self.zone.trim());
         if cron.is_empty() {
             return None;
         }
         if cron.chars().count() > LONGEST {
-            return Some(Err(format!("an expression has at most {LONGEST} characters")));
+            return Some(Err(fl!(text.loader(), "schedule-too-long", most = LONGEST)));
         }
         let schedule = Schedule::parse(cron, Some(zone).filter(|zone| !zone.is_empty()));
         Some(schedule.map(|schedule| fires(&schedule, now)).map_err(|wrong| wrong.to_string()))
@@ -103,7 +104,7 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>, Qu
         cron: schedule.map(|schedule| schedule.cron().to_string()),
         after: snapshot.usable().and_then(|configuration| after(configuration.depends_on())),
         fires: schedule.map(|schedule| fires(schedule, clock.now)).unwrap_or_default(),
-        outcome: tried.outcome(clock.now),
+        outcome: tried.outcome(&here.text, clock.now),
         clock,
         tried,
     })

@@ -4,7 +4,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use elasticjob::operations::{shell_command, shell_word};
+use chrono::{DateTime, SecondsFormat};
+use elasticjob::operations::{shell_command, shell_operand, shell_option, shell_word};
 use percent_encoding::percent_decode_str;
 
 use crate::access::Identity;
@@ -94,8 +95,49 @@ fn copy(text: &Text, entry: &Entry, values: &Values<'_>, query: &str) -> Copy {
     Copy {
         label: (entry.label)(text),
         curl: entry.calls.iter().map(|call| curl(call, values, query)).collect(),
-        commands: entry.commands.iter().map(|command| shell_command(command, value)).collect(),
+        commands: entry
+            .commands
+            .iter()
+            .map(|command| {
+                let line = shell_command(command, value);
+                let is_list = entry.calls.iter().any(|call| call.takes_query);
+                if is_list { filtered(&line, command, query) } else { line }
+            })
+            .collect(),
     }
+}
+
+/// A command that lists records, with the filters of the page. A time without an offset is left out: the command line takes none.
+fn filtered(line: &str, command: &str, query: &str) -> String {
+    let mut words = command.split(' ').skip(1);
+    let Some(name) = words.next() else { return line.to_owned() };
+    let fields: &[(&str, &str)] = match name {
+        "history" => &[("item", "--item"), ("source", "--source")],
+        "states" => &[("state", "--state")],
+        "decisions" => &[("item", "--item"), ("kind", "--kind")],
+        "audit" => &[("item", "--item"), ("who", "--who"), ("what", "--what")],
+        _ => return line.to_owned(),
+    };
+    let given = |wanted: &str| {
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        pairs.find(|(key, value)| key == wanted && !value.trim().is_empty()).map(|(_, value)| value.trim().to_owned())
+    };
+    let mut options: Vec<String> =
+        fields.iter().filter_map(|(field, option)| Some(shell_option(option, &given(field)?))).collect();
+    let is_failed = name == "history" && given("result").as_deref() == Some("FAILED");
+    options.extend(is_failed.then(|| "--failed".to_owned()));
+    let instance = given("ip").filter(|id| name != "audit" && id.contains("@-@"));
+    options.extend(instance.map(|id| shell_option("--instance", &id)));
+    for (field, option) in [("from", "--from"), ("until", "--until")] {
+        let at = given(field).and_then(|text| DateTime::parse_from_rfc3339(&text).ok());
+        options.extend(at.map(|at| shell_option(option, &at.to_rfc3339_opts(SecondsFormat::AutoSi, true))));
+    }
+    // Those whose job is left out where it is not asked for.
+    let job = given("job").filter(|_| words.next().is_none()).map(|job| shell_operand(&job));
+    let begin = ["elasticjob", name].join(" ");
+    let rest = line.strip_prefix(&begin).unwrap_or_default().trim_start();
+    let parts = std::iter::once(begin).chain(options).chain((!rest.is_empty()).then(|| rest.to_owned())).chain(job);
+    parts.collect::<Vec<_>>().join(" ")
 }
 
 fn curl(call: &Call, values: &Values<'_>, query: &str) -> String {

@@ -168,6 +168,20 @@ fn a_page_offers_the_expression_and_the_time_of_its_query() {
 }
 
 #[test]
+fn a_list_of_records_offers_a_command_with_its_filters() {
+    let command = |place: &str| offered(Role::Viewer, place)[0].commands[0].clone();
+    let query =
+        "job=a+b&item=3&result=FAILED&from=2026-11-21T03%3A00%3A00Z&until=2026-11-21T04%3A00&ip=10.0.0.1%40-%407";
+    assert_eq!(
+        command(&format!("/r/default/history/executions?{query}")),
+        "elasticjob history --item 3 --failed --instance 10.0.0.1@-@7 --from 2026-11-21T03:00:00Z 'a b'"
+    );
+    assert_eq!(command("/r/default/history/audit?who=%24%28reboot%29&job=x"), "elasticjob audit --who '$(reboot)' x");
+    assert_eq!(command("/r/default/history/decisions?kind=SKIPPED"), "elasticjob decisions --kind SKIPPED");
+    assert_eq!(command("/r/default/history/executions"), "elasticjob history JOB");
+}
+
+#[test]
 fn what_a_visitor_typed_into_a_query_runs_nothing_in_a_shell() {
     let query = "q=%24(reboot)`x`\"'&status=OK&cursor=";
     let all = offered(Role::Viewer, &format!("/r/default/jobs?{query}"));
