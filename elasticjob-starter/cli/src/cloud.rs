@@ -87,7 +87,7 @@ pub(crate) async fn run(
     }
     let web = WebConsole::new(options, [registry])?;
     let api = Api { scheduler: scheduler.clone(), access: web.access(), registry: DEFAULT.into(), traces: reader };
-    let served = serve(web.with_cloud(DEFAULT, api.router()), &[center.clone()], console).await;
+    let served = serve(web.with_cloud(DEFAULT, api.router()), std::slice::from_ref(&center), console).await;
     scheduler.shutdown().await;
     center.close().await;
     if let Some(tracing) = environment.tracing() {

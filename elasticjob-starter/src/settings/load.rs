@@ -60,6 +60,9 @@ impl Settings {
     }
 }
 
+/// Settings by their names.
+type Named<T> = BTreeMap<String, T>;
+
 impl RegCenterSettings {
     /// Reads the settings of the registry center, and warnings about oddities, from all sources. All other settings are
     /// ignored, even when they are wrong: a program that operates jobs need not be able to run them.
@@ -79,7 +82,7 @@ impl RegCenterSettings {
     ///
     /// # Errors
     /// All problems of `elasticjob.reg-centers` and of the settings that decide which files are read.
-    pub fn load_named(sources: &Sources) -> Result<(BTreeMap<String, Self>, Vec<String>), Vec<SettingError>> {
+    pub fn load_named(sources: &Sources) -> Result<(Named<Self>, Vec<String>), Vec<SettingError>> {
         let mut load = Load::new(sources, KnownNames::default(), Wanted::RegistryCenters);
         let documents = load.documents();
         let read = load.put_together(documents);
@@ -108,7 +111,7 @@ impl TracingSettings {
     ///
     /// # Errors
     /// All problems of `elasticjob.tracings` and of the settings that decide which files are read.
-    pub fn load_named(sources: &Sources) -> Result<(BTreeMap<String, Self>, Vec<String>), Vec<SettingError>> {
+    pub fn load_named(sources: &Sources) -> Result<(Named<Self>, Vec<String>), Vec<SettingError>> {
         let mut load = Load::new(sources, KnownNames::default(), Wanted::Tracings);
         let documents = load.documents();
         let read = load.put_together(documents);
