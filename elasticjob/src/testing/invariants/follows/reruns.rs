@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ends::{RunOf, written};
+use super::excuses::Excuses;
 use super::{Follows, exists, is_owner_online, job_children, job_data};
 use crate::engine::{DependencyRecord, Notice};
 use crate::fire::{Fire, Rerun, SkipReason};
@@ -105,7 +106,12 @@ impl Follows {
         let noted = decided.iter().flat_map(|record| &record.reruns).filter(|known| known.decided.is_none());
         for rerun in noted.map(|known| known.rerun) {
             let over = self.is_over_since(since, tree, rerun);
-            if over.is_some_and(|at| (since..now.saturating_sub(super::DECIDES)).contains(&at)) {
+            // An instance has one trigger at a time: the next one is not written while one waits.
+            let waits =
+                |excuses: &mut Excuses| (0..total).any(|item| excuses.waits_in_round(tree, &self.child, item, total));
+            if over.is_some_and(|at| (since..now.saturating_sub(super::DECIDES)).contains(&at))
+                && !waits(&mut self.excuses)
+            {
                 return Err(format!("{rerun:?} of job '{}' is over, and nothing was decided on it", self.parent));
             }
         }
