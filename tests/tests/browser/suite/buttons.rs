@@ -24,7 +24,7 @@ return [...document.querySelectorAll('form')].flatMap(form => {
         method: (form.getAttribute('method') || 'get').toUpperCase(),
         path: url.pathname,
         value: button.value,
-        about: about.filter(name => !['next', 'version', 'base'].includes(name)).join(),
+        about: about.filter(name => !['next', 'version', 'base', 'previewed'].includes(name)).join(),
     }));
 })";
 
@@ -34,7 +34,7 @@ const FIND: &str = "const [method, path, value, about, done] = arguments;
     for (const form of document.querySelectorAll('form')) {
         const url = new URL(form.getAttribute('action') || location.href, location.href);
         const hidden = [...form.querySelectorAll('input[type=hidden]')].map(field => field.name);
-        const names = hidden.filter(name => !['next', 'version', 'base'].includes(name)).join();
+        const names = hidden.filter(name => !['next', 'version', 'base', 'previewed'].includes(name)).join();
         if ((form.getAttribute('method') || 'get').toUpperCase() != method || url.pathname != path || names != about) continue;
         const button = [...form.querySelectorAll('button')].find(button => button.value == value);
         if (!button) continue;
