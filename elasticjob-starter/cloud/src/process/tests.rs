@@ -245,9 +245,13 @@ async fn a_folder_that_all_users_write_into_is_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_ended() {
     let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
-    let ends = host.scratch.path().join("ends");
-    // It takes its time when it is asked to end.
-    let script = format!("trap 'sleep 1; echo ended >>{}; exit 0' TERM; while :; do sleep 0.05; done", ends.display());
+    let (begins, ends) = (host.scratch.path().join("begins"), host.scratch.path().join("ends"));
+    // It takes its time when it is asked to end, which it is once it listens.
+    let script = format!(
+        "trap 'sleep 1; echo ended >>{}; exit 0' TERM; echo begun >>{}; while :; do sleep 0.05; done",
+        ends.display(),
+        begins.display()
+    );
     let app = Arc::new(host.app("resident", &script));
     let job = json!({ "jobName": "resident", "appName": "resident", "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "cpuCount": 0.01,
                       "memoryMB": 16, "shardingTotalCount": 2, "gracePeriodSeconds": 30 });
@@ -259,7 +263,8 @@ async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_end
     let first = host.connect();
     first.keep(daemon.clone()).await.unwrap();
     let waiting = async {
-        while runs(&first.kept(&job.job_name).await.unwrap()) < 2 {
+        let listen = || fs::read_to_string(&begins).is_ok_and(|begins| begins.lines().count() == 2);
+        while runs(&first.kept(&job.job_name).await.unwrap()) < 2 || !listen() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
