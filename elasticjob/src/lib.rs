@@ -35,7 +35,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`api`] | the traits that programs implement, and the values that their code receives |
-//! | [`config`] | [`JobConfiguration`](config::JobConfiguration), checked when it is built |
+//! | [`config`] | [`JobConfiguration`], checked when it is built |
 //! | [`runtime`] | the [environment](runtime::JobEnvironment) of a process, bootstraps, handles, status |
 //! | [`fire`] | the words for what runs: fires, why items run, what records say, the reasons for what is not run |
 //! | [`sharding`] | the strategies that say which instance gets which items |
