@@ -97,7 +97,7 @@ fn serve(folder: &Path) -> ExitCode {
 }
 
 async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
-    let zookeeper = ZookeeperServer::start()?;
+    let zookeeper = ZookeeperServer::with_memory(1_024)?;
     let server = Arc::new(DatabaseServer::start(Kind::Postgresql).await?);
     let database = Database::on(server, Kind::Postgresql).await;
     let wrote = Instant::now();

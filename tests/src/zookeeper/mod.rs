@@ -96,8 +96,16 @@ impl ZookeeperServer {
     /// # Errors
     /// When nothing is installed, or the server does not come up; its log is in the error.
     pub fn start() -> io::Result<Self> {
+        Self::with_memory(256)
+    }
+
+    /// The same with a heap of so many MiB: a server keeps its last 500 requests, which are long where many jobs fire together.
+    ///
+    /// # Errors
+    /// As of [`Self::start`].
+    pub fn with_memory(mebibytes: u32) -> io::Result<Self> {
         loop {
-            let server = Self::new(vec!["-Xmx256m".to_owned()])?;
+            let server = Self::new(vec![format!("-Xmx{mebibytes}m")])?;
             server.configure(&Self::own_settings())?;
             match server.resume() {
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {}
