@@ -28,9 +28,7 @@ pub(crate) async fn run(
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
     let (settings, warnings) = ConsoleSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
-    for warning in warnings {
-        let _ = writeln!(console.stderr, "warning: {warning}");
-    }
+    console.warn(warnings);
     let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
     let mut options = settings.options(wanted.listen.unwrap_or_else(of_settings)).map_err(Failure::Settings)?;
     options.allowed_hosts.extend(wanted.allowed_hosts.iter().cloned());

@@ -62,9 +62,7 @@ pub(crate) async fn connect_named(
     console: &mut Console<'_>,
 ) -> Result<Vec<Named>, Failure> {
     let (all, warnings) = RegCenterSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
-    for warning in warnings {
-        let _ = writeln!(console.stderr, "warning: {warning}");
-    }
+    console.warn(warnings);
     let mut connected = Vec::new();
     for (name, settings) in all {
         if settings.server_lists.is_empty() {
@@ -110,9 +108,7 @@ fn settings(flags: &Registry, sources: &Sources, console: &mut Console<'_>) -> R
     ];
     let sources = with(files(flags, sources), given.into_iter().chain(tls));
     let (settings, warnings) = RegCenterSettings::load(&sources).map_err(Failure::Settings)?;
-    for warning in warnings {
-        let _ = writeln!(console.stderr, "warning: {warning}");
-    }
+    console.warn(warnings);
     Ok(settings)
 }
 

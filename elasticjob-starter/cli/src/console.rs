@@ -43,9 +43,7 @@ pub(crate) async fn run(
         None => {}
     }
     let (settings, warnings) = ConsoleSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
-    for warning in warnings {
-        let _ = writeln!(console.stderr, "warning: {warning}");
-    }
+    console.warn(warnings);
     let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
     let mut options = settings.options(wanted.listen.unwrap_or_else(of_settings)).map_err(Failure::Settings)?;
     options.read_only |= wanted.read_only;

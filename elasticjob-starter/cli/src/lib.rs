@@ -57,6 +57,15 @@ pub struct Console<'a> {
     pub is_terminal: bool,
 }
 
+impl Console<'_> {
+    /// Writes warnings about oddities of the settings.
+    fn warn(&mut self, warnings: Vec<String>) {
+        for warning in warnings {
+            let _ = writeln!(self.stderr, "warning: {warning}");
+        }
+    }
+}
+
 /// The standard error for a command. One that serves until it is stopped does not wait for a reader of what it says: it loses
 /// lines that a full pipe does not take.
 pub fn standard_error<A: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = A>) -> Box<dyn Write + Send> {

@@ -47,9 +47,7 @@ pub(crate) fn own(
     console: &mut Console<'_>,
 ) -> Result<Option<TracingSettings>, Failure> {
     let (settings, warnings) = TracingSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
-    for warning in warnings {
-        let _ = writeln!(console.stderr, "warning: {warning}");
-    }
+    console.warn(warnings);
     Ok(settings)
 }
 
@@ -61,9 +59,7 @@ pub(crate) fn named(
     console: &mut Console<'_>,
 ) -> Result<BTreeMap<String, TracingSettings>, Failure> {
     let (settings, warnings) = TracingSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
-    for warning in warnings {
-        let _ = writeln!(console.stderr, "warning: {warning}");
-    }
+    console.warn(warnings);
     Ok(settings)
 }
 

@@ -60,6 +60,19 @@ impl Settings {
     }
 }
 
+/// Reads a part of the settings, and warnings about oddities, from all sources.
+fn part<T>(
+    sources: &Sources,
+    wanted: Wanted,
+    read_part: impl FnOnce(&mut Reader<'_>) -> T,
+) -> Result<(T, Vec<String>), Vec<SettingError>> {
+    let mut load = Load::new(sources, KnownNames::default(), wanted);
+    let documents = load.documents();
+    let read = load.put_together(documents);
+    let Read { settings, errors, .. } = load.finish(&read, |reader, load| (read_part(reader), load.warnings.clone()));
+    if errors.is_empty() { Ok(settings) } else { Err(errors) }
+}
+
 /// Settings by their names.
 type Named<T> = BTreeMap<String, T>;
 
@@ -70,12 +83,7 @@ impl RegCenterSettings {
     /// # Errors
     /// All problems of `elasticjob.reg-center` and of the settings that decide which files are read.
     pub fn load(sources: &Sources) -> Result<(Self, Vec<String>), Vec<SettingError>> {
-        let mut load = Load::new(sources, KnownNames::default(), Wanted::RegistryCenter);
-        let documents = load.documents();
-        let read = load.put_together(documents);
-        let Read { settings, errors, .. } = load
-            .finish(&read, |reader, load| (reg_center::read(reader, &Key::of(["reg-center"])), load.warnings.clone()));
-        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+        part(sources, Wanted::RegistryCenter, |reader| reg_center::read(reader, &Key::of(["reg-center"])))
     }
 
     /// The same for the other registry centers, by their names.
@@ -83,12 +91,7 @@ impl RegCenterSettings {
     /// # Errors
     /// All problems of `elasticjob.reg-centers` and of the settings that decide which files are read.
     pub fn load_named(sources: &Sources) -> Result<(Named<Self>, Vec<String>), Vec<SettingError>> {
-        let mut load = Load::new(sources, KnownNames::default(), Wanted::RegistryCenters);
-        let documents = load.documents();
-        let read = load.put_together(documents);
-        let Read { settings, errors, .. } =
-            load.finish(&read, |reader, load| (named(reader, "reg-centers", reg_center::read), load.warnings.clone()));
-        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+        part(sources, Wanted::RegistryCenters, |reader| named(reader, "reg-centers", reg_center::read))
     }
 }
 
@@ -99,12 +102,7 @@ impl TracingSettings {
     /// # Errors
     /// All problems of `elasticjob.tracing` and of the settings that decide which files are read.
     pub fn load(sources: &Sources) -> Result<(Option<Self>, Vec<String>), Vec<SettingError>> {
-        let mut load = Load::new(sources, KnownNames::default(), Wanted::Tracing);
-        let documents = load.documents();
-        let read = load.put_together(documents);
-        let Read { settings, errors, .. } =
-            load.finish(&read, |reader, load| (tracing::read(reader, &Key::of(["tracing"])), load.warnings.clone()));
-        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+        part(sources, Wanted::Tracing, |reader| tracing::read(reader, &Key::of(["tracing"])))
     }
 
     /// The same for the other tracings, by their names; those without a type are left out.
@@ -112,14 +110,8 @@ impl TracingSettings {
     /// # Errors
     /// All problems of `elasticjob.tracings` and of the settings that decide which files are read.
     pub fn load_named(sources: &Sources) -> Result<(Named<Self>, Vec<String>), Vec<SettingError>> {
-        let mut load = Load::new(sources, KnownNames::default(), Wanted::Tracings);
-        let documents = load.documents();
-        let read = load.put_together(documents);
-        let Read { settings, errors, .. } =
-            load.finish(&read, |reader, load| (named(reader, "tracings", tracing::read), load.warnings.clone()));
-        let (all, warnings) = settings;
-        let typed = all.into_iter().filter_map(|(name, one)| Some((name, one?))).collect();
-        if errors.is_empty() { Ok((typed, warnings)) } else { Err(errors) }
+        let (all, warnings) = part(sources, Wanted::Tracings, |reader| named(reader, "tracings", tracing::read))?;
+        Ok((all.into_iter().filter_map(|(name, one)| Some((name, one?))).collect(), warnings))
     }
 }
 
@@ -130,12 +122,7 @@ impl ConsoleSettings {
     /// # Errors
     /// All problems of `elasticjob.console` and of the settings that decide which files are read.
     pub fn load(sources: &Sources) -> Result<(Self, Vec<String>), Vec<SettingError>> {
-        let mut load = Load::new(sources, KnownNames::default(), Wanted::Console);
-        let documents = load.documents();
-        let read = load.put_together(documents);
-        let Read { settings, errors, .. } =
-            load.finish(&read, |reader, load| (console::read(reader), load.warnings.clone()));
-        if errors.is_empty() { Ok(settings) } else { Err(errors) }
+        part(sources, Wanted::Console, console::read)
     }
 }
 

@@ -115,7 +115,7 @@ fn give_way_to_unmonitored(engine: &mut JobEngine) {
         }
         !is_earlier
     });
-    engine.tell_collapsed_into(earlier, last);
+    engine.tell_collapsed_into(&earlier, last);
 }
 
 /// Notes a fire that was missed as a whole for the own items, and for those acquired soon after it.
@@ -146,10 +146,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
         collapsed.extend(engine.fires.missed_items.insert(item, at).filter(|earlier| *earlier < at));
     }
     tell_missed_of_the_run(engine, at, unsaid);
-    for earlier in &collapsed {
-        engine.tell(Notice::Collapsed { earlier: *earlier, into: at });
-        engine.fires.over += 1;
-    }
+    engine.tell_collapsed_into(&collapsed, at);
     engine.fires.noted = Some(Box::new(Noted { at, items, collapsed }));
     Ok(())
 }
@@ -361,13 +358,13 @@ impl JobEngine {
     /// The mark of these missed fires is deleted, as a later fire has taken their place.
     pub(in crate::engine) fn on_missed_collapsed(&mut self, collapsed: BTreeSet<i64>) {
         if let Some(last) = self.fires.calendar.last() {
-            self.tell_collapsed_into(collapsed, last);
+            self.tell_collapsed_into(&collapsed, last);
         }
     }
 
-    fn tell_collapsed_into(&mut self, earlier: BTreeSet<i64>, into: i64) {
+    fn tell_collapsed_into(&mut self, earlier: &BTreeSet<i64>, into: i64) {
         for earlier in earlier {
-            self.tell(Notice::Collapsed { earlier, into });
+            self.tell(Notice::Collapsed { earlier: *earlier, into });
             self.fires.over += 1;
         }
     }
