@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::frozen::wait_frozen;
+
 /// The session of a scheduler: a short one, so that others take over soon.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -127,6 +129,28 @@ impl SchedulerProcess {
     /// Its process id.
     pub fn id(&self) -> u32 {
         self.process.id()
+    }
+
+    /// Stops it where it is with SIGSTOP.
+    ///
+    /// # Panics
+    /// When it does not stop.
+    pub fn freeze(&self) {
+        self.signal("STOP");
+        wait_frozen(self.id()).expect("the scheduler stops");
+    }
+
+    /// Lets it go on after [`SchedulerProcess::freeze`].
+    ///
+    /// # Panics
+    /// When it is gone.
+    pub fn thaw(&self) {
+        self.signal("CONT");
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.id().to_string()).status();
+        assert!(status.is_ok_and(|status| status.success()), "kill -{name} {}", self.id());
     }
 
     /// Whether it was killed, or has ended.

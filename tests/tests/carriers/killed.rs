@@ -10,7 +10,7 @@ use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-const ITEMS: u32 = 3;
+pub const ITEMS: u32 = 3;
 
 /// How often schedulers are killed.
 const ROUNDS: usize = 6;
@@ -19,7 +19,7 @@ const ROUNDS: usize = 6;
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// Notes its begin and its end, with its fire.
-const SCRIPT: &str = "note() { echo \"$1 $ELASTICJOB_SCHEDULED_AT $ELASTICJOB_SHARDING_ITEM\" >>$DIR/runs; }; \
+pub const SCRIPT: &str = "note() { echo \"$1 $ELASTICJOB_SCHEDULED_AT $ELASTICJOB_SHARDING_ITEM\" >>$DIR/runs; }; \
                       note begun; sleep 1; note ended";
 
 /// How schedulers of this test are started. The folder is on the cluster, or goes with the server.
@@ -58,7 +58,7 @@ pub async fn on_slurm(cluster: Arc<SlurmCluster>, server: Arc<ZookeeperServer>) 
     kill(program(&server, folder, "killed-on-slurm", carrier_of(&cluster))).await;
 }
 
-fn job(cron: &str) -> Value {
+pub fn job(cron: &str) -> Value {
     json!({ "jobName": "work", "appName": "work", "jobExecutionType": "TRANSIENT", "cpuCount": 0.1, "memoryMB": 16,
             "shardingTotalCount": ITEMS, "cron": cron, "gracePeriodSeconds": 1 })
 }
@@ -87,7 +87,7 @@ async fn kill(program: SchedulerProgram) {
 }
 
 /// Waits until so many runs have ended.
-async fn until_ended(program: &SchedulerProgram, count: usize) -> usize {
+pub async fn until_ended(program: &SchedulerProgram, count: usize) -> usize {
     let deadline = Instant::now() + LIMIT;
     loop {
         let ended = program.lines("runs").iter().filter(|line| line.starts_with("ended")).count();
@@ -100,7 +100,7 @@ async fn until_ended(program: &SchedulerProgram, count: usize) -> usize {
 }
 
 /// Ends the fires, and waits for the runs that go on.
-async fn stop(program: &SchedulerProgram, schedulers: &[SchedulerProcess]) {
+pub async fn stop(program: &SchedulerProgram, schedulers: &[SchedulerProcess]) {
     // It fires again next year.
     let job = job("0 0 3 1 1 ?");
     schedulers[0].done("PUT", "/api/job/update", &job.to_string());
@@ -119,7 +119,7 @@ async fn stop(program: &SchedulerProgram, schedulers: &[SchedulerProcess]) {
 }
 
 /// Each item of a fire has begun at most once and has ended, and the runs of an item do not overlap.
-fn check(program: &SchedulerProgram) {
+pub fn check(program: &SchedulerProgram) {
     let mut begun: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut running: BTreeMap<String, String> = BTreeMap::new();
     let lines = program.lines("runs");

@@ -1,9 +1,12 @@
-//! Carried jobs on real engines: the suite of carriers on a Slurm cluster, nodes that are lost, and schedulers that are killed.
+//! Carried jobs on real engines: the suite of carriers on a Slurm cluster, nodes that are lost, and schedulers that are killed or
+//! frozen.
 
 use std::process::ExitCode;
 
 #[cfg(feature = "cloud")]
 mod crashes;
+#[cfg(feature = "cloud")]
+mod frozen;
 #[cfg(feature = "cloud")]
 mod killed;
 #[cfg(feature = "cloud")]
@@ -29,7 +32,9 @@ fn main() -> ExitCode {
     harness.on_slurm_and_zookeeper("slurm_a_scheduler_that_dies_after_the_submission_runs_it_once", crashes::after);
     harness.on_slurm_and_zookeeper("slurm_a_submission_that_arrives_after_the_takeover_runs_nothing", crashes::late);
     harness.on_slurm_and_zookeeper("slurm_items_of_killed_schedulers_run_once", killed::on_slurm);
+    harness.on_slurm_and_zookeeper("slurm_items_of_frozen_schedulers_run_once", frozen::on_slurm);
     harness.on_zookeeper("process_items_of_killed_schedulers_run_once", killed::on_this_host);
+    harness.on_zookeeper("process_items_of_frozen_schedulers_run_once", frozen::on_this_host);
     harness.run()
 }
 
