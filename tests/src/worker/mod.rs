@@ -61,7 +61,12 @@ async fn work(plan: WorkerPlan) -> Result<(), Box<dyn Error>> {
     zookeeper.max_sleep_time_milliseconds = 1000;
     zookeeper.max_retries = 20;
     let registry = loop {
-        match environment.connect_zookeeper(zookeeper.clone()).await {
+        let connected = tokio::select! {
+            connected = environment.connect_zookeeper(zookeeper.clone()) => connected,
+            // As a program is that is stopped while no server answers.
+            _ = terminated.recv() => return Ok(()),
+        };
+        match connected {
             Ok(registry) => break registry,
             // As the supervisor of a program would: faults may last longer than its patience.
             Err(ConnectError::Unreachable { .. }) => {}

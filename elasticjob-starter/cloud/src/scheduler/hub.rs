@@ -1,6 +1,6 @@
 //! Follows the states of launched items for this scheduler, as the carrier reports them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use elasticjob::log::warn;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::carrier::{Carrier, ItemState, LaunchEvent, LaunchId, Outcome};
+use crate::carrier::{Carrier, ItemState, ItemStates, LaunchEvent, LaunchId, Outcome};
 
 /// The pause before the carrier is asked again.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -157,8 +157,9 @@ impl Listening {
     /// Reads the states of a launch. A carrier that does not answer is asked again, as long as the launch is waited for.
     async fn refresh(&self, id: &LaunchId) {
         while self.lock().contains_key(id) {
+            let accepted = self.accepted(id);
             match self.carrier.states(id).await {
-                Ok(states) => return self.take_over(id, states.unwrap_or_default()),
+                Ok(states) => return self.take_over(id, states.unwrap_or_default(), &accepted),
                 Err(error) => {
                     warn!("{error}; still waiting for the launch {id}, and asking the carrier again");
                     tokio::time::sleep(AGAIN).await;
@@ -167,11 +168,19 @@ impl Listening {
         }
     }
 
-    fn take_over(&self, id: &LaunchId, mut states: crate::carrier::ItemStates) {
+    /// The items of a launch that the carrier accepted.
+    fn accepted(&self, id: &LaunchId) -> BTreeSet<ShardingItem> {
+        let followed = self.lock();
+        let launched = followed.get(id).into_iter().flatten();
+        launched.filter(|(_, followed)| followed.accepted).map(|(item, _)| *item).collect()
+    }
+
+    /// Takes over an answer of the carrier. What it accepted after it was asked may be missing in the answer.
+    fn take_over(&self, id: &LaunchId, mut states: ItemStates, accepted_before: &BTreeSet<ShardingItem>) {
         let mut followed = self.lock();
         for (item, followed) in followed.get_mut(id).into_iter().flatten() {
             let gone = || ItemState::from(Outcome::Lost { why: "the carrier does not know it any more".to_owned() });
-            let state = states.remove(item).or_else(|| followed.accepted.then(gone));
+            let state = states.remove(item).or_else(|| accepted_before.contains(item).then(gone));
             if let Some(state) = state {
                 followed.take(state);
             }

@@ -1,7 +1,7 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use tokio::time::sleep;
 use super::ends::{Ends, Open};
 use super::formers::Formers;
 use super::hub::Hub;
-use super::marks::{Marks, Note};
+use super::marks::{Marks, Note, Noted};
 use super::registrations::Registered;
 use crate::carrier::{Carrier, CarrierError, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
 
@@ -61,20 +61,26 @@ impl JobClass for Launches {
         let item = context.sharding_item();
         let mut following = self.0.hub.follow(&id, item);
         let mut launched = self.join(&id, registered, &context);
+        // What has ended, or is known to be lost, need not wait until the others of its launch are accepted.
         let ended = async {
-            let result = launched.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
-            match result {
-                Some(Ok(())) => {
-                    let outcome = following.outcome().await;
-                    // What was lost may go on where it is not seen.
-                    if !matches!(outcome, Outcome::Lost { .. }) {
-                        self.0.formers.saw_end(&id, item);
-                    }
-                    outcome
+            let refused = async {
+                match launched.wait_for(Option::is_some).await.ok().and_then(|result| result.clone()) {
+                    Some(Ok(())) => pending().await,
+                    Some(Err(why)) => why,
+                    None => "the scheduler is ending".to_owned(),
                 }
-                Some(Err(why)) => Outcome::Failed { exit: None, text: why },
-                None => Outcome::Failed { exit: None, text: "the scheduler is ending".to_owned() },
+            };
+            let outcome = tokio::select! {
+                biased;
+                outcome = following.outcome() => outcome,
+                text = refused => return Outcome::Failed { exit: None, text },
+            };
+            // What was lost may go on where it is not seen. What has ended is there, also where the answer to its launch is not.
+            if !matches!(outcome, Outcome::Lost { .. }) {
+                self.0.formers.saw_end(&id, item);
+                self.keep(id.clone());
             }
+            outcome
         };
         tokio::select! {
             biased;
@@ -169,9 +175,8 @@ impl Launches {
     async fn attempt(&self, mut launch: Launch) -> Result<(), String> {
         let id = launch.id.clone();
         let mut pause = FIRST_PAUSE;
-        let mut is_noted = false;
         loop {
-            let tried = match self.ready(&mut launch, &mut is_noted).await {
+            let tried = match self.ready(&mut launch).await {
                 Err(why) => Err(LaunchError::NotReached { why }),
                 Ok(()) if launch.items.is_empty() => return Ok(()),
                 Ok(()) => self.0.carrier.launch(launch.clone()).await,
@@ -195,39 +200,38 @@ impl Launches {
 
     /// Prepares what is left to launch. This scheduler may stand still at any time, as with the machine that it runs on: so the last
     /// thing before the launch is a look at whether another scheduler has taken the items over.
-    async fn ready(&self, launch: &mut Launch, is_noted: &mut bool) -> Result<(), String> {
-        if *is_noted {
-            self.leave_out_overtaken(launch).await?;
-        }
-        self.prepare(launch).await?;
-        *is_noted = true;
-        self.leave_out_overtaken(launch).await
-    }
-
-    /// Leaves out of a launch that was noted the items that are noted for another fire by now: that one was launched since, and may be
-    /// over and forgotten.
-    async fn leave_out_overtaken(&self, launch: &mut Launch) -> Result<(), String> {
+    async fn ready(&self, launch: &mut Launch) -> Result<(), String> {
+        while self.prepare(launch).await? == Noted::Changed {}
         if launch.items.is_empty() {
             return Ok(());
         }
-        let id = launch.id.clone();
-        let noted = self.0.marks.read(&id.job).await?;
-        for wanted in launch.items.extract_if(.., |wanted| noted.has_other(&id, wanted.item)) {
-            let why = "this scheduler stood still, and a later fire of the item was launched meanwhile".to_owned();
-            self.0.hub.settle(&id, wanted.item, Outcome::Lost { why });
-        }
+        let noted = self.0.marks.read(&launch.id.job).await?;
+        self.leave_out_overtaken(launch, &noted);
         Ok(())
+    }
+
+    /// Leaves the items out of which a later run is noted by now: that one was launched since, and may be over and forgotten. Where
+    /// it is a run for the same fire, its end is the end of this one too.
+    fn leave_out_overtaken(&self, launch: &mut Launch, noted: &Note) {
+        let id = &launch.id;
+        for wanted in launch.items.extract_if(.., |wanted| noted.has_later_run(id, wanted)) {
+            if noted.is_of(id, wanted.item) {
+                continue;
+            }
+            let why = "this scheduler stood still, and a later run of the item was launched meanwhile".to_owned();
+            self.0.hub.settle(id, wanted.item, Outcome::Lost { why });
+        }
     }
 
     /// Notes that the items are about to be launched. An item that was taken over, that the carrier does not know although it
     /// was launched, and that may not run twice is lost.
-    async fn prepare(&self, launch: &mut Launch) -> Result<(), String> {
+    async fn prepare(&self, launch: &mut Launch) -> Result<Noted, String> {
         let id = launch.id.clone();
         let mut noted = self.0.marks.read(&id.job).await?;
+        self.leave_out_overtaken(launch, &noted);
         if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
             let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
-            let before = noted.of(&id);
-            let is_lost = |item: &LaunchItem| before.contains(&item.item) && !known.contains_key(&item.item);
+            let is_lost = |item: &LaunchItem| noted.is_of_another_run(&id, item) && !known.contains_key(&item.item);
             let lost: Vec<LaunchItem> = launch.items.extract_if(.., |item| is_lost(item)).collect();
             for item in lost {
                 let place = self.0.carrier.place();
@@ -241,12 +245,11 @@ impl Launches {
             let held = launch.items.extract_if(.., |item| items.contains(&item.item)).collect();
             tokio::spawn(self.clone().launch_after(former, Launch { items: held, ..launch.clone() }));
         }
-        let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-        if items.is_empty() {
-            return Ok(());
+        if launch.items.is_empty() {
+            return Ok(Noted::Done);
         }
         self.leave_out_former_items(launch, &mut noted).await;
-        self.0.marks.note(&id, &items, noted).await
+        self.0.marks.note(&id, &launch.items, noted).await
     }
 
     /// Leaves out of a note the items that the job has no more, once they have ended. While one runs, the note keeps a later run of
@@ -416,7 +419,7 @@ impl Launches {
     /// Whether every item of a launch has ended, and was launched for another fire since: only then its end is recorded. A
     /// scheduler that took the item over a moment ago asks the carrier for it.
     async fn is_over(&self, id: &LaunchId) -> Result<bool, String> {
-        if !self.0.marks.read(&id.job).await?.of(id).is_empty() {
+        if self.0.marks.read(&id.job).await?.has_any_of(id) {
             return Ok(false);
         }
         let states = self.0.carrier.states(id).await.map_err(|error| error.to_string())?.unwrap_or_default();

@@ -2,8 +2,12 @@
 //!
 //! A scheduler that takes an item over asks the carrier, which may not know the launch: it was never made, or it is gone, as
 //! on another host. Only the note tells. Without it, an item that may not run twice is started; with it, it is lost.
+//!
+//! The fencing token beside each launch tells which of two schedulers that both believe that an item is theirs began it later:
+//! the other one stood still meanwhile, and launches it no more.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use elasticjob::ident::{JobName, ShardingItem};
@@ -11,7 +15,7 @@ use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, Reg
 
 use super::kept;
 use super::nodes::{CARRIED, LAUNCHED, Node};
-use crate::carrier::LaunchId;
+use crate::carrier::{LaunchId, LaunchItem};
 
 /// How often a write is tried when other schedulers write the note of other items.
 const ATTEMPTS: usize = 8;
@@ -23,16 +27,73 @@ pub(super) struct Marks(Arc<dyn RegistryCenter>);
 /// The note of a job: for which fire each item was launched last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Note {
-    launched: BTreeMap<ShardingItem, String>,
+    launched: BTreeMap<ShardingItem, Launched>,
     /// Of its node, where there is one.
     version: Option<i32>,
 }
 
+/// What is noted of an item: its launch, and the fencing token of the run that it was for, where it has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Launched {
+    launch: String,
+    token: Option<i64>,
+}
+
+impl Launched {
+    fn of(id: &LaunchId, wanted: &LaunchItem) -> Self {
+        Self { launch: id.to_string(), token: wanted.fencing_token }
+    }
+
+    fn parse(text: &str) -> Self {
+        match text.rsplit_once(' ') {
+            Some((launch, token)) => Self { launch: launch.to_owned(), token: token.parse().ok() },
+            None => Self { launch: text.to_owned(), token: None },
+        }
+    }
+}
+
+impl fmt::Display for Launched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.launch)?;
+        self.token.map_or(Ok(()), |token| write!(f, " {token}"))
+    }
+}
+
+/// How a write of a note went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noted {
+    /// It is in the registry center.
+    Done,
+    /// Nothing was written: another scheduler noted the same items meanwhile.
+    Changed,
+}
+
 impl Note {
-    /// The items that were launched last for this fire.
-    pub(super) fn of(&self, id: &LaunchId) -> Vec<ShardingItem> {
+    /// Whether an item was launched last for this fire.
+    pub(super) fn is_of(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        self.launched.get(&item).is_some_and(|launched| launched.launch == id.to_string())
+    }
+
+    /// Whether the last launch of any item was for this fire.
+    pub(super) fn has_any_of(&self, id: &LaunchId) -> bool {
         let fire = id.to_string();
-        self.launched.iter().filter(|(_, launched)| **launched == fire).map(|(item, _)| *item).collect()
+        self.launched.values().any(|launched| launched.launch == fire)
+    }
+
+    /// Whether an item was launched for this fire by another run: by one before it, of which this one is the failover.
+    pub(super) fn is_of_another_run(&self, id: &LaunchId, wanted: &LaunchItem) -> bool {
+        let is_own = |launched: &Launched| launched.token.is_some() && launched.token == wanted.fencing_token;
+        self.is_of(id, wanted.item) && !self.launched.get(&wanted.item).is_some_and(is_own)
+    }
+
+    /// Whether a later run of an item was launched, by its fencing token. Where one has none, as it is not monitored, another fire
+    /// counts as a later one.
+    pub(super) fn has_later_run(&self, id: &LaunchId, wanted: &LaunchItem) -> bool {
+        let Some(launched) = self.launched.get(&wanted.item) else { return false };
+        match (launched.token, wanted.fencing_token) {
+            (Some(noted), Some(own)) => noted > own,
+            _ => launched.launch != id.to_string(),
+        }
     }
 
     /// The items that were launched last for another fire, each with its launch.
@@ -41,13 +102,8 @@ impl Note {
         id: &LaunchId,
         items: impl Iterator<Item = ShardingItem>,
     ) -> impl Iterator<Item = (LaunchId, ShardingItem)> {
-        let former = move |item| self.launched.get(&item)?.parse().ok().filter(|former| former != id);
+        let former = move |item| self.launched.get(&item)?.launch.parse().ok().filter(|former| former != id);
         items.filter_map(move |item| Some((former(item)?, item)))
-    }
-
-    /// Whether an item was launched last for another fire.
-    pub(super) fn has_other(&self, id: &LaunchId, item: ShardingItem) -> bool {
-        self.launched.get(&item).is_some_and(|launched| *launched != id.to_string())
     }
 
     /// The items from this number on.
@@ -59,6 +115,20 @@ impl Note {
     pub(super) fn leave_out(&mut self, item: ShardingItem) {
         self.launched.remove(&item);
     }
+
+    /// Whether both say the same of these items.
+    fn agrees(&self, other: &Self, items: &[LaunchItem]) -> bool {
+        items.iter().all(|wanted| self.launched.get(&wanted.item) == other.launched.get(&wanted.item))
+    }
+
+    fn has_all(&self, id: &LaunchId, items: &[LaunchItem]) -> bool {
+        items.iter().all(|wanted| self.launched.get(&wanted.item) == Some(&Launched::of(id, wanted)))
+    }
+
+    fn text(&self) -> String {
+        let texts: BTreeMap<_, _> = self.launched.iter().map(|(item, launched)| (item, launched.to_string())).collect();
+        serde_json::to_string(&texts).expect("texts have a JSON form")
+    }
 }
 
 impl Marks {
@@ -66,29 +136,24 @@ impl Marks {
         Self(registry)
     }
 
-    /// Notes that items are about to be launched, over what was read of the job.
-    pub(super) async fn note(&self, id: &LaunchId, items: &[ShardingItem], read: Note) -> Result<(), String> {
+    /// Notes that items are about to be launched, over what was read of the job. What other schedulers note of other items
+    /// meanwhile stays.
+    pub(super) async fn note(&self, id: &LaunchId, items: &[LaunchItem], read: Note) -> Result<Noted, String> {
         let path = path(&id.job);
-        let mut why = String::new();
-        let mut known = Some(read);
+        let (mut why, mut over) = (String::new(), read);
         for _ in 0..ATTEMPTS {
-            let Note { launched: before, version } = match known.take() {
-                Some(known) => known,
-                None => self.read(&id.job).await?,
-            };
-            let mut launched = before.clone();
-            launched.extend(items.iter().map(|item| (*item, id.to_string())));
-            let text = serde_json::to_string(&launched).expect("texts have a JSON form");
+            let mut note = over.clone();
+            note.launched.extend(items.iter().map(|wanted| (wanted.item, Launched::of(id, wanted))));
+            let text = note.text();
             let mut transaction = Transaction::new();
             // A job that is removed has no note, and launches nothing any more.
             let registration = transaction.check(Node::Job(id.job.clone()).path(), None);
-            match version {
-                Some(_) if before == launched => return Ok(()),
+            match over.version {
                 Some(version) => transaction.set(path.clone(), text.as_str(), Some(version)),
                 None => transaction.create(path.clone(), text.as_str(), CreateMode::Persistent),
             };
             match self.0.commit(transaction).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => return Ok(Noted::Done),
                 Err(CommitError::Refused { index, reason: Refusal::NoNode, .. }) if index == registration => {
                     return Err(format!("job '{}' is not registered any more", id.job));
                 }
@@ -99,6 +164,14 @@ impl Marks {
                 // It may have been applied: reading shows it.
                 Err(error) => why = error.to_string(),
             }
+            let now = self.read(&id.job).await?;
+            if now.has_all(id, items) {
+                return Ok(Noted::Done);
+            }
+            if !now.agrees(&over, items) {
+                return Ok(Noted::Changed);
+            }
+            over = now;
         }
         Err(format!("the launch cannot be noted in the registry center: {why}"))
     }
@@ -114,7 +187,9 @@ impl Marks {
     pub(super) async fn read(&self, job: &JobName) -> Result<Note, String> {
         let node = self.0.get(&path(job)).await.map_err(|error| error.to_string())?;
         Ok(node.map_or_else(Note::default, |node| {
-            let launched = serde_json::from_str(node.data.text().unwrap_or_default()).unwrap_or_default();
+            let texts: BTreeMap<ShardingItem, String> =
+                serde_json::from_str(node.data.text().unwrap_or_default()).unwrap_or_default();
+            let launched = texts.into_iter().map(|(item, text)| (item, Launched::parse(&text))).collect();
             Note { launched, version: Some(node.stat.version) }
         }))
     }
@@ -122,4 +197,70 @@ impl Marks {
 
 fn path(job: &JobName) -> String {
     format!("{LAUNCHED}/{job}")
+}
+
+#[cfg(test)]
+mod tests {
+    use elasticjob::fire::Fire;
+    use elasticjob::registry::memory::MemoryRegistry;
+
+    use super::super::nodes::DIRECTORIES;
+    use super::*;
+
+    fn launch(at: i64) -> LaunchId {
+        LaunchId { job: JobName::new("work").unwrap(), fire: Fire::Scheduled(at) }
+    }
+
+    fn run(token: i64) -> [LaunchItem; 1] {
+        [LaunchItem { item: 0, fencing_token: Some(token) }]
+    }
+
+    async fn marks() -> Marks {
+        let center = MemoryRegistry::new().connect();
+        let mut transaction = Transaction::new();
+        let registration = Node::Job(launch(0).job).path();
+        for path in DIRECTORIES.into_iter().chain([registration.as_str()]) {
+            transaction.create(path, "", CreateMode::Persistent);
+        }
+        center.commit(transaction).await.unwrap();
+        Marks::new(Arc::new(center))
+    }
+
+    #[tokio::test]
+    async fn of_two_schedulers_that_have_an_item_the_one_that_began_it_later_launches_it() {
+        let marks = marks().await;
+        let job = launch(1).job;
+        let (stood_still, other) = (marks.read(&job).await.unwrap(), marks.read(&job).await.unwrap());
+        // The other one took the item over for the same fire, and noted it first.
+        assert_eq!(marks.note(&launch(1), &run(8), other).await, Ok(Noted::Done));
+        assert_eq!(marks.note(&launch(1), &run(7), stood_still).await, Ok(Noted::Changed));
+        let noted = marks.read(&job).await.unwrap();
+        assert!(noted.has_later_run(&launch(1), &run(7)[0]));
+        assert!(!noted.has_later_run(&launch(1), &run(8)[0]) && !noted.has_later_run(&launch(2), &run(9)[0]));
+        assert!(noted.is_of_another_run(&launch(1), &run(9)[0]) && !noted.is_of_another_run(&launch(1), &run(8)[0]));
+    }
+
+    #[tokio::test]
+    async fn a_note_that_its_own_scheduler_wrote_is_no_change() {
+        let marks = marks().await;
+        let before = marks.read(&launch(1).job).await.unwrap();
+        assert_eq!(marks.note(&launch(1), &run(7), before.clone()).await, Ok(Noted::Done));
+        // The answer got lost, and it is written again over what was read first.
+        assert_eq!(marks.note(&launch(1), &run(7), before.clone()).await, Ok(Noted::Done));
+        // Another item of the job is noted meanwhile: both stay.
+        let other = [LaunchItem { item: 1, fencing_token: Some(3) }];
+        assert_eq!(marks.note(&launch(1), &other, before).await, Ok(Noted::Done));
+        assert!([0, 1].iter().all(|item| {
+            let read = futures_util::FutureExt::now_or_never(marks.read(&launch(1).job));
+            read.unwrap().unwrap().is_of(&launch(1), *item)
+        }));
+    }
+
+    #[test]
+    fn a_note_without_a_token_is_read() {
+        let (launch, text) = (launch(5), launch(5).to_string());
+        assert_eq!(Launched::parse(&text), Launched { launch: text.clone(), token: None });
+        let of = Launched::of(&launch, &run(12)[0]);
+        assert_eq!(Launched::parse(&of.to_string()), of);
+    }
 }

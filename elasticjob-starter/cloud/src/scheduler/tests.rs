@@ -362,7 +362,7 @@ async fn a_fire_that_a_later_one_has_overtaken_is_not_launched_any_more() {
     one.center.commit(transaction).await.unwrap();
     away.is_unreachable.store(false, Ordering::SeqCst);
     let error = one.until_last("long", FireState::Failed).await.unwrap();
-    assert!(error.contains("a later fire"), "{error}");
+    assert!(error.contains("a later run"), "{error}");
     assert_eq!(cluster.lines("runs"), [""; 0]);
     one.scheduler.shutdown().await;
 }

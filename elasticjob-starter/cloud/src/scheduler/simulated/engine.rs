@@ -13,8 +13,8 @@ use crate::carrier::{EventSender, ItemState, ItemStates, Launch, LaunchEvent, La
 /// How often an item is started that is lost each time.
 const ATTEMPTS: u32 = 3;
 
-/// The longest time in milliseconds that an item of the long fire runs.
-const LONG: u64 = 2_000_000;
+/// The longest time in milliseconds that an attempt of an item of the long fire runs.
+const LONG: u64 = 1_000_000;
 
 /// An engine. Clones are the same one.
 #[derive(Clone)]

@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::carrier::Modelled;
 use super::engine::{Engine, Life};
-use crate::carrier::{LaunchId, Outcome};
+use crate::carrier::{LaunchId, LaunchItem, Outcome};
 use crate::model::{App, CarriedJob};
 use crate::scheduler::hub::Hub;
 use crate::scheduler::launches::Launches;
@@ -35,6 +35,9 @@ const FIRES_OF_THE_OTHER: i64 = 14;
 
 /// The most disturbances of a fire. After them everything heals, and the fire has to end.
 const DISTURBANCES: u64 = 4;
+
+/// The longest time in milliseconds for which a scheduler goes on after another one has its items.
+const LONGEST_BELIEF: u64 = 60_000;
 
 /// The longest time between a question to the engine and the record of what came of it.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
@@ -83,9 +86,14 @@ pub(super) struct History {
     engines: Vec<Engine>,
     is_shared: bool,
     schedulers: i64,
+    /// How often items were begun: the fencing token of the last ones.
+    begins: i64,
     /// What was recorded of each item of each fire, and when.
-    recorded: BTreeMap<(i64, ShardingItem), (Duration, JobResult)>,
+    recorded: BTreeMap<(i64, ShardingItem), Recorded>,
 }
+
+/// What a scheduler said of the end of an item, and when.
+type Recorded = (Duration, JobResult);
 
 /// What was looked at.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +120,7 @@ struct Scheduler {
 
 /// Items that a scheduler runs.
 struct Running {
-    ends: JoinSet<(ShardingItem, JobResult)>,
+    ends: JoinSet<(ShardingItem, Recorded)>,
     cancellation: CancellationToken,
     cut: Cut,
 }
@@ -134,6 +142,7 @@ impl History {
             engines: Vec::new(),
             is_shared,
             schedulers: 0,
+            begins: 0,
             recorded: BTreeMap::new(),
         }
     }
@@ -163,7 +172,8 @@ impl History {
         self.record(EARLY, &mut early).await?;
         let pending = LaunchId { job: self.registered.job.job_name.clone(), fire: Fire::Scheduled(EARLY) };
         let marks = Marks::new(Arc::new(self.registry.connect()));
-        marks.note(&pending, &[2], marks.read(&pending.job).await?).await?;
+        let item = LaunchItem { item: 2, fencing_token: Some(self.begins) };
+        marks.note(&pending, &[item], marks.read(&pending.job).await?).await?;
         let other = self.scheduler().await;
         other.launches.learn().await;
         for fire in 1..=FIRES_OF_THE_OTHER {
@@ -184,7 +194,7 @@ impl History {
             .map_err(|_| format!("an item of the fire {at} never ends: {:?}", self.lives(at)))?
         {
             let (item, end) = end.unwrap();
-            self.recorded.insert((at, item), (self.began.elapsed(), end));
+            self.recorded.insert((at, item), end);
         }
         Ok(())
     }
@@ -230,7 +240,7 @@ impl History {
                 end = running.ends.join_next() => end.map(|end| end.unwrap()),
             } {
                 left.remove(&item);
-                self.recorded.insert((at, item), (self.began.elapsed(), end));
+                self.recorded.insert((at, item), end);
             }
             if left.is_empty() {
                 return Ok(scheduler);
@@ -265,7 +275,7 @@ impl History {
         if is_away {
             scheduler.engine.leave(Duration::from_millis(self.rng.below(120_000)));
         }
-        match self.rng.below(3) {
+        match self.rng.below(4) {
             // Killed: whatever it was about to do comes to nothing.
             0 => {
                 scheduler.carrier.kill();
@@ -279,6 +289,17 @@ impl History {
                 while running.ends.join_next().await.is_some() {}
                 self.scheduler().await
             }
+            // It lost its session and does not know yet: for a while two believe that the items are theirs.
+            2 => {
+                let believes = Duration::from_millis(self.rng.below(LONGEST_BELIEF));
+                tokio::spawn(async move {
+                    sleep(believes).await;
+                    running.cut.note(CancelReason::SessionUnproven);
+                    running.cancellation.cancel();
+                    while running.ends.join_next().await.is_some() {}
+                });
+                self.scheduler().await
+            }
             // The same one gets its items back.
             _ => {
                 running.cut.note(CancelReason::SessionUnproven);
@@ -290,12 +311,13 @@ impl History {
     }
 
     fn begin(
-        &self,
+        &mut self,
         scheduler: &Scheduler,
         at: i64,
         items: &BTreeSet<ShardingItem>,
         source: ExecutionSource,
     ) -> Running {
+        self.begins += 1;
         let (cancellation, cut) = (CancellationToken::new(), Cut::default());
         let key = RunKey::new(Fire::Scheduled(at), source);
         let instance: InstanceId = format!("10.0.0.{}@-@1", self.schedulers).parse().unwrap();
@@ -308,13 +330,17 @@ impl History {
             let context = ShardingContext::new(ItemRun {
                 run: run.clone(),
                 item,
-                fencing_token: Some(self.schedulers),
+                fencing_token: Some(self.begins),
                 stop: cancellation.child_token(),
                 cancellation: cancellation.clone(),
                 cut: cut.clone(),
             });
             let (launches, registered) = (scheduler.launches.clone(), self.registered.clone());
-            ends.spawn(async move { (item, launches.process(&registered, context).await) });
+            let began = self.began;
+            ends.spawn(async move {
+                let end = launches.process(&registered, context).await;
+                (item, (began.elapsed(), end))
+            });
         }
         Running { ends, cancellation, cut }
     }
@@ -347,7 +373,7 @@ impl History {
             counts.items += 1;
             let lives: Vec<Life> =
                 self.lives(*at).into_iter().filter(|(of, _)| of == item).map(|(_, life)| life).collect();
-            let what = || format!("item {item} of the fire {at}, recorded as {recorded:?}: {lives:?}");
+            let what = || format!("item {item} of the fire {at}, recorded as {recorded:?} at {when:?}: {lives:?}");
             let (begun, lost) = lives.iter().fold((0, 0), |(begun, lost), life| (begun + life.begun, lost + life.lost));
             let may_begin = match (self.registered.job.failover, self.is_shared) {
                 (false, _) => 1,

@@ -11,7 +11,7 @@ mod history;
 use history::{Bug, Counts, History};
 
 /// The histories that are played in each run of the tests.
-const SEEDS: u64 = 1_000;
+const SEEDS: u64 = 3_000;
 
 /// The number of histories that is enough to find each bug.
 const SEEDS_OF_BUG: u64 = 300;
@@ -21,7 +21,7 @@ const SEEDS_OF_BUG: u64 = 300;
 const NEVER_ARRIVED: u32 = 10;
 
 /// The histories with two schedulers at a time that are played in each run of the tests.
-const SEEDS_OF_SPLITS: u64 = 200;
+const SEEDS_OF_SPLITS: u64 = 500;
 
 /// Plays a history of schedulers one after the other.
 fn play(seed: u64, bug: Option<Bug>) -> Result<Counts, String> {
