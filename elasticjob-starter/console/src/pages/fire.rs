@@ -21,7 +21,7 @@ use super::{Layout, error, with_status};
 use crate::access::Role;
 use crate::api::{Problem, scheduled};
 use crate::here::Here;
-use crate::service::fires::{self as service, Fire, FireId, OneFire, Run};
+use crate::service::fires::{self as service, Fire, FireId, OneFire, Run, RunState};
 use crate::service::rerun;
 use crate::text::{Text, t};
 
@@ -150,7 +150,10 @@ pub(crate) async fn show(here: Here, Path((_, name, fire)): Path<(String, String
     let until = fire.and_then(Fire::ended).unwrap_or(id.time()).max(id.time()) + AROUND;
     let list = |list: &str| fires::history(&here, list, &snapshot.job, from, until);
     let (history, around) = (list("executions"), list("decisions"));
-    let (layout, head) = (Layout::of(&here), Head::of(&here, &snapshot.job, "runs"));
+    let goes_on = fire.is_some_and(|fire| fire.runs.iter().any(|run| run.state == RunState::Running));
+    let layout = Layout::of(&here);
+    let layout = if goes_on { layout.live(&here) } else { layout };
+    let head = Head::of(&here, &snapshot.job, "runs");
     let may_operate = here.may(Role::Operator, &snapshot.job) && id.scheduled().is_some();
     with_status(
         status,

@@ -36,6 +36,22 @@ pub async fn is_shown() {
     chrome.quit().await;
 }
 
+/// The page of a fire changes by itself while an item of it runs.
+pub async fn fire_is_followed() {
+    let stage = Stage::start().await;
+    let chrome = Chrome::start(&stage.address).await;
+    chrome.log_in("operator").await;
+    let mut buttons = Buttons::new(&chrome);
+    buttons.open(JOB).await;
+    buttons.act(Button::post(JOB, "trigger"), &[]).await;
+    follow_when_there(&chrome, &format!("{JOB}/runs"), "tbody th a").await;
+    let begin = chrome.text().await;
+    assert!(begin.contains("Running") && !begin.contains("Succeeded"), "{begin}");
+    wait_shown(&chrome, |text| text.contains("Succeeded") && !text.contains("Running")).await;
+    assert!(chrome.complaints().await.is_empty());
+    chrome.quit().await;
+}
+
 /// Opens a page again until it has a link, and clicks it.
 async fn follow_when_there(chrome: &Chrome, page: &str, selector: &str) {
     let deadline = Instant::now() + LIMIT;

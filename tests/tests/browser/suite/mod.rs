@@ -45,6 +45,7 @@ pub fn run() -> ExitCode {
     harness.with_service("chromium", missing(), "a_run_of_jobs_after_jobs_is_followed", graph::is_followed);
     harness.with_service("chromium", missing(), "a_killed_process_is_seen", killed::is_seen);
     harness.with_service("chromium", missing(), "the_log_of_a_run_is_shown_while_it_goes_on", log::is_shown);
+    harness.with_service("chromium", missing(), "a_fire_is_followed_while_it_runs", log::fire_is_followed);
     harness.with_service("chromium", missing(), "a_missed_fire_is_explained_afterwards", missed::is_explained);
     harness.with_service("chromium", missing(), "two_edits_of_a_configuration_lose_nothing", edits::lose_nothing);
     harness.with_service("chromium", missing(), "a_page_says_that_its_session_has_ended", logged_out::is_said);
