@@ -32,7 +32,7 @@ pub(super) enum Memory {
 }
 
 /// The files of a version of the groups.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Files {
     limit: &'static str,
     with_swap: &'static str,
@@ -120,21 +120,20 @@ impl Memory {
     }
 }
 
-/// The groups below that of this process, where it may make some; else why not.
+/// The name of the group that a scheduler is in by itself, as `DelegateSubgroup=` of systemd makes it: the groups of the processes
+/// stand beside it.
+const OF_SCHEDULER: &str = "scheduler";
+
+/// The groups that this process may make; else why not.
 fn groups() -> Result<Memory, String> {
     let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| format!("/proc/self/cgroup: {error}"))?;
-    let mut lines = own.lines().filter_map(|line| {
-        let mut parts = line.splitn(3, ':');
-        Some((parts.next()?, parts.next()?, parts.next()?))
-    });
-    let (controllers, path) = lines
-        .clone()
-        .find(|(_, controllers, _)| controllers.split(',').any(|name| name == "memory"))
-        .or_else(|| lines.find(|(number, ..)| *number == "0"))
-        .map(|(_, controllers, path)| (controllers, path.trim_start_matches('/')))
-        .ok_or_else(|| "this process is in no control group for memory".to_owned())?;
-    let (mount, files) = if controllers.is_empty() { ("/sys/fs/cgroup", &V2) } else { ("/sys/fs/cgroup/memory", &V1) };
-    let parent = Path::new(mount).join(path);
+    let place = Place::of(&own).ok_or_else(|| "this process is in no control group for memory".to_owned())?;
+    let Place { parent, files, is_beside } = place;
+    if is_beside {
+        // Version 2 hands a control on only where it is said, and only below a group without processes.
+        let hand_on = parent.join("cgroup.subtree_control");
+        fs::write(&hand_on, "+memory").map_err(|error| format!("{}: {error}", hand_on.display()))?;
+    }
     // Only a try shows it: the rights, and whether the parent hands the controller on.
     let probe = parent.join(format!("elasticjob-probe-{}", std::process::id()));
     fs::create_dir(&probe).map_err(|error| format!("a group below {} cannot be made: {error}", parent.display()))?;
@@ -143,5 +142,55 @@ fn groups() -> Result<Memory, String> {
     match limited {
         Ok(()) => Ok(Memory::Groups { parent, files }),
         Err(error) => Err(format!("the group {} hands the control of memory not on: {error}", parent.display())),
+    }
+}
+
+/// Where the groups of the processes would be.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    parent: PathBuf,
+    files: &'static Files,
+    /// They are beside the group of this process, not below it.
+    is_beside: bool,
+}
+
+impl Place {
+    /// By the groups of this process, as `/proc/self/cgroup` has them.
+    fn of(own: &str) -> Option<Self> {
+        let mut lines = own.lines().filter_map(|line| {
+            let mut parts = line.splitn(3, ':');
+            Some((parts.next()?, parts.next()?, parts.next()?))
+        });
+        let (_, controllers, path) = lines
+            .clone()
+            .find(|(_, controllers, _)| controllers.split(',').any(|name| name == "memory"))
+            .or_else(|| lines.find(|(number, ..)| *number == "0"))?;
+        let path = Path::new(path.trim_start_matches('/'));
+        if !controllers.is_empty() {
+            return Some(Self { parent: Path::new("/sys/fs/cgroup/memory").join(path), files: &V1, is_beside: false });
+        }
+        let own = Path::new("/sys/fs/cgroup").join(path);
+        let is_beside = path.ends_with(OF_SCHEDULER);
+        let parent = if is_beside { own.parent().map(Path::to_owned)? } else { own };
+        Some(Self { parent, files: &V2, is_beside })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_groups_are_below_that_of_the_scheduler_or_beside_one_that_it_has_for_itself() {
+        let place =
+            |own: &str| Place::of(own).map(|it| (it.parent.display().to_string(), it.files.limit, it.is_beside));
+        let unit = "/sys/fs/cgroup/system.slice/jobs.service";
+        let below = |parent: &str, files: &Files| Some((parent.to_owned(), files.limit, false));
+        assert_eq!(place("0::/system.slice/jobs.service\n"), below(unit, &V2));
+        let beside = Some((unit.to_owned(), V2.limit, true));
+        assert_eq!(place("0::/system.slice/jobs.service/scheduler\n"), beside);
+        assert_eq!(place("0::/\n"), below("/sys/fs/cgroup/", &V2));
+        assert_eq!(place("4:memory:/jobs/scheduler\n0::/\n"), below("/sys/fs/cgroup/memory/jobs/scheduler", &V1));
+        assert_eq!(place("8:pids:/\n"), None);
     }
 }
