@@ -1,7 +1,7 @@
 //! Lists: jobs, servers, items.
 
 use elasticjob::ident::JobName;
-use elasticjob::operations::{JobBrief, JobSnapshot, Operations, ShardInfo};
+use elasticjob::operations::{JobBrief, JobSnapshot, OperationError, Operations, ShardInfo, Target};
 
 use crate::args::Jobs;
 use crate::failure::Failure;
@@ -11,6 +11,10 @@ use crate::time::{now, or_dash, zone_of};
 pub(crate) async fn jobs(operations: &Operations, jobs: Jobs, as_json: bool) -> Result<String, Failure> {
     if let Some(server) = jobs.server {
         let jobs = operations.jobs_of_server(&server).await?;
+        if jobs.is_empty() {
+            // A server is known by its jobs alone. So an address without any is mistyped.
+            return Err(OperationError::NothingMatched { target: Target::Server(server), what: "server" }.into());
+        }
         if as_json {
             return Ok(json(&jobs));
         }

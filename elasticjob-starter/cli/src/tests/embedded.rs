@@ -132,6 +132,24 @@ async fn a_wrong_value_is_wrong_usage_whoever_finds_it() {
 }
 
 #[tokio::test]
+async fn a_job_that_is_online_is_removed_with_the_command_that_the_error_names() {
+    let group = group(CONFIG).await;
+    let (code, error) = says(&group, &["config", "remove", "tick"]).await.unwrap_err();
+    assert!(code == 1 && error.contains("`elasticjob config remove --force tick`"), "{error}");
+}
+
+#[tokio::test]
+async fn an_address_that_no_job_knows_is_not_a_server_without_jobs() {
+    let group = group(CONFIG).await;
+    for as_json in [&["jobs", "--server", "10.0.0.9"][..], &["--json", "jobs", "--server", "10.0.0.9"]] {
+        let (code, error) = says(&group, as_json).await.unwrap_err();
+        assert!(code == 1 && error.contains("no job has any server at '10.0.0.9'"), "{error}");
+    }
+    let said = says(&group, &["jobs", "--server", "10.0.0.1"]).await.unwrap();
+    assert!(said.contains("tick"), "{said}");
+}
+
+#[tokio::test]
 async fn a_job_is_triggered_on_one_server_and_its_servers_are_listed() {
     let group = group(CONFIG).await;
     let error = says(&group, &["trigger", "tick", "--server", "10.0.0.9"]).await.unwrap_err();
