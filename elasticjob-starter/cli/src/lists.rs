@@ -98,7 +98,10 @@ pub(crate) fn items(snapshot: &JobSnapshot, shards: &[ShardInfo]) -> String {
     for shard in shards {
         let result = shard.last.as_ref().map(|last| {
             let took = last.took.map(|took| format!(" {took} ms")).unwrap_or_default();
-            format!("{}{took}", last.state)
+            // The column INSTANCE has the owner. Another one may run it, or have run it, since the item moved.
+            let moved = shard.instance.as_ref() != Some(&last.instance);
+            let by = if moved { format!(" on {}", last.instance) } else { String::new() };
+            format!("{}{took}{by}", last.state)
         });
         table.row([
             shard.item.to_string(),

@@ -260,6 +260,19 @@ impl Operations {
         job: &JobName,
         item: ShardingItem,
     ) -> Result<Option<(ShardingItem, ItemSnapshot)>, OperationError> {
+        let read = self.item_once(job, item).await?;
+        // Either its run was lost, or it began after its nodes were listed and before its record was read.
+        let may_have_begun = read.as_ref().is_some_and(|(_, nodes)| {
+            nodes.running.is_none() && nodes.record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished())
+        });
+        if may_have_begun { self.item_once(job, item).await } else { Ok(read) }
+    }
+
+    async fn item_once(
+        &self,
+        job: &JobName,
+        item: ShardingItem,
+    ) -> Result<Option<(ShardingItem, ItemSnapshot)>, OperationError> {
         let Some(names) = self.children(JobPath::Item(item, ItemNode::Dir).absolute(job)).await? else {
             return Ok(None);
         };
