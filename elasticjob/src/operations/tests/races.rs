@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use tokio::sync::watch;
 
 use super::*;
-use crate::ident::ShardingItem;
 use crate::registry::memory::MemoryRegistryCenter;
 use crate::registry::{Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, WatchStream};
 
@@ -128,7 +127,7 @@ async fn a_run_that_begins_while_its_item_is_read_is_not_lost() {
     begins.create("/job/sharding/0/running", "10.0.0.1@-@7", CreateMode::Ephemeral);
     begins.set("/job/sharding/0/fire", record, None);
     let snapshot = busy(&desk, Before::Listed("/job/sharding/0", begins)).snapshot(&name("job")).await.unwrap();
-    let findings = snapshot.findings_of(ShardingItem::new(0), 0);
+    let findings = snapshot.findings_of(0, 0);
     assert!(findings.iter().any(|one| matches!(one.reason, Reason::Running { .. })), "{findings:?}");
     assert!(!findings.iter().any(|one| matches!(one.reason, Reason::LeftUndone(_))), "{findings:?}");
 }
