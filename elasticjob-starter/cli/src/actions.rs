@@ -105,6 +105,6 @@ fn text(records: &[DecisionRecord], next: Option<&Cursor>, console: &mut Console
             action.error().unwrap_or_default().to_owned(),
         ]);
     }
-    traces::note_older(next, "actions", console);
+    traces::note_rest(records.len(), next, "actions", console);
     table.into_text()
 }

@@ -85,7 +85,14 @@ pub(crate) async fn run(
     }
     let web = WebConsole::new(options, [registry])?;
     let api = Api { scheduler: scheduler.clone(), access: web.access(), registry: DEFAULT.into(), traces: reader };
-    let served = serve(web.with_cloud(DEFAULT, api.router()), std::slice::from_ref(&center), console).await;
+    let first = if wanted.no_authentication {
+        let _ = writeln!(console.stderr, "no login is asked for: every user of this host has all rights");
+        None
+    } else {
+        web.first_password().cloned()
+    };
+    let web = web.with_cloud(DEFAULT, api.router());
+    let served = serve(web, first, std::slice::from_ref(&center), console).await;
     scheduler.shutdown().await;
     center.close().await;
     if let Some(tracing) = environment.tracing() {

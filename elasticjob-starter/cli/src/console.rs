@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
-use elasticjob_console::{Console as WebConsole, ConsoleError, DataFile, PasswordHash, Registry, TokenHash};
+use elasticjob_console::{
+    Console as WebConsole, ConsoleError, DataFile, FirstPassword, PasswordHash, Registry, TokenHash,
+};
 use elasticjob_starter::init_logging;
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 use tokio::task::JoinSet;
@@ -81,7 +83,9 @@ pub(crate) async fn run(
         }
         registries.push(registry);
     }
-    let served = serve(WebConsole::new(options, registries)?, &centers, console).await;
+    let web = WebConsole::new(options, registries)?;
+    let first = web.first_password().cloned();
+    let served = serve(web, first, &centers, console).await;
     for center in centers {
         center.close().await;
     }
@@ -91,12 +95,13 @@ pub(crate) async fn run(
     served.map(|()| String::new())
 }
 
+/// Serves until the program is asked to end. `first` is the login to tell the operator.
 pub(crate) async fn serve(
     web: WebConsole,
+    first: Option<FirstPassword>,
     centers: &[Arc<dyn RegistryCenter>],
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
-    let first = web.first_password().cloned();
     let listening = web.listen().await?;
     let mut say = |text: String| {
         let _ = writeln!(console.stderr, "{text}");

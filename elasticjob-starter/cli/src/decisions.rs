@@ -84,6 +84,6 @@ fn text(page: &Page<DecisionRecord>, time: &dyn Fn(i64) -> String, console: &mut
             record.describe(time),
         ]);
     }
-    traces::note_older(page.next.as_ref(), "decisions", console);
+    traces::note_rest(page.records.len(), page.next.as_ref(), "decisions", console);
     table.into_text()
 }

@@ -80,6 +80,9 @@ fn remedy(error: &OperationError) -> String {
                  makes again"
             )
         }
+        OperationError::InstancesOnline { job, .. } => {
+            format!(": `elasticjob config remove --force {}` makes them leave", shell_operand(job.as_str()))
+        }
         _ => String::new(),
     }
 }

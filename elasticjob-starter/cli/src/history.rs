@@ -97,6 +97,6 @@ fn text(page: &Page<ExecutionRecord>, zone: TimeZone, console: &mut Console<'_>)
             record.failure_cause.clone().unwrap_or_default(),
         ]);
     }
-    traces::note_older(page.next.as_ref(), "runs", console);
+    traces::note_rest(page.records.len(), page.next.as_ref(), "runs", console);
     table.into_text()
 }

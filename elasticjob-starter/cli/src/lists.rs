@@ -1,7 +1,7 @@
 //! Lists: jobs, servers, items.
 
 use elasticjob::ident::JobName;
-use elasticjob::operations::{JobBrief, JobSnapshot, Operations, ShardInfo};
+use elasticjob::operations::{JobBrief, JobSnapshot, OperationError, Operations, ShardInfo, Target};
 
 use crate::args::Jobs;
 use crate::failure::Failure;
@@ -11,6 +11,10 @@ use crate::time::{now, or_dash, zone_of};
 pub(crate) async fn jobs(operations: &Operations, jobs: Jobs, as_json: bool) -> Result<String, Failure> {
     if let Some(server) = jobs.server {
         let jobs = operations.jobs_of_server(&server).await?;
+        if jobs.is_empty() {
+            // A server is known by its jobs alone. So an address without any is mistyped.
+            return Err(OperationError::NothingMatched { target: Target::Server(server), what: "server" }.into());
+        }
         if as_json {
             return Ok(json(&jobs));
         }
@@ -94,7 +98,10 @@ pub(crate) fn items(snapshot: &JobSnapshot, shards: &[ShardInfo]) -> String {
     for shard in shards {
         let result = shard.last.as_ref().map(|last| {
             let took = last.took.map(|took| format!(" {took} ms")).unwrap_or_default();
-            format!("{}{took}", last.state)
+            // The column INSTANCE has the owner. Another one may run it, or have run it, since the item moved.
+            let moved = shard.instance.as_ref() != Some(&last.instance);
+            let by = if moved { format!(" on {}", last.instance) } else { String::new() };
+            format!("{}{took}{by}", last.state)
         });
         table.row([
             shard.item.to_string(),

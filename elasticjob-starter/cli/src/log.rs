@@ -112,7 +112,7 @@ pub(crate) async fn of(
     if logs.iter().all(Vec::is_empty) && wanted.level.is_none() && wanted.contains.is_none() {
         let _ = writeln!(
             console.stderr,
-            "note: no line of it is kept; elasticjob.tracing.run-log.enabled in the program of the job keeps the logs of runs"
+            "note: no line of it is kept: the job logged none, or elasticjob.tracing.run-log.enabled is not set in its program"
         );
     }
     Ok(match as_json {

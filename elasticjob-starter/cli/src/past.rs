@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::table::json;
+use crate::time::now;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -115,7 +116,9 @@ fn text(past: &PastFire, time: &dyn Fn(i64) -> String) -> String {
         text.push_str("  - the schedule as it is now has no fire at that time, or within a minute after it\n");
     }
     text.push_str(&lines(&past.whole));
-    if past.is_unrecorded() {
+    if past.fire > now() {
+        text.push_str("  - its time is to come\n");
+    } else if past.is_unrecorded() {
         text.push_str(
             "  ! no run and no decision is recorded for it: no instance of the job was there, the job was not traced, or its \
              rows were removed\n",

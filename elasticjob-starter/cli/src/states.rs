@@ -84,6 +84,6 @@ fn text(page: &Page<StateRecord>, console: &mut Console<'_>) -> String {
             record.message.clone(),
         ]);
     }
-    traces::note_older(page.next.as_ref(), "states", console);
+    traces::note_rest(page.records.len(), page.next.as_ref(), "states", console);
     table.into_text()
 }

@@ -45,7 +45,8 @@ pub(crate) fn render(snapshot: &JobSnapshot, as_json: bool) -> String {
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
     let findings = snapshot.findings(now);
     // `why` also shows findings that are always true.
-    let findings = findings.iter().filter(|finding| !matches!(finding.reason, Reason::BoundToPrograms(_)));
+    let findings =
+        findings.iter().filter(|finding| !matches!(finding.reason, Reason::BoundToPrograms(_) | Reason::OwnTypes(_)));
     let mut findings: Vec<String> = findings.map(|finding| finding.describe(&time)).collect();
     for item in snapshot.items.keys() {
         let obstacles = snapshot.findings_of(*item, now);

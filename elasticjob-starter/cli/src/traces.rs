@@ -63,10 +63,13 @@ pub(crate) fn named(
     Ok(settings)
 }
 
-/// Says how the next page of records is had, where one follows.
-pub(crate) fn note_older(next: Option<&Cursor>, records: &str, console: &mut Console<'_>) {
+/// Says beside a table of records what it does not show: that there are older ones, or that there is none.
+pub(crate) fn note_rest(count: usize, next: Option<&Cursor>, records: &str, console: &mut Console<'_>) {
     if let Some(next) = next {
         let _ = writeln!(console.stderr, "note: there are older {records}: add --after '{next}'");
+    } else if count == 0 {
+        // The database does not know which jobs there are. So a mistyped one is no error here.
+        let _ = writeln!(console.stderr, "note: the database has no such {records}");
     }
 }
 

@@ -8,12 +8,15 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// A scheduler, killed when it is dropped.
 struct Scheduler {
     process: Child,
     address: String,
+    /// Reads what it says after its address.
+    rest: Option<JoinHandle<Vec<String>>>,
 }
 
 impl Drop for Scheduler {
@@ -31,9 +34,9 @@ impl Scheduler {
         let mut process = command.spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
         let url = lines.find_map(|line| line.unwrap().strip_prefix("the console is at http://").map(str::to_owned));
-        // The test reads no more lines: a pipe that is full would stop the scheduler.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { process, address: url.unwrap().trim_end_matches('/').to_owned() }
+        // Read to the end: a pipe that is full would stop the scheduler.
+        let rest = std::thread::spawn(move || lines.map_while(Result::ok).collect());
+        Self { process, address: url.unwrap().trim_end_matches('/').to_owned(), rest: Some(rest) }
     }
 
     /// The status and the body of an answer.
@@ -127,6 +130,8 @@ fn with_the_embedded_registry_a_shutdown_ends_what_runs() {
     assert!(asked.success());
     assert!(scheduler.process.wait().unwrap().success());
     assert_eq!(lines(&runs), ["begun", "stopped"]);
+    let said = scheduler.rest.take().unwrap().join().unwrap().join("\n");
+    assert!(!said.contains("log in as"), "where no login is asked for none is told: {said}");
 }
 
 #[test]

@@ -59,9 +59,7 @@ impl Webhook {
         let body = json!({"msgtype": "text", "text": {"content": content}});
         let request = client.post(self.url.clone()).timeout(self.limits.connect + self.limits.read);
         let request = request.header("content-type", "application/json").body(body.to_string());
-        // Errors of the client name the address, which is a secret.
-        let hidden = |error: reqwest::Error| JobError::from(error.without_url());
-        let mut answer = request.send().await.map_err(hidden)?;
+        let mut answer = request.send().await.map_err(|error| self.not_reached(error))?;
         let status = answer.status();
         if status.is_redirection() {
             // The rest of the answer may name the address again.
@@ -80,6 +78,13 @@ impl Webhook {
             }
             Err(_) => Err(JobError::message(format!("the webhook gave an answer that is not understood: {text}"))),
         }
+    }
+
+    /// Names host and port alone: the rest of the address is a secret, and errors of the client name all of it.
+    fn not_reached(&self, error: reqwest::Error) -> JobError {
+        let host = self.url.host_str().unwrap_or("an unknown host");
+        let port = self.url.port().map(|port| format!(":{port}")).unwrap_or_default();
+        JobError::message(format!("the webhook at {host}{port}: {}", JobError::from(error.without_url())))
     }
 }
 

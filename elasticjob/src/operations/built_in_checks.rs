@@ -1,5 +1,7 @@
 //! The checks of a configuration that every program makes, as far as they are known without the programs.
 
+use elasticjob_syntax::suggest::nearest;
+
 use crate::config::{BoundOptions, Invalid, JobConfiguration, JobKind};
 use crate::error_handlers::ErrorHandlers;
 use crate::executor::ThreadPools;
@@ -66,18 +68,27 @@ impl BuiltIn {
         of_types.chain(of_handlers).flatten()
     }
 
-    /// The settings that name a type which is not built in, with its name: the programs of the job must have that type.
-    pub(super) fn own_types(&self, configuration: &JobConfiguration) -> Vec<(&'static str, String)> {
+    /// The settings that name a type which is not built in, with its name, and the built-in one that may be meant: the
+    /// programs of the job must have that type.
+    pub(super) fn own_types(&self, configuration: &JobConfiguration) -> Vec<String> {
         let strategy = self.strategies.problem(configuration).map(|_| configuration.sharding_strategy_type());
         let pool = self.thread_pools.problem(configuration).and_then(|_| configuration.thread_pool_type());
         let handler = Some(configuration.error_handler_type()).filter(|name| self.error_handlers.get(name).is_err());
         let types = [
-            ("job-sharding-strategy-type", strategy),
-            ("job-executor-thread-pool-size-provider-type", pool),
-            ("job-error-handler-type", handler),
+            ("job-sharding-strategy-type", strategy, nearest_of(strategy, self.strategies.names())),
+            ("job-executor-thread-pool-size-provider-type", pool, nearest_of(pool, self.thread_pools.names())),
+            ("job-error-handler-type", handler, nearest_of(handler, self.error_handlers.names())),
         ];
-        let types = types.into_iter().filter_map(|(setting, name)| Some((setting, name?)));
-        let listeners = configuration.listener_types().map(|name| ("job-listener-types", name));
-        types.chain(listeners).map(|(setting, name)| (setting, name.to_owned())).collect()
+        let types = types.into_iter().filter_map(|(setting, name, near)| Some((setting, name?, near)));
+        let listeners = configuration.listener_types().map(|name| ("job-listener-types", name, None));
+        let text = |(setting, name, near): (&str, &str, Option<&str>)| match near {
+            Some(near) => format!("{setting} '{name}' (did you mean '{near}'?)"),
+            None => format!("{setting} '{name}'"),
+        };
+        types.chain(listeners).map(text).collect()
     }
+}
+
+fn nearest_of<'a>(name: Option<&str>, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(name?, known)
 }

@@ -164,8 +164,7 @@ impl Operations {
         let mut foreign_to_java = after.foreign_to_java(self.built_in.strategies());
         foreign_to_java.retain(|value| !was_foreign.contains(value));
         let had = self.built_in.own_types(before);
-        let own_types = self.built_in.own_types(after).into_iter().filter(|one| !had.contains(one));
-        let own_types = own_types.map(|(setting, name)| format!("{setting} '{name}'")).collect();
+        let own_types = self.built_in.own_types(after).into_iter().filter(|one| !had.contains(one)).collect();
         let (old, new) = (before.settings().props.unwrap_or_default(), after.settings().props.unwrap_or_default());
         let changed = new.iter().filter(|(key, value)| old.get(*key) != Some(value)).map(|(key, _)| key.as_str());
         let bound_to_programs = self.built_in.notes(changed);

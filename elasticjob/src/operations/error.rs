@@ -1,5 +1,7 @@
 //! Errors of operations.
 
+use elasticjob_syntax::suggest::nearest;
+
 use crate::config::Invalid;
 use crate::config::wire::WireError;
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -12,7 +14,7 @@ use super::Target;
 #[non_exhaustive]
 pub enum OperationError {
     /// The namespace has no such job.
-    #[error("there is no job '{job}' in the namespace; {}", known(.jobs))]
+    #[error("there is no job '{job}' in the namespace; {}", near_or_known(.job, .jobs))]
     NoSuchJob {
         /// The name that was asked for.
         job: JobName,
@@ -26,7 +28,7 @@ pub enum OperationError {
         job: JobName,
     },
     /// Nothing in the registry center matches the target.
-    #[error("nothing was done: {target} matches no {what}")]
+    #[error("nothing was done: {}", unmatched(.target, .what))]
     NothingMatched {
         /// The target.
         target: Target,
@@ -270,9 +272,21 @@ fn nobody(target: &Target, online: usize) -> String {
     }
 }
 
-fn known(jobs: &[JobName]) -> String {
+fn unmatched(target: &Target, what: &str) -> String {
+    match target {
+        Target::Job(job) => format!("job '{job}' has no {what}"),
+        Target::Server(ip) => format!("no job has any {what} at '{ip}'"),
+        Target::ServerOfJob(job, ip) => format!("job '{job}' has no {what} at '{ip}'"),
+    }
+}
+
+/// The name that was meant, where one is near; else those that there are.
+fn near_or_known(job: &JobName, jobs: &[JobName]) -> String {
     /// More names do not help in one line.
     const SHOWN: usize = 10;
+    if let Some(near) = nearest(job.as_str(), jobs.iter().map(JobName::as_str)) {
+        return format!("did you mean '{near}'?");
+    }
     let names: Vec<&str> = jobs.iter().take(SHOWN).map(JobName::as_str).collect();
     match jobs.len() {
         0 => "it has none".to_owned(),

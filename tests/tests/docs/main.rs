@@ -1,6 +1,7 @@
 //! Tests of the documents against the code, and of the house rules.
 
 mod circles;
+mod faults;
 mod house_rules;
 mod java_compat;
 mod manual_names;

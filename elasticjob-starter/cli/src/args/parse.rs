@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 
 /// A time of RFC 3339; seconds may be left out.
 pub(super) fn time_with_offset(text: &str) -> Result<DateTime<Utc>, String> {
-    let without_seconds = || DateTime::parse_from_str(text, "%Y-%m-%dT%H:%M%:z");
+    // chrono reads the letter only as a part of RFC 3339.
+    let with_offset = text.strip_suffix(['Z', 'z']).map(|time| format!("{time}+00:00"));
+    let without_seconds = || DateTime::parse_from_str(with_offset.as_deref().unwrap_or(text), "%Y-%m-%dT%H:%M%:z");
     let time = DateTime::parse_from_rfc3339(text).or_else(|_| without_seconds());
     time.map(Into::into)
         .map_err(|_| "expected a date, a time and an offset from UTC, for example 2026-11-21T03:00+08:00".to_owned())
@@ -27,6 +29,7 @@ mod tests {
         let three = time_with_offset("2026-11-21T03:00+08:00");
         assert_eq!(three.as_ref().map(DateTime::timestamp), Ok(1_795_201_200));
         assert_eq!(time_with_offset("2026-11-20T19:00:00Z"), three);
+        assert_eq!(time_with_offset("2026-11-20T19:00Z"), three);
         for wrong in ["2026-11-21T03:00", "03:00", "2026-11-21", "yesterday"] {
             assert!(time_with_offset(wrong).is_err_and(|why| why.contains("offset")), "{wrong}");
         }

@@ -132,6 +132,45 @@ async fn a_wrong_value_is_wrong_usage_whoever_finds_it() {
 }
 
 #[tokio::test]
+async fn the_instance_of_a_run_is_told_where_the_item_has_moved_since() {
+    let group = group(CONFIG).await;
+    let of = async |instance: &str| {
+        let record =
+            format!(r#"{{"last":{{"at":1,"instance":"{instance}","attempt":"2-00000007.1","state":"RUNNING"}}}}"#);
+        let mut begin = Transaction::new();
+        begin.create("/tick/sharding/0/fire", record, CreateMode::Persistent);
+        group.instance.commit(begin).await.unwrap();
+        let said = says(&group, &["shards", "tick"]).await.unwrap();
+        let mut forget = Transaction::new();
+        forget.delete("/tick/sharding/0/fire", None);
+        group.instance.commit(forget).await.unwrap();
+        said
+    };
+    let moved = of("10.0.0.1@-@8").await;
+    assert!(moved.contains("  RUNNING on 10.0.0.1@-@8  "), "{moved}");
+    let stayed = of("10.0.0.1@-@7").await;
+    assert!(stayed.contains("  RUNNING  ") && !stayed.contains(" on "), "{stayed}");
+}
+
+#[tokio::test]
+async fn a_job_that_is_online_is_removed_with_the_command_that_the_error_names() {
+    let group = group(CONFIG).await;
+    let (code, error) = says(&group, &["config", "remove", "tick"]).await.unwrap_err();
+    assert!(code == 1 && error.contains("`elasticjob config remove --force tick`"), "{error}");
+}
+
+#[tokio::test]
+async fn an_address_that_no_job_knows_is_not_a_server_without_jobs() {
+    let group = group(CONFIG).await;
+    for as_json in [&["jobs", "--server", "10.0.0.9"][..], &["--json", "jobs", "--server", "10.0.0.9"]] {
+        let (code, error) = says(&group, as_json).await.unwrap_err();
+        assert!(code == 1 && error.contains("no job has any server at '10.0.0.9'"), "{error}");
+    }
+    let said = says(&group, &["jobs", "--server", "10.0.0.1"]).await.unwrap();
+    assert!(said.contains("tick"), "{said}");
+}
+
+#[tokio::test]
 async fn a_job_is_triggered_on_one_server_and_its_servers_are_listed() {
     let group = group(CONFIG).await;
     let error = says(&group, &["trigger", "tick", "--server", "10.0.0.9"]).await.unwrap_err();

@@ -106,5 +106,7 @@ async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
     assert_eq!(desk.json(before).await["fire"], json["fire"]);
     let nothing = desk.text(None, fire - chrono::TimeDelta::days(1)).await;
     assert!(nothing.contains("! no run and no decision is recorded for it"), "{nothing}");
+    let to_come = desk.text(None, fire + chrono::TimeDelta::days(1)).await;
+    assert!(to_come.contains("  - its time is to come\n") && !to_come.contains("is recorded for it"), "{to_come}");
     std::fs::remove_dir_all(&folder).unwrap();
 }

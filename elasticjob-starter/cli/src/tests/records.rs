@@ -105,6 +105,12 @@ async fn decisions_states_and_actions_are_written_by_job_kind_and_operator_page_
     let (rest, note) = says(&reader, &after).await;
     assert_eq!((rest.lines().count(), note.as_str()), (2, ""), "{rest}");
 
+    for mistyped in [&["decisions", "setle"][..], &["states", "setle"], &["audit", "setle"]] {
+        let (text, note) = says(&reader, mistyped).await;
+        assert_eq!(text.lines().count(), 1, "{text}");
+        assert!(note.starts_with("note: the database has no such "), "{note}");
+    }
+
     let errors = tells(&reader, &["states", "--state", "error"]).await;
     let jobs: Vec<_> = errors["states"].as_array().unwrap().iter().map(|state| state["job"].clone()).collect();
     assert_eq!(jobs, ["report", "settle"], "{errors}");

@@ -202,6 +202,7 @@ finding-skipped-after = { $fireAt } 的触发不运行，因为所依赖的作�
 finding-never-fires-again = 调度已结束：不会再触发。
 finding-triggered = 已被触发，但 { $instances } 尚未开始运行。
 finding-not-monitored = monitor-execution 已关闭：注册中心不知道正在运行或已经运行的内容。
+finding-own-types = 配置中有非内置的类型：{ $types }。没有该类型的程序会继续使用最后一份可用的配置，并且不会启动本作业。
 finding-bound-to-programs = { $notes }
 finding-not-assigned-yet = 分片项尚未分配：将在首次触发时分配。
 finding-no-such-item = 没有这个分片项：共有 { $items } 个分片项。

@@ -156,7 +156,12 @@ async fn what_a_program_has_of_its_own_is_taken_and_its_types_are_named() {
     assert_eq!(changed(&desk, None, &[("script.timeout.milliseconds", "10s")]).await.unwrap().own_types, [""; 0]);
     let told = changed(&desk, Some("PAGER"), &[]).await.unwrap();
     assert_eq!(told.own_types, ["job-error-handler-type 'PAGER'"]);
+    let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
+    let reason = Reason::OwnTypes(told.own_types);
+    assert!(reasons(&snapshot).contains(&reason), "{:?}", snapshot.findings(0));
     assert_eq!(changed(&desk, Some("PAGER"), &[("k", "w")]).await.unwrap().own_types, [""; 0], "it had it before");
+    let told = changed(&desk, Some("DINGTALC"), &[]).await.unwrap();
+    assert_eq!(told.own_types, ["job-error-handler-type 'DINGTALC' (did you mean 'DINGTALK'?)"]);
 }
 
 #[cfg(feature = "http")]

@@ -72,8 +72,21 @@ async fn a_trigger_that_nobody_would_take_is_an_error_that_says_why() {
     desk.write(&[("/job/instances/10.0.0.1@-@7", "")]).await;
     let error = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap_err().to_string();
     assert!(error.contains("are disabled; enable one"), "{error}");
-    let error = desk.operations.trigger(&Target::Job(name("jobs"))).await.unwrap_err().to_string();
-    assert_eq!(error, "there is no job 'jobs' in the namespace; known: job");
+    let error = desk.operations.trigger(&Target::Job(name("nightly"))).await.unwrap_err().to_string();
+    assert_eq!(error, "there is no job 'nightly' in the namespace; known: job");
+}
+
+#[tokio::test]
+async fn a_mistyped_job_is_an_error_that_names_the_nearest_one_of_many() {
+    let desk = Desk::new();
+    for number in 0..20 {
+        desk.write(&[(&format!("/archive-{number}/servers/10.0.0.1"), "ENABLED")]).await;
+    }
+    desk.write(&[("/settlement/servers/10.0.0.1", "ENABLED")]).await;
+    let error = desk.operations.trigger(&Target::Job(name("setlement"))).await.unwrap_err().to_string();
+    assert_eq!(error, "there is no job 'setlement' in the namespace; did you mean 'settlement'?");
+    let error = desk.operations.trigger(&Target::Job(name("export"))).await.unwrap_err().to_string();
+    assert!(error.contains("it has 21, among them archive-0, "), "{error}");
 }
 
 #[tokio::test]
@@ -98,8 +111,12 @@ async fn servers_are_disabled_by_job_by_address_and_by_both() {
     assert_eq!(desk.text("/a/servers/10.0.0.2").await.as_deref(), Some("DISABLED"));
     assert_eq!(desk.text("/c/servers/10.0.0.2").await.as_deref(), Some("ENABLED"));
 
-    for target in [Target::Server("10.0.0.9".into()), Target::ServerOfJob(name("a"), "10.0.0.9".into())] {
+    for (target, text) in [
+        (Target::Server("10.0.0.9".into()), "nothing was done: no job has any server at '10.0.0.9'"),
+        (Target::ServerOfJob(name("a"), "10.0.0.9".into()), "nothing was done: job 'a' has no server at '10.0.0.9'"),
+    ] {
         let error = desk.operations.disable_servers(&target).await.unwrap_err();
+        assert_eq!(error.to_string(), text);
         assert_eq!(error, OperationError::NothingMatched { target, what: "server" });
     }
 }
@@ -117,7 +134,7 @@ async fn a_shut_down_instance_leaves_and_the_others_stay() {
     soon(status.wait_for(|status| status.activity == Activity::Stopped)).await.unwrap();
     assert_eq!(desk.operations.names("/other/instances".into()).await.unwrap().len(), 1);
     let error = desk.operations.shut_down(&Target::Job(name("job"))).await.unwrap_err().to_string();
-    assert_eq!(error, "nothing was done: job 'job' matches no instance that is online");
+    assert_eq!(error, "nothing was done: job 'job' has no instance that is online");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Operations while another client writes, or while answers get lost.
+//! Operations and views while another client writes, or while answers get lost.
 
 use std::pin::Pin;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use super::*;
 use crate::registry::memory::MemoryRegistryCenter;
 use crate::registry::{Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, WatchStream};
 
-/// A registry center that disturbs the first transaction right before its commit.
+/// A registry center that disturbs the first transaction right before its commit, or a view in the midst of its reads.
 #[derive(Debug)]
 struct Busy {
     center: MemoryRegistryCenter,
@@ -20,6 +20,8 @@ struct Busy {
 enum Before {
     /// Another client commits this.
     Other(Transaction),
+    /// Another client commits this as soon as the children of that node are listed.
+    Listed(&'static str, Transaction),
     /// The answer gets lost.
     Lost,
 }
@@ -30,12 +32,23 @@ impl RegistryCenter for Busy {
     }
 
     fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
-        self.center.children(path)
+        let children = self.center.children(path);
+        match self.before.lock().unwrap().take_if(|before| matches!(before, Before::Listed(of, _) if *of == path)) {
+            Some(Before::Listed(_, other)) => {
+                let other = self.center.commit(other);
+                Box::pin(async move {
+                    let children = children.await?;
+                    other.await.unwrap();
+                    Ok(children)
+                })
+            }
+            _ => children,
+        }
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
         match self.before.lock().unwrap().take() {
-            None => self.center.commit(transaction),
+            None | Some(Before::Listed(..)) => self.center.commit(transaction),
             Some(Before::Other(other)) => {
                 let (other, own) = (self.center.commit(other), self.center.commit(transaction));
                 Box::pin(async {
@@ -97,6 +110,26 @@ async fn who_leaves_while_a_job_is_triggered_gets_no_trigger_and_the_others_do()
     let outcome = busy(&desk, leaves).trigger(&Target::Job(name("job"))).await.unwrap();
     assert_eq!(outcome.changed.iter().map(|one| one.instance.as_str()).collect::<Vec<_>>(), ["10.0.0.1@-@8"]);
     assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@8"]);
+}
+
+#[tokio::test]
+async fn a_run_that_begins_while_its_item_is_read_is_not_lost() {
+    let desk = Desk::new();
+    desk.write(&[
+        ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+        ("/job/sharding/0/fire", ""),
+    ])
+    .await;
+    let record = r#"{"last":{"at":1,"instance":"10.0.0.1@-@7","attempt":"2-00000007.1","state":"RUNNING"}}"#;
+    let mut begins = Transaction::new();
+    begins.create("/job/sharding/0/running", "10.0.0.1@-@7", CreateMode::Ephemeral);
+    begins.set("/job/sharding/0/fire", record, None);
+    let snapshot = busy(&desk, Before::Listed("/job/sharding/0", begins)).snapshot(&name("job")).await.unwrap();
+    let findings = snapshot.findings_of(0, 0);
+    assert!(findings.iter().any(|one| matches!(one.reason, Reason::Running { .. })), "{findings:?}");
+    assert!(!findings.iter().any(|one| matches!(one.reason, Reason::LeftUndone(_))), "{findings:?}");
 }
 
 #[tokio::test]

@@ -120,6 +120,7 @@ impl Finding {
             Reason::NeverFiresAgain => "never-fires-again",
             Reason::Triggered(_) => "triggered",
             Reason::NotMonitored => "not-monitored",
+            Reason::OwnTypes(_) => "own-types",
             Reason::BoundToPrograms(_) => "bound-to-programs",
             Reason::NotAssignedYet => "not-assigned-yet",
             Reason::NoSuchItem(_) => "no-such-item",
@@ -154,6 +155,7 @@ impl Finding {
             Reason::SessionlessInstances(instances) | Reason::Triggered(instances) => {
                 add("instances", Some(all(instances)));
             }
+            Reason::OwnTypes(types) => add("types", Some(Argument::Texts(types.clone()))),
             Reason::BoundToPrograms(notes) => add("notes", Some(Argument::Texts(notes.clone()))),
             Reason::AfterJobs(jobs) => add("jobs", Some(Argument::Texts(jobs.clone()))),
             Reason::TotalsDiffer { job, of_job, own } => {

@@ -36,6 +36,8 @@ pub enum Reason {
     Triggered(Vec<InstanceId>),
     /// The registry center does not know which items run.
     NotMonitored,
+    /// Its configuration names these types, which are not built in: a program without one refuses the configuration.
+    OwnTypes(Vec<String>),
     /// How programs handle commands and addresses of its configuration, one property each.
     BoundToPrograms(Vec<String>),
     /// The items do not exist yet.
@@ -148,6 +150,7 @@ impl Reason {
             | Self::SessionlessInstances(_)
             | Self::Triggered(_)
             | Self::NotMonitored
+            | Self::OwnTypes(_)
             | Self::BoundToPrograms(_)
             | Self::Running { .. }
             | Self::Misfired(_)
@@ -205,6 +208,11 @@ impl Reason {
             Self::NotMonitored => {
                 "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
             }
+            Self::OwnTypes(types) => format!(
+                "its configuration names what is not built in: {}; a program without it goes on with the last configuration \
+                 that it could use, and does not start the job",
+                Escaped(&types.join(", "))
+            ),
             Self::BoundToPrograms(notes) => notes.join("; "),
             Self::NotAssignedYet => "its items are not assigned yet: that comes with its first fire".to_owned(),
             Self::NoSuchItem(0) => "there are no items yet".to_owned(),

@@ -33,6 +33,8 @@ pub struct JobSnapshot {
     pub triggered: BTreeSet<InstanceId>,
     /// How programs handle commands and addresses of the configuration, one line each.
     pub bound_to_programs: Vec<String>,
+    /// The types that the configuration names and that are not built in, each with its setting.
+    pub own_types: Vec<String>,
     /// What was decided on the fires of the jobs that it depends on; `None` where it depends on none.
     pub dependencies: Option<DependencyRecord>,
     /// The jobs that its items follow item by item and that have another number of items, with that number.
@@ -218,6 +220,7 @@ impl Operations {
             dependencies: dependencies.and_then(|node| DependencyRecord::parse(&node.data)),
             job: job.clone(),
             bound_to_programs: usable.map(|usable| self.built_in.bound_notes(usable)).unwrap_or_default(),
+            own_types: usable.map(|usable| self.built_in.own_types(usable)).unwrap_or_default(),
             configuration,
             leader: leader.and_then(|node| instance(&node)),
             resharding: necessary.is_some() || processing.is_some(),
@@ -253,6 +256,19 @@ impl Operations {
 
     /// Reads an item. `None` when it was deleted since its name was read.
     async fn item(
+        &self,
+        job: &JobName,
+        item: ShardingItem,
+    ) -> Result<Option<(ShardingItem, ItemSnapshot)>, OperationError> {
+        let read = self.item_once(job, item).await?;
+        // Either its run was lost, or it began after its nodes were listed and before its record was read.
+        let may_have_begun = read.as_ref().is_some_and(|(_, nodes)| {
+            nodes.running.is_none() && nodes.record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished())
+        });
+        if may_have_begun { self.item_once(job, item).await } else { Ok(read) }
+    }
+
+    async fn item_once(
         &self,
         job: &JobName,
         item: ShardingItem,

@@ -69,6 +69,9 @@ impl JobSnapshot {
             let since = self.members.sessionless.keys().filter_map(|id| self.members.since(id)).min();
             add(Reason::SessionlessInstances(instances), since);
         }
+        if !self.own_types.is_empty() {
+            add(Reason::OwnTypes(self.own_types.clone()), times.configured);
+        }
         if !self.bound_to_programs.is_empty() {
             add(Reason::BoundToPrograms(self.bound_to_programs.clone()), None);
         }
