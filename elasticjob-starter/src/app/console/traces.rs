@@ -201,3 +201,6 @@ impl TraceReader for TracesOfJobs {
         }
     }
 }
+
+#[cfg(all(test, feature = "tracing-sqlite"))]
+mod tests;
