@@ -3,15 +3,21 @@
 use std::sync::Arc;
 
 use elasticjob::registry::RegistryCenter;
-#[cfg(all(feature = "cloud", unix))]
-use elasticjob::registry::zookeeper::ZookeeperConfiguration;
-use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+#[cfg(feature = "console")]
+use elasticjob::registry::zookeeper::ConnectError;
+use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob_starter::settings::{RegCenterSettings, Sources};
 use tokio::runtime::Handle;
+#[cfg(feature = "console")]
+use tokio::sync::watch;
 
 use crate::Console;
 use crate::args::Registry;
+#[cfg(feature = "console")]
+use crate::console::DEFAULT;
 use crate::failure::Failure;
+#[cfg(feature = "console")]
+use crate::late::LateCenter;
 
 const NO_SERVERS: &str = "no registry center is set: give --server-lists and --namespace, or set \
     elasticjob.reg-center.server-lists in application.yaml or ELASTICJOB_REG_CENTER_SERVER_LISTS; jobs on the embedded \
@@ -43,35 +49,48 @@ pub(crate) async fn connect(
     connect_to(&settings).await
 }
 
-/// The same, with the settings as they may be shown.
+/// Connects to the registry center without a name and to those with names, side by side. One that is away comes later, as
+/// long as another one is there.
+///
+/// # Errors
+/// A setting is wrong, a registry center refuses this client, or all of them are away.
 #[cfg(feature = "console")]
-pub(crate) async fn connect_shown(
-    flags: &Registry,
-    sources: &Sources,
-    console: &mut Console<'_>,
-) -> Result<(Arc<dyn RegistryCenter>, Vec<(&'static str, String)>), Failure> {
-    let settings = settings(flags, sources, console)?;
-    Ok((connect_to(&settings).await?, settings.shown()))
-}
-
-/// Connects to the other registry centers of the settings, by their names.
-#[cfg(feature = "console")]
-pub(crate) async fn connect_named(
+pub(crate) async fn connect_all(
     flags: &Registry,
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<Vec<Named>, Failure> {
-    let (all, warnings) = RegCenterSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
+    let own = settings(flags, sources, console)?;
+    let (named, warnings) = RegCenterSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
     console.warn(warnings);
-    let mut connected = Vec::new();
-    for (name, settings) in all {
-        if settings.server_lists.is_empty() {
-            let why = format!("elasticjob.reg-centers.{name} has no server-lists: set them, or remove it");
-            return Err(Failure::Usage(why));
-        }
-        connected.push(Named { center: connect_to(&settings).await?, shown: settings.shown(), name });
+    if let Some((name, _)) = named.iter().find(|(_, settings)| settings.server_lists.is_empty()) {
+        let why = format!("elasticjob.reg-centers.{name} has no server-lists: set them, or remove it");
+        return Err(Failure::Usage(why));
     }
-    Ok(connected)
+    let mut dialled = Vec::new();
+    for (name, settings) in std::iter::once((DEFAULT.to_owned(), own)).chain(named) {
+        let configuration = existing(&settings)?;
+        let wanted = configuration.clone();
+        let center = tokio::spawn(async move { ZookeeperRegistryCenter::connect(wanted, &Handle::current()).await });
+        dialled.push((name, settings.shown(), configuration, center));
+    }
+    let (mut all, mut away) = (Vec::new(), Vec::new());
+    for (name, shown, configuration, center) in dialled {
+        match center.await.map_err(|panic| Failure::Console(panic.to_string()))? {
+            Ok(center) => all.push(Named { name, center: Arc::new(center), shown, away: None }),
+            Err(why @ ConnectError::Unreachable { .. }) => away.push((name, shown, configuration, why)),
+            Err(why) => return Err(why.into()),
+        }
+    }
+    if let Some((.., why)) = away.first().filter(|_| all.is_empty()) {
+        return Err(why.clone().into());
+    }
+    all.extend(away.into_iter().map(|(name, shown, configuration, why)| {
+        let center = LateCenter::new(&name, configuration, &why);
+        let away = Some(center.why());
+        Named { name, center: Arc::new(center), shown, away }
+    }));
+    Ok(all)
 }
 
 /// A registry center with its name, and its settings as they may be shown.
@@ -80,6 +99,8 @@ pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) center: Arc<dyn RegistryCenter>,
     pub(crate) shown: Vec<(&'static str, String)>,
+    /// Of one that was away: why it is, as it changes.
+    pub(crate) away: Option<watch::Receiver<Option<String>>>,
 }
 
 /// The ZooKeeper that settings and flags name; `None` where they name none.
@@ -113,10 +134,13 @@ fn settings(flags: &Registry, sources: &Sources, console: &mut Console<'_>) -> R
 }
 
 async fn connect_to(settings: &RegCenterSettings) -> Result<Arc<dyn RegistryCenter>, Failure> {
-    let Some(mut zookeeper) = settings.zookeeper() else {
-        return Err(Failure::Usage(NO_SERVERS.to_owned()));
-    };
+    Ok(Arc::new(ZookeeperRegistryCenter::connect(existing(settings)?, &Handle::current()).await?))
+}
+
+/// The ZooKeeper of these settings, with a namespace that exists.
+fn existing(settings: &RegCenterSettings) -> Result<ZookeeperConfiguration, Failure> {
+    let mut zookeeper = settings.zookeeper().ok_or_else(|| Failure::Usage(NO_SERVERS.to_owned()))?;
     // A mistyped name must not create a namespace.
     zookeeper.create_namespace = false;
-    Ok(Arc::new(ZookeeperRegistryCenter::connect(zookeeper, &Handle::current()).await?))
+    Ok(zookeeper)
 }

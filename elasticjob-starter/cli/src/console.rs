@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::Console;
 use crate::args::{ConsoleArguments, ConsoleCommand, Registry as Flags};
-use crate::connect::{Named, connect_named, connect_shown, files};
+use crate::connect::{Named, connect_all, files};
 use crate::failure::Failure;
 use crate::traces;
 
@@ -58,19 +58,20 @@ pub(crate) async fn run(
     if let Some(path) = wanted.data.or(settings.data) {
         options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
     }
-    let (center, of_center) = connect_shown(flags, sources, console).await?;
-    let mut all = Vec::from([Named { name: DEFAULT.to_owned(), center, shown: of_center }]);
-    all.extend(connect_named(flags, sources, console).await?);
+    let all = connect_all(flags, sources, console).await?;
     let (own, mut named) = (traces::own(flags, sources, console)?, traces::named(flags, sources, console)?);
     let centers: Vec<Arc<dyn RegistryCenter>> = all.iter().map(|one| one.center.clone()).collect();
     let (mut registries, mut recordings) = (Vec::new(), Vec::new());
-    for Named { name, center, shown } in all {
+    for Named { name, center, shown, away } in all {
         let mut registry = Registry::new(name.as_str(), center).settings(shown);
+        if let Some(why) = away {
+            registry = registry.away(why);
+        }
         // Jobs without a tracing of their own trace to the one without a name, whichever registry center has them.
         if let Some(tracing) = named.remove(&name).or_else(|| own.clone()) {
-            let (reader, at) = traces::reader(&tracing).await?;
+            let (reader, at, is_away) = traces::reader_that_may_come_later(&tracing).await?;
             registry = registry.traces(reader).traces_at(at);
-            match traces::tracing(&tracing).await {
+            match traces::tracing_to(&tracing, is_away).await {
                 Ok(recording) => {
                     registry = registry.record(recording.clone());
                     recordings.push(recording);

@@ -22,6 +22,8 @@ mod graph;
 mod history;
 #[cfg(all(feature = "kubernetes", unix))]
 mod kubernetes;
+#[cfg(feature = "console")]
+mod late;
 mod lists;
 mod log;
 mod next;

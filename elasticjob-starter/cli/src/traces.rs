@@ -12,6 +12,8 @@ use crate::Console;
 use crate::args::Registry;
 use crate::connect::files;
 use crate::failure::Failure;
+#[cfg(all(feature = "console", feature = "tracing-rdb"))]
+use crate::late::{LateReader, LateStorage};
 
 const NOT_TRACED: &str = "no tracing is set: set elasticjob.tracing.type to RDB and elasticjob.tracing.data-source.url in \
     application.yaml, or ELASTICJOB_TRACING_TYPE and ELASTICJOB_TRACING_DATA_SOURCE_URL";
@@ -84,6 +86,54 @@ pub(crate) async fn reader(settings: &TracingSettings) -> Result<ReaderAt, Failu
     Ok((AnyTraceReader::new(reader), at))
 }
 
+/// The same; where the database is away it comes later, which is said.
+///
+/// # Errors
+/// A setting is wrong, or the database is another one.
+#[cfg(all(feature = "console", feature = "tracing-rdb"))]
+pub(crate) async fn reader_that_may_come_later(
+    settings: &TracingSettings,
+) -> Result<(AnyTraceReader, String, bool), Failure> {
+    let source = settings.source().map_err(|error| Failure::Settings(vec![error]))?;
+    match rdb::RdbTraceReader::connect(&source, settings.time_zone).await {
+        Ok(reader) => {
+            let at = reader.at().to_owned();
+            Ok((AnyTraceReader::new(reader), at, false))
+        }
+        Err(why) => match &why {
+            rdb::RdbError::Connect { at, .. } => {
+                let (at, late) = (at.clone(), LateReader::new(at.clone(), source, settings, &why));
+                Ok((AnyTraceReader::new(late), at, true))
+            }
+            _ => Err(why.into()),
+        },
+    }
+}
+
+#[cfg(all(feature = "console", not(feature = "tracing-rdb")))]
+pub(crate) async fn reader_that_may_come_later(
+    settings: &TracingSettings,
+) -> Result<(AnyTraceReader, String, bool), Failure> {
+    reader(settings).await.map(|(reader, at)| (reader, at, false))
+}
+
+/// A tracing to that database; where it is away, what it records waits.
+#[cfg(all(feature = "console", feature = "tracing-rdb"))]
+pub(crate) async fn tracing_to(settings: &TracingSettings, is_away: bool) -> Result<Tracing, String> {
+    match is_away {
+        true => {
+            let late = TracingConfiguration::new(LateStorage::new(settings.clone()));
+            Ok(Tracing::start(late, &tokio::runtime::Handle::current()))
+        }
+        false => tracing(settings).await,
+    }
+}
+
+#[cfg(all(feature = "console", not(feature = "tracing-rdb")))]
+pub(crate) async fn tracing_to(settings: &TracingSettings, _: bool) -> Result<Tracing, String> {
+    tracing(settings).await
+}
+
 #[cfg(not(feature = "tracing-rdb"))]
 pub(crate) async fn reader(_: &TracingSettings) -> Result<ReaderAt, Failure> {
     Err(Failure::Usage(
@@ -123,7 +173,7 @@ pub(crate) async fn of_jobs(
 }
 
 #[cfg(feature = "tracing-rdb")]
-async fn storage(settings: &TracingSettings) -> Result<rdb::RdbTracingStorage, String> {
+pub(crate) async fn storage(settings: &TracingSettings) -> Result<rdb::RdbTracingStorage, String> {
     let source = settings.source().map_err(|error| error.to_string())?;
     let options = rdb::RdbOptions { time_zone: settings.time_zone, ..rdb::RdbOptions::default() };
     rdb::RdbTracingStorage::connect(&source, options).await.map_err(|error| error.to_string())

@@ -18,6 +18,7 @@ use crate::api::Answers;
 use crate::cloud::Rest;
 use crate::headers;
 use crate::options::ConsoleOptions;
+use crate::pages::chart::pictures::Pictures;
 use crate::registries::Registry;
 use crate::requests::Requests;
 use crate::routes;
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     /// How long runs of jobs usually take.
     pub(crate) usual: Usual,
     pub(crate) texts: Texts,
+    /// Pictures of the graph that were laid out before.
+    pub(crate) pictures: Pictures,
     /// The places of streams.
     pub(crate) streams: Streams,
     /// Ends streams, so that a shutdown does not wait for them.
@@ -201,6 +204,7 @@ impl Console {
             requests: Requests::default(),
             usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
+            pictures: Pictures::default(),
             ending: CancellationToken::new(),
         }));
         app.follow_registries();

@@ -1,5 +1,6 @@
 //! The registry centers that the console shows.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -9,8 +10,10 @@ use elasticjob::operations::{Audit, Catalogue, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::trace::{AnyTraceReader, Tracing};
+use tokio::sync::watch;
 
 use crate::service::now;
+use crate::service::strip::KeptFires;
 use crate::store::DataFile;
 
 /// A registry center, with the traces of its jobs.
@@ -20,12 +23,18 @@ pub struct Registry {
     watched: WatchedRegistry,
     catalogue: Catalogue,
     traces: Option<AnyTraceReader>,
+    /// What was read of the traces for lists of jobs.
+    kept_fires: KeptFires,
     record: Option<Tracing>,
+    /// The tracings of jobs that have others.
+    record_of_jobs: Arc<BTreeMap<JobName, Tracing>>,
     /// The actions of operators in the data file of the console, where no database of traces has them.
     kept: Option<Kept>,
     /// Settings of the registry center, as pages show them.
     shown: Vec<(String, String)>,
     traces_shown: Option<String>,
+    /// Why it was not reached so far, where that is told.
+    away: Option<watch::Receiver<Option<String>>>,
     /// Since when the session has its state, in milliseconds since 1970, where that is known.
     since: Arc<Mutex<Option<i64>>>,
 }
@@ -48,10 +57,13 @@ impl Registry {
             watched,
             catalogue,
             traces: None,
+            kept_fires: KeptFires::default(),
             record: None,
+            record_of_jobs: Arc::default(),
             kept: None,
             shown,
             traces_shown: None,
+            away: None,
             since,
         }
     }
@@ -75,10 +87,23 @@ impl Registry {
         Self { traces_shown: Some(database.into()), ..self }
     }
 
+    /// Shows why the registry center was not reached so far, as it changes; `None` once it came.
+    #[must_use]
+    pub fn away(self, why: watch::Receiver<Option<String>>) -> Self {
+        Self { away: Some(why), ..self }
+    }
+
     /// Records what operators do in the decision log of this tracing.
     #[must_use]
     pub fn record(self, tracing: Tracing) -> Self {
         Self { record: Some(tracing), ..self }
+    }
+
+    /// Records what operators do to these jobs in the decision logs of tracings of their own, where that of
+    /// [`record`](Self::record) has the rest.
+    #[must_use]
+    pub fn record_of_jobs(self, tracings: impl IntoIterator<Item = (JobName, Tracing)>) -> Self {
+        Self { record_of_jobs: Arc::new(tracings.into_iter().collect()), ..self }
     }
 
     /// Notes from now on when the session changes its state. Without a Tokio runtime that is not known.
@@ -101,6 +126,11 @@ impl Registry {
     /// Since when the session has its state; the start of the console at the earliest.
     pub(crate) fn session_since(&self) -> Option<i64> {
         *self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why it was not reached so far.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.away.as_ref()?.borrow().clone()
     }
 
     pub(crate) fn shown(&self) -> &[(String, String)] {
@@ -151,6 +181,10 @@ impl Registry {
         self.traces.as_ref()
     }
 
+    pub(crate) fn kept_fires(&self) -> &KeptFires {
+        &self.kept_fires
+    }
+
     /// The jobs as lists show them.
     pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.catalogue
@@ -170,7 +204,10 @@ impl Registry {
     pub(crate) fn operations_of(&self, actor: &str, reason: &str) -> Operations {
         let operations = Operations::new(self.center.clone());
         match self.record.as_ref().or(self.kept.as_ref().map(|kept| &kept.record)) {
-            Some(tracing) => operations.audited(Audit::new(tracing.clone(), actor).reason(reason)),
+            Some(tracing) => {
+                let audit = Audit::new(tracing.clone(), actor).of_jobs(self.record_of_jobs.clone());
+                operations.audited(audit.reason(reason))
+            }
             None => operations,
         }
     }

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "console")]
 mod built_in;
+#[cfg(feature = "console")]
+mod traces;
 
 #[cfg(feature = "console")]
 pub(super) use built_in::{ConsolePort, open, problems};
@@ -18,6 +20,7 @@ mod left_out {
     use elasticjob::trace::Tracing;
 
     use crate::AppError;
+    use crate::plan::Plan;
     use crate::settings::{ConsoleSettings, Key, SettingError, Settings};
 
     /// There is none.
@@ -44,6 +47,7 @@ mod left_out {
     pub(in super::super) async fn open<'r>(
         _: &Settings,
         _: impl Iterator<Item = (&'r str, &'r Arc<dyn RegistryCenter>)>,
+        _: &Plan,
         _: &BTreeMap<String, Tracing>,
     ) -> Result<Option<ConsolePort>, AppError> {
         Ok(None)

@@ -88,7 +88,7 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
         None => None,
     };
     let tracings = centers::tracings(&traced);
-    let console = console::open(settings, centers.named(), &tracings).await?;
+    let console = console::open(settings, centers.named(), &plan, &tracings).await?;
     let metrics = match &counting {
         Some(counting) => {
             counting.follow(jobs.iter().map(Job::status), &tracings);

@@ -1,6 +1,7 @@
 //! Records what operators do in the decision log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -22,6 +23,7 @@ const MOST_PARTS: usize = 500;
 #[derive(Debug, Clone)]
 pub struct Audit {
     tracing: Tracing,
+    of_jobs: Arc<BTreeMap<JobName, Tracing>>,
     actor: String,
     reason: String,
 }
@@ -29,7 +31,13 @@ pub struct Audit {
 impl Audit {
     /// Records what this operator does, for example `alice@build7`.
     pub fn new(tracing: Tracing, actor: impl Into<String>) -> Self {
-        Self { tracing, actor: actor.into(), reason: String::new() }
+        Self { tracing, of_jobs: Arc::default(), actor: actor.into(), reason: String::new() }
+    }
+
+    /// Records actions on these jobs by tracings of their own: where a job is traced, its history is read.
+    #[must_use]
+    pub fn of_jobs(self, tracings: Arc<BTreeMap<JobName, Tracing>>) -> Self {
+        Self { of_jobs: tracings, ..self }
     }
 
     /// The reason that the operator gave.
@@ -255,7 +263,8 @@ impl Operations {
             ("actor".to_owned(), audit.actor.as_str().into()),
             ("outcome".to_owned(), outcome.into()),
         ]);
-        audit.tracing.post(JobEvent::Decision(JobDecisionEvent {
+        let tracing = audit.of_jobs.get(job).unwrap_or(&audit.tracing);
+        tracing.post(JobEvent::Decision(JobDecisionEvent {
             id: Uuid::new_v4().to_string(),
             job_name: job.clone(),
             at: now(),

@@ -69,10 +69,10 @@ pub use switch_items::ItemOfJob;
 pub use switch_servers::ServerOfJob;
 pub use target::Target;
 pub use views::{
-    Argument, Catalogue, Finding, GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, Happened, InstanceBrief,
-    InvalidNodePath, ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview, JobSnapshot, JobState,
-    Listed, Node, NodeLevel, NodePath, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob, RunningMark,
-    ServerBrief, ServerInJob, ShardInfo, ShardState,
+    Argument, Catalogue, Finding, GraphEdge, GraphFire, GraphJob, GraphRun, GraphRuns, GraphState, Happened,
+    InstanceBrief, InvalidNodePath, ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview,
+    JobSnapshot, JobState, Listed, Node, NodeLevel, NodePath, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob,
+    RunningMark, ServerBrief, ServerInJob, ShardInfo, ShardState,
 };
 
 pub use crate::secret::is_secret_key;

@@ -14,7 +14,7 @@ fn job(name: &str) -> JobName {
 }
 
 fn newest(name: &str, most: u32) -> NewestRuns {
-    NewestRuns { job: job(name), most }
+    NewestRuns { job: job(name), most, from: None }
 }
 
 /// A run of an item for the fire of a minute, which it begins a second later; by hand with `None`.
@@ -84,6 +84,11 @@ pub(super) async fn the_newest_fires_of_several_jobs_are_counted_together(databa
     let few = [newest("settle", 4)];
     assert_eq!(read(&reader, &few).await, expected[1..3], "no more runs are read than were asked for");
     assert_eq!(read(&by_records, &few).await, expected[1..3]);
+    // Those of the third minute and later, and of another job those of the first.
+    let at = |minute| Some(moment() + TimeDelta::minutes(minute));
+    let late = [NewestRuns { from: at(3), ..newest("settle", 100) }, NewestRuns { from: at(1), ..newest("Settle", 9) }];
+    assert_eq!(read(&reader, &late).await, expected[..3], "no run that started earlier");
+    assert_eq!(read(&by_records, &late).await, expected[..3]);
     assert_eq!(read(&reader, &[]).await, []);
     let many: Vec<NewestRuns> = (0..900).map(|number| newest(&format!("job-{number}"), 1)).collect();
     assert_eq!(read(&reader, &many).await, [], "more jobs than a statement of SQLite can have parts");

@@ -6,11 +6,19 @@ use std::time::Duration;
 
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
+#[cfg(feature = "databases")]
+use elasticjob::registry::{CreateMode, Transaction};
+#[cfg(feature = "databases")]
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
 use elasticjob_cli::Console;
 use elasticjob_starter::settings::Sources;
+#[cfg(feature = "databases")]
+use elasticjob_tests::databases::{Database, DatabaseServer, Kind};
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::Value;
+#[cfg(feature = "databases")]
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -33,34 +41,151 @@ pub async fn of_two(server: Arc<ZookeeperServer>) {
            console: {{anonymous: viewer}}\n"
     );
     std::fs::write(folder.path().join("application.yaml"), yaml).expect("a file");
-    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let address = free.local_addr().expect("an address").to_string();
-    drop(free);
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
-    let arguments = ["elasticjob", "console", "--listen", &address];
-    let served = elasticjob_cli::run(arguments, Sources::in_folder(folder.path()), console);
-    let asked = tokio::time::timeout(LIMIT, registries(&address));
-    let told = tokio::select! {
-        code = served => panic!("it ended: {code}"),
-        told = asked => told.expect("it answers"),
-    };
+    let address = free_address();
+    let told = beside(&folder, &address, ask(&address, REGISTRIES)).await;
     let names: Vec<&str> = told.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
     assert_eq!(names, ["archive", "default"], "{told}");
 }
 
-/// The registry centers of the console, once it listens.
-async fn registries(address: &str) -> Value {
+/// A registry center and the database of its traces are away when the console starts, and come later.
+#[cfg(feature = "databases")]
+pub async fn of_one_that_is_away() {
+    let [server, late] = [(); 2].map(|()| ZookeeperServer::start().expect("it starts"));
+    let (here, late_servers) = (server.connect_string(), late.connect_string());
+    for (servers, namespace) in [(&here, "console-here"), (&late_servers, "console-late")] {
+        let config = ZookeeperConfiguration::new(servers, namespace);
+        let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+        let mut job = Transaction::new();
+        job.create("/report", "", CreateMode::Persistent);
+        job.create("/report/config", "shardingTotalCount: 1\ncron: 0 0 3 * * ?\n", CreateMode::Persistent);
+        center.commit(job).await.expect("they are written");
+        center.close().await;
+    }
+    late.stop();
+    let databases = Arc::new(DatabaseServer::start(Kind::Postgresql).await.expect("it starts"));
+    let database = Database::on(databases.clone(), Kind::Postgresql).await;
+    let url = database.url();
+    let source = DataSource::new(url).expect("an address");
+    RdbTracingStorage::connect(&source, RdbOptions::default()).await.expect("the tables are made");
+    databases.stop();
+    let folder = TemporaryFolder::new("console-late").expect("a folder");
+    let yaml = format!(
+        "elasticjob:\n  \
+           reg-center: {{server-lists: '{here}', namespace: console-here}}\n  \
+           reg-centers:\n    \
+             archive: {{server-lists: '{late_servers}', namespace: console-late, max-sleep-time-milliseconds: 200}}\n  \
+           tracings:\n    \
+             archive: {{type: RDB, data-source: {{url: '{url}'}}}}\n  \
+           console: {{anonymous: viewer}}\n"
+    );
+    std::fs::write(folder.path().join("application.yaml"), yaml).expect("a file");
+    let address = free_address();
+    let runs = "/api/v1/registries/archive/executions";
+    let jobs = "/api/v1/registries/archive/jobs";
+    let checks = async {
+        let told = ask(&address, REGISTRIES).await;
+        let [archive, default] = [&told[0], &told[1]];
+        assert_eq!((&archive["session"], &default["session"]), (&json!("CONNECTING"), &json!("CONNECTED")), "{told}");
+        assert!(archive["since"].is_string() && default["problem"].is_null(), "{told}");
+        assert!(archive["problem"].as_str().is_some_and(|why| why.contains("no ZooKeeper server")), "{told}");
+        assert_eq!(ask(&address, "/api/v1/registries/default/jobs").await["total"], 1);
+        for (path, why) in [(jobs, "no ZooKeeper server"), (runs, "cannot be read")] {
+            let told = ask(&address, path).await.to_string();
+            assert!(told.contains("it is away since 20") && told.contains(why), "{path}: {told}");
+        }
+        let page = get(&address, "/r/archive/jobs").await;
+        assert!(page.contains("it is away since 20") && page.contains("no ZooKeeper server"), "{page}");
+        databases.resume().await.expect("it starts again");
+        until(&address, runs, |told| told["records"] == json!([])).await;
+        late.resume().expect("it starts again");
+        until(&address, jobs, |told| told["jobs"][0]["job"] == "report").await;
+        let told = ask(&address, REGISTRIES).await;
+        assert_eq!((&told[0]["session"], &told[0]["problem"]), (&json!("CONNECTED"), &Value::Null), "{told}");
+        // It is followed: a job that comes is there.
+        let config = ZookeeperConfiguration::new(&late_servers, "console-late");
+        let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+        let mut job = Transaction::new();
+        job.create("/another", "", CreateMode::Persistent);
+        job.create("/another/config", "shardingTotalCount: 1\n", CreateMode::Persistent);
+        center.commit(job).await.expect("they are written");
+        center.close().await;
+        until(&address, jobs, |told| told["total"] == 2).await;
+    };
+    beside(&folder, &address, checks).await;
+}
+
+/// Where none of the registry centers is reached there is nothing to show, and a mistake of the settings is likely.
+pub async fn of_none(server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("console-of-none").expect("a folder");
+    let away = "server-lists: '127.0.0.1:1', namespace: none, max-sleep-time-milliseconds: 100";
+    let here = format!("server-lists: '{}', namespace: console-mistyped", server.connect_string());
+    for (archive, wrong) in [(away, "no ZooKeeper server"), (here.as_str(), "has no namespace 'console-mistyped'")] {
+        let yaml = format!("elasticjob:\n  reg-center: {{{away}}}\n  reg-centers:\n    archive: {{{archive}}}\n");
+        std::fs::write(folder.path().join("application.yaml"), yaml).expect("a file");
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+        let arguments = ["elasticjob", "console", "--listen", &free_address()];
+        let ended = elasticjob_cli::run(arguments, Sources::in_folder(folder.path()), console);
+        let code = tokio::time::timeout(LIMIT, ended).await.expect("it ends");
+        let said = String::from_utf8_lossy(&stderr);
+        assert!(code != 0 && said.contains(wrong), "{code}: {said}");
+    }
+}
+
+const REGISTRIES: &str = "/api/v1/registries";
+
+fn free_address() -> String {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    free.local_addr().expect("an address").to_string()
+}
+
+/// What comes of this while `elasticjob console` with the settings of a folder listens there.
+async fn beside<T>(folder: &TemporaryFolder, address: &str, done: impl Future<Output = T>) -> T {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
+    let arguments = ["elasticjob", "console", "--listen", address];
+    let served = elasticjob_cli::run(arguments, Sources::in_folder(folder.path()), console);
+    tokio::select! {
+        code = served => panic!("it ended: {code}"),
+        done = tokio::time::timeout(LIMIT * 3, done) => done.expect("it answers"),
+    }
+}
+
+/// Waits until the console answers so.
+#[cfg(feature = "databases")]
+async fn until(address: &str, path: &str, holds: impl Fn(&Value) -> bool) {
+    let mut told = Value::Null;
+    let waited = tokio::time::timeout(LIMIT, async {
+        loop {
+            told = ask(address, path).await;
+            if holds(&told) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    if waited.await.is_err() {
+        panic!("{path} answers {told}");
+    }
+}
+
+async fn ask(address: &str, path: &str) -> Value {
+    let body = get(address, path).await;
+    serde_json::from_str(&body).unwrap_or_else(|_| panic!("{body}"))
+}
+
+/// The body of an answer of the console, once it listens.
+async fn get(address: &str, path: &str) -> String {
     let mut stream = loop {
         match TcpStream::connect(address).await {
             Ok(stream) => break stream,
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     };
-    let request = format!("GET /api/v1/registries HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.expect("it is sent");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("it answers");
-    let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
-    serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
+    let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer}"));
+    body.to_owned()
 }

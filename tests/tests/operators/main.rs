@@ -12,7 +12,11 @@ mod triggers;
 
 use std::process::ExitCode;
 
+#[cfg(all(feature = "console", feature = "databases"))]
+use elasticjob_tests::databases::{DatabaseServer, Kind};
 use elasticjob_tests::harness::Harness;
+#[cfg(all(feature = "console", feature = "databases"))]
+use elasticjob_tests::zookeeper::ZookeeperServer;
 
 fn main() -> ExitCode {
     let mut harness = Harness::new();
@@ -33,6 +37,17 @@ fn main() -> ExitCode {
     harness.on_zookeeper("the_command_line_makes_no_namespace", command_line::mistyped);
     #[cfg(feature = "console")]
     harness.on_zookeeper("the_console_shows_each_registry_center_of_the_settings", console::of_two);
+    #[cfg(feature = "console")]
+    harness.on_zookeeper("a_console_that_reaches_no_registry_center_does_not_start", console::of_none);
+    #[cfg(all(feature = "console", feature = "databases"))]
+    let missing = || ZookeeperServer::find().err().map(|missing| missing.to_string());
+    #[cfg(all(feature = "console", feature = "databases"))]
+    harness.with_service(
+        "postgresql",
+        missing().or_else(|| DatabaseServer::find(Kind::Postgresql).err()),
+        "a_registry_center_and_a_database_that_are_away_come_later",
+        console::of_one_that_is_away,
+    );
     #[cfg(feature = "databases")]
     harness.on_zookeeper("what_the_command_line_does_is_recorded_with_operator_and_reason", command_line::recorded);
     harness.run()

@@ -134,7 +134,10 @@ servers-found = { $count ->
    *[other] { $count } servers
 }
 server-unknown = No job that you may see knows this server.
-jobs-of-server = Jobs of the server
+jobs-of-server = { $count ->
+    [one] { $count } job of the server
+   *[other] { $count } jobs of the server
+}
 server-instances = Instances that are online there
 server-owns = has { $items }
 server-owns-none = has no item
@@ -506,6 +509,7 @@ settings = Settings
 settings-connections = Registry centers
 settings-connections-about = What the console is connected to. Registry centers and databases come from the settings of the console; no page adds one.
 settings-registry-caption = The registry center { $name }; secrets are masked
+settings-away = It is dialled again until it comes:
 settings-traces = Database of traces
 settings-of-program = as the program has it
 settings-check-registry = Test the registry center

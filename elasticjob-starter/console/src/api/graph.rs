@@ -130,7 +130,8 @@ impl GraphGroup {
 }
 
 async fn view(here: &Here, of: Option<&JobName>, query: &GraphQuery) -> Result<Json<GraphView>, Problem> {
-    let groups = runs(here, of, query).await?.into_iter().map(|run| GraphGroup::of(here, run)).collect();
+    let groups =
+        runs(here, of, query, usize::MAX).await?.runs.into_iter().map(|run| GraphGroup::of(here, run)).collect();
     Ok(Json(GraphView { groups }))
 }
 

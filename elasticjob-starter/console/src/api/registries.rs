@@ -22,6 +22,8 @@ pub(crate) struct RegistryView {
     /// Since when; at the earliest the start of the console.
     #[schema(value_type = Option<String>, format = DateTime)]
     since: Option<Time>,
+    /// Why it was not reached since the console started; `null` once it was.
+    problem: Option<String>,
     /// Whether runs and decisions can be read.
     traced: bool,
 }
@@ -32,6 +34,7 @@ impl RegistryView {
             name: registry.name().to_owned(),
             session: registry.session_state(),
             since: registry.session_since().map(Time),
+            problem: registry.problem(),
             traced: registry.trace_reader().is_some(),
         }
     }

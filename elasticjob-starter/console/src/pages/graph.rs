@@ -1,5 +1,7 @@
 //! The graph of dependencies, with each job's state for a fire: of all jobs that run after others, and of one job.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
@@ -58,7 +60,7 @@ struct Group {
     fires: Vec<i64>,
     /// By name.
     jobs: Vec<Job>,
-    picture: Option<Layers>,
+    picture: Option<Arc<Layers>>,
     /// The words of the lines of the picture.
     words: Vec<String>,
     cycles: Vec<String>,
@@ -193,7 +195,7 @@ impl Group {
                 words.push(when(text, edge));
             }
         }
-        let picture = (run.jobs.len() <= MOST_DRAWN).then(|| Layers::of(run.jobs.len(), &lines));
+        let picture = (run.jobs.len() <= MOST_DRAWN).then(|| here.app.pictures.of(run.jobs.len(), lines));
         let jobs: Vec<Job> = run.jobs.into_iter().map(|one| Job::of(here, one)).collect();
         let mut legend: Vec<State> = jobs.iter().map(|job| job.state).filter(|state| *state != State::Unseen).collect();
         legend.sort_unstable();
@@ -366,10 +368,9 @@ struct Shown {
 
 async fn read(here: &Here, of: Option<&JobName>, query: &GraphQuery) -> Result<Shown, Box<Response>> {
     let layout = Layout::of(here).live(here);
-    let found = runs(here, of, query).await.map_err(|problem| Box::new(error::problem(here, &problem)))?;
-    let (total, is_chosen) = (found.len(), !query.at.trim().is_empty());
-    let shown = found.into_iter().take(MOST_GROUPS);
-    let groups: Vec<Group> = shown.map(|run| Group::of(here, run, is_chosen)).collect();
+    let found = runs(here, of, query, MOST_GROUPS).await.map_err(|problem| Box::new(error::problem(here, &problem)))?;
+    let (total, is_chosen) = (found.total, !query.at.trim().is_empty());
+    let groups: Vec<Group> = found.runs.into_iter().map(|run| Group::of(here, run, is_chosen)).collect();
     let is_open = groups.is_empty() || groups.iter().any(Group::is_open);
     Ok(Shown { layout: if is_open { layout } else { Layout { live: None, ..layout } }, groups, total })
 }

@@ -12,10 +12,12 @@ use elasticjob::operations::{
     InstanceBrief, ItemSnapshot, JobOfServer, JobSnapshot, ServerBrief, ServerStatus, Target,
 };
 use i18n_embed_fl::fl;
+use serde::Deserialize;
 
 use super::actions::Action;
 use super::form::{self, Fields};
 use super::job::failed;
+use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, error, page};
@@ -25,8 +27,27 @@ use crate::here::Here;
 use crate::service::configuration::ranges;
 use crate::text::t;
 
-/// Of how many jobs of a server the items are shown.
-const LOOKED_AT: usize = 500;
+/// How many jobs of a server are on a page.
+const JOBS: usize = 50;
+
+/// Which jobs of a server are shown.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ServerQuery {
+    /// A part of the name.
+    q: String,
+    /// The job after which the page begins; empty for the first page.
+    cursor: String,
+}
+
+impl ServerQuery {
+    /// The parameters of the page that follows.
+    fn after(&self, cursor: &str) -> String {
+        let fields = [("q", self.q.as_str()), ("cursor", cursor)];
+        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
+    }
+}
 
 #[derive(Template)]
 #[template(path = "servers.html")]
@@ -43,7 +64,14 @@ struct ServerPage {
     server: String,
     /// Those that are online there.
     instances: Vec<InstanceBrief>,
+    /// Whether it has a job that the reader may see.
+    is_known: bool,
+    query: ServerQuery,
     jobs: Vec<Row>,
+    /// How many jobs the search leaves.
+    total: usize,
+    /// The query of the next page.
+    next: Option<String>,
     may_operate: bool,
     may_administer: bool,
 }
@@ -54,8 +82,8 @@ struct Row {
     /// Since when it has its status there.
     since: Option<i64>,
     clock: Clock,
-    /// What each instance there has; `None` where the job is beyond those that are looked at.
-    parts: Option<Vec<Part>>,
+    /// What each instance there has.
+    parts: Vec<Part>,
 }
 
 /// The items of a job that an instance has.
@@ -66,14 +94,14 @@ struct Part {
 }
 
 impl Row {
-    async fn of(here: &Here, server: &str, one: JobOfServer, is_looked_at: bool) -> Self {
+    async fn of(here: &Here, server: &str, one: JobOfServer) -> Self {
         // A job that was removed meanwhile has no snapshot.
-        let snapshot = if is_looked_at { here.views().snapshot(&one.job).await.ok() } else { None };
+        let snapshot = here.views().snapshot(&one.job).await.ok();
         let schedule = snapshot.as_ref().and_then(|snapshot| snapshot.usable()?.schedule());
         Self {
             since: snapshot.as_ref().and_then(|snapshot| snapshot.server_changed(server)),
             clock: Clock::of(schedule),
-            parts: snapshot.as_ref().map(|snapshot| Part::all(snapshot, server)),
+            parts: snapshot.iter().flat_map(|snapshot| Part::all(snapshot, server)).collect(),
             one,
         }
     }
@@ -125,7 +153,12 @@ pub(crate) async fn list(here: Here) -> Response {
     }
 }
 
-pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, server)): Path<(String, String)>) -> Response {
+pub(crate) async fn show(
+    here: Here,
+    headers: HeaderMap,
+    Path((_, server)): Path<(String, String)>,
+    Query(query): Query<ServerQuery>,
+) -> Response {
     let layout = Layout::of(&here).live(&here);
     let mut jobs = match here.registry.catalogue().jobs_of_server(&server).await {
         Ok(jobs) => jobs,
@@ -137,9 +170,14 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, server)): Path
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
     instances.retain(|instance| instance.server == server);
+    let (is_known, wanted) = (!jobs.is_empty(), query.q.to_lowercase());
+    jobs.retain(|one| one.job.as_str().to_lowercase().contains(&wanted));
+    let total = jobs.len();
+    jobs.retain(|one| query.cursor.is_empty() || one.job.as_str() > query.cursor.as_str());
+    let next = jobs.get(JOBS - 1).filter(|_| jobs.len() > JOBS).map(|last| query.after(last.job.as_str()));
     let mut rows = Vec::new();
-    for (index, one) in jobs.into_iter().enumerate() {
-        rows.push(Row::of(&here, &server, one, index < LOOKED_AT).await);
+    for one in jobs.into_iter().take(JOBS) {
+        rows.push(Row::of(&here, &server, one).await);
     }
     let everywhere = |role| here.identity.has_everywhere(role, here.registry.name());
     let shown = page(&ServerPage {
@@ -147,7 +185,11 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, server)): Path
         said: Said::of(&headers),
         server,
         instances,
+        is_known,
+        query,
         jobs: rows,
+        total,
+        next,
         may_operate: everywhere(Role::Operator),
         may_administer: everywhere(Role::Admin),
     });
@@ -186,6 +228,7 @@ async fn done(here: Here, server: String, fields: &[(String, String)], action: A
 mod tests {
     use elasticjob::config::JobSettings;
     use elasticjob::registry::memory::MemoryRegistry;
+    use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 
     use crate::service::configuration::ranges;
     use crate::testing::{call, console_of, cookie_of, request, start_job};
@@ -218,5 +261,42 @@ mod tests {
         });
         let page = shown.await.expect("the items are assigned");
         assert!(page.contains(instance) && page.contains("name=\"reason\""), "{page}");
+    }
+
+    #[tokio::test]
+    async fn the_jobs_of_a_server_come_page_by_page_and_are_found_by_name() {
+        let memory = MemoryRegistry::new();
+        let center = memory.connect();
+        for number in 0..120 {
+            let mut nodes = Transaction::new();
+            for (node, data) in
+                [("", ""), ("/config", "shardingTotalCount: 1\n"), ("/servers", ""), ("/servers/10.0.0.7", "ENABLED")]
+            {
+                nodes.create(format!("/job-{number:03}{node}"), data, CreateMode::Persistent);
+            }
+            center.commit(nodes).await.expect("they are written");
+        }
+        let console = console_of(&memory);
+        let cookie = cookie_of(&console, "viewer").await;
+        let page = async |query: &str| {
+            let page = call(&console, request("GET", &format!("/r/default/servers/10.0.0.7{query}"), Some(&cookie)))
+                .await
+                .body;
+            let rows = page.split("<th scope=\"row\"><a href=\"/r/default/jobs/").skip(1);
+            let jobs: Vec<String> = rows.filter_map(|row| Some(row.split('"').next()?.replace("%2D", "-"))).collect();
+            let next = page.split("rel=\"next\" href=\"").nth(1).and_then(|rest| rest.split('"').next());
+            (jobs, next.map(ToOwned::to_owned), page)
+        };
+        let (jobs, next, shown) = page("").await;
+        assert_eq!((jobs.len(), &*jobs[0], &*jobs[49]), (50, "job-000", "job-049"), "{shown}");
+        assert!(shown.contains("120 jobs of the server"), "{shown}");
+        let (jobs, next, _) = page(&next.expect("a page follows")).await;
+        assert_eq!((jobs.len(), &*jobs[0]), (50, "job-050"));
+        let (jobs, next, _) = page(&next.expect("a page follows")).await;
+        assert_eq!((jobs.len(), &*jobs[19], next), (20, "job-119", None));
+        let (jobs, next, _) = page("?q=JOB-00").await;
+        assert_eq!((jobs.len(), next), (10, None));
+        let (jobs, _, none) = page("?q=nothing").await;
+        assert!(jobs.is_empty() && none.contains("No job is here"), "{none}");
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 use elasticjob::ident::JobName;
-use elasticjob::operations::{GraphFire, GraphRun, GraphState, RunOfJob};
+use elasticjob::operations::{GraphFire, GraphRuns, GraphState, RunOfJob};
 use futures_util::{StreamExt, TryStreamExt};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -37,13 +37,18 @@ impl GraphQuery {
     }
 }
 
-/// The groups of jobs that the caller may see, each for one fire; of one job its group alone.
+/// The first `most` groups of jobs that the caller may see, each for one fire; of one job its group alone.
 ///
 /// What the registry center does not know any more comes from the traces, where there are any.
-pub(crate) async fn runs(here: &Here, of: Option<&JobName>, query: &GraphQuery) -> Result<Vec<GraphRun>, Problem> {
+pub(crate) async fn runs(
+    here: &Here,
+    of: Option<&JobName>,
+    query: &GraphQuery,
+    most: usize,
+) -> Result<GraphRuns, Problem> {
     let at = query.time()?;
-    let mut runs = here.views().graph_runs(of, at, |job| here.sees(job)).await?;
-    let fires = runs.iter_mut().flat_map(|run| &mut run.jobs).filter_map(past);
+    let mut runs = here.registry.catalogue().graph_runs(of, at, most, |job| here.sees(job)).await?;
+    let fires = runs.runs.iter_mut().flat_map(|run| &mut run.jobs).filter_map(past);
     let looked = fires.take(MOST_ASKED).map(|(job, fire)| look_up(here, job, fire));
     // Collected first: a lazy stream of borrowing futures is not known to be `Send`.
     let looked: Vec<_> = looked.collect();

@@ -1,14 +1,19 @@
 //! The last fires of the jobs of a list, each as one mark.
 
+mod kept;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use elasticjob::operations::JobOverview;
-use elasticjob::trace::{FireCount, NewestRuns, ReadError, TraceReader};
+use elasticjob::trace::{FireCount, ReadError};
 
+use self::kept::Wanted;
 use super::fires::{FireId, FireOutcome, Total};
 use super::now;
 use crate::here::Here;
+
+pub(crate) use self::kept::KeptFires;
 
 /// How many fires are shown of a job.
 pub(crate) const FIRES: usize = 24;
@@ -36,31 +41,29 @@ pub(crate) async fn strips(
     jobs: &[Arc<JobOverview>],
 ) -> Result<Option<HashMap<String, Vec<Mark>>>, ReadError> {
     let Some(reader) = here.registry.trace_reader() else { return Ok(None) };
-    let wanted: Vec<NewestRuns> = jobs.iter().map(|job| newest_of(job)).collect();
-    let fires = match reader.fires(&wanted).await {
+    let (wanted, now): (Vec<Wanted>, i64) = (jobs.iter().map(|job| wanted(job)).collect(), now());
+    let mut fires = match here.registry.kept_fires().read(reader, &wanted, now).await {
         Ok(fires) => fires,
         Err(ReadError::NoTable { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
-    let of = |job: &Arc<JobOverview>, most: u32| {
-        let fires: Vec<&FireCount> = fires.iter().filter(|fire| fire.job_name == job.job.as_str()).collect();
-        (job.job.to_string(), marks(job, &fires, most.into(), now()))
+    let marks_of = |job: &Arc<JobOverview>| {
+        let fires = fires.remove(&job.job).unwrap_or_default();
+        (job.job.to_string(), marks(job, &fires, now))
     };
-    Ok(Some(jobs.iter().zip(&wanted).map(|(job, wanted)| of(job, wanted.most)).collect()))
+    Ok(Some(jobs.iter().map(marks_of).collect()))
 }
 
-fn newest_of(job: &JobOverview) -> NewestRuns {
+fn wanted(job: &JobOverview) -> Wanted {
+    let items = job.items.total.max(1);
     // The oldest fire is left out when it is cut, and an item that ran again has more than one run.
-    let most = ((FIRES + 2) * job.items.total.max(1)).min(MOST_RUNS);
-    NewestRuns { job: job.job.clone(), most: u32::try_from(most).unwrap_or(u32::MAX) }
+    let most = ((FIRES + 2) * items).min(MOST_RUNS);
+    Wanted { job: job.job.clone(), most: u32::try_from(most).unwrap_or(u32::MAX), items: items as u64 }
 }
 
 /// The marks of fires, of which the newest comes first and the last comes out.
-fn marks(job: &JobOverview, fires: &[&FireCount], most: u64, now: i64) -> Vec<Mark> {
-    // Where as many runs were read as were asked for, the oldest fire may have others.
-    let is_cut = fires.len() > 1 && fires.iter().map(|fire| fire.runs).sum::<u64>() >= most;
-    let whole = fires.len() - usize::from(is_cut);
-    let newest_first = fires.iter().take(whole.min(FIRES)).enumerate();
+fn marks(job: &JobOverview, fires: &[FireCount], now: i64) -> Vec<Mark> {
+    let newest_first = fires.iter().take(FIRES).enumerate();
     let mut marks: Vec<Mark> = newest_first.map(|(age, fire)| mark(job, fire, age == 0, now)).collect();
     marks.reverse();
     marks

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use elasticjob::__private::log::{apart, info};
+use elasticjob::ident::JobName;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use elasticjob_console::axum::http::HeaderName;
@@ -16,8 +17,10 @@ use elasticjob_console::{
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::traces::TracesOfJobs;
 use crate::AppError;
 use crate::logging::patient_stderr;
+use crate::plan::Plan;
 use crate::settings::{
     ConsoleGrant, ConsoleOidc, ConsoleSettings, ConsoleToken, ConsoleUser, DEFAULT, Key, Origin, SettingError, Settings,
 };
@@ -218,6 +221,7 @@ pub(in super::super) fn problems(settings: &ConsoleSettings) -> Vec<SettingError
 pub(in super::super) async fn open<'r>(
     settings: &Settings,
     centers: impl Iterator<Item = (&'r str, &'r Arc<dyn RegistryCenter>)>,
+    plan: &Plan,
     tracings: &BTreeMap<String, Tracing>,
 ) -> Result<Option<ConsolePort>, AppError> {
     let console = &settings.console;
@@ -231,21 +235,14 @@ pub(in super::super) async fn open<'r>(
             reason: problem.to_string(),
         })?);
     }
-    let mut registries = Vec::new();
+    let (mut registries, readers) = (Vec::new(), readers(settings, tracings).await);
     for (name, center) in centers {
         let of_center = if name == DEFAULT { Some(&settings.reg_center) } else { settings.reg_centers.get(name) };
         let mut registry = Registry::new(name, Arc::clone(center));
         if let Some(of_center) = of_center {
             registry = registry.settings(of_center.shown());
         }
-        if name == DEFAULT {
-            if let Some((reader, at)) = reader(settings).await {
-                registry = registry.traces(reader).traces_at(at);
-            }
-            if let Some(tracing) = tracings.get(DEFAULT) {
-                registry = registry.record(tracing.clone());
-            }
-        }
+        registry = traced(registry, name, plan, &readers, tracings);
         registries.push(registry);
     }
     let made = Console::new(options, registries).map_err(|error| wrong(error.to_string()))?;
@@ -266,29 +263,71 @@ pub(in super::super) async fn open<'r>(
     Ok(Some(ConsolePort { url, end, served }))
 }
 
-/// A reader of the database that the jobs trace to. Without it the console shows everything but history.
+/// Shows the traces of the jobs of a registry center, each from the storage that it traces to, and records there what operators
+/// do to it.
+fn traced(
+    registry: Registry,
+    name: &str,
+    plan: &Plan,
+    readers: &Readers,
+    tracings: &BTreeMap<String, Tracing>,
+) -> Registry {
+    let jobs = plan.jobs.iter().filter(|job| job.registry_center.as_deref().unwrap_or(DEFAULT) == name);
+    let of_jobs: BTreeMap<JobName, String> = jobs
+        .map(|job| (job.configuration.job_name().clone(), job.tracing.as_deref().unwrap_or(DEFAULT).to_owned()))
+        .collect();
+    let is_used =
+        |tracing: &String| of_jobs.values().any(|used| used == tracing) || (tracing == DEFAULT && name == DEFAULT);
+    let used = readers.iter().filter(|(tracing, _)| is_used(tracing));
+    let (own, at): (BTreeMap<_, _>, Vec<_>) =
+        used.map(|(tracing, (reader, at))| ((tracing.clone(), reader.clone()), at.as_str())).unzip();
+    let recorded = tracings.iter().filter(|(tracing, _)| is_used(tracing)).map(|(_, tracing)| tracing);
+    let usual = tracings.get(DEFAULT).filter(|_| is_used(&DEFAULT.to_owned())).or(recorded.into_iter().next());
+    let of_job = |(job, tracing): (&JobName, &String)| Some((job.clone(), tracings.get(tracing)?.clone()));
+    let registry = match usual {
+        Some(usual) => registry.record(usual.clone()).record_of_jobs(of_jobs.iter().filter_map(of_job)),
+        None => registry,
+    };
+    if own.is_empty() {
+        return registry;
+    }
+    let at = at.join(", ");
+    registry.traces(AnyTraceReader::new(TracesOfJobs::new(own, DEFAULT, of_jobs))).traces_at(at)
+}
+
+/// Readers of the databases that jobs trace to, by the names of the tracings, each with the name of its database.
+type Readers = BTreeMap<String, (Arc<AnyTraceReader>, String)>;
+
+/// The readers of the tracings that jobs use, and of the one without a name. Where a database cannot be read, the console shows
+/// everything but the history of its jobs.
 #[cfg(feature = "tracing-rdb")]
-async fn reader(settings: &Settings) -> Option<(AnyTraceReader, String)> {
+async fn readers(settings: &Settings, tracings: &BTreeMap<String, Tracing>) -> Readers {
     use elasticjob::__private::log::warn;
     use elasticjob::trace::rdb::RdbTraceReader;
 
-    let tracing = settings.tracing.as_ref().filter(|tracing| tracing.is_rdb() && tracing.data_source.is_some())?;
-    let source = tracing.source().ok()?;
-    match RdbTraceReader::connect(&source, tracing.time_zone).await {
-        Ok(reader) => {
-            let at = reader.at().to_owned();
-            Some((AnyTraceReader::new(reader), at))
-        }
-        Err(problem) => {
-            apart(move || warn!("the console shows no history: {problem}"));
-            None
+    let named = settings.tracings.iter().filter_map(|(name, tracing)| Some((name.as_str(), tracing.as_ref()?)));
+    let named = named.filter(|(name, _)| tracings.contains_key(*name));
+    let all = named.chain(settings.tracing.as_ref().map(|tracing| (DEFAULT, tracing)));
+    let mut readers = Readers::new();
+    for (name, tracing) in all.filter(|(_, tracing)| tracing.is_rdb() && tracing.data_source.is_some()) {
+        let Ok(source) = tracing.source() else { continue };
+        match RdbTraceReader::connect(&source, tracing.time_zone).await {
+            Ok(reader) => {
+                let at = reader.at().to_owned();
+                readers.insert(name.to_owned(), (Arc::new(AnyTraceReader::new(reader)), at));
+            }
+            Err(problem) => {
+                let name = name.to_owned();
+                apart(move || warn!("the console shows no history of the tracing '{name}': {problem}"));
+            }
         }
     }
+    readers
 }
 
 #[cfg(not(feature = "tracing-rdb"))]
-async fn reader(_: &Settings) -> Option<(AnyTraceReader, String)> {
-    None
+async fn readers(_: &Settings, _: &BTreeMap<String, Tracing>) -> Readers {
+    Readers::new()
 }
 
 #[cfg(test)]

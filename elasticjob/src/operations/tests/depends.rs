@@ -1,5 +1,6 @@
 use super::*;
 use crate::config::JobSettings;
+use crate::registry::watched::WatchedRegistry;
 
 /// A job after another one.
 fn after(job: &str, parent: &str) -> JobConfigurationBuilder {
@@ -139,6 +140,16 @@ async fn a_run_has_the_jobs_of_a_group_for_one_fire_and_nothing_of_jobs_that_the
     let ended = [GraphState::Succeeded, GraphState::Failed, GraphState::Skipped].map(Some);
     assert_eq!(states(&runs[0]), ended);
     assert!(runs[1].jobs.iter().all(|one| one.fire.is_none() && one.job.exists == (one.job.job.as_str() == "other")));
+
+    let catalogue = Catalogue::new(WatchedRegistry::new(Arc::new(desk.memory.connect())));
+    let listed = catalogue.graph_runs(None, None, 9, |_| true).await.unwrap();
+    assert_eq!((&listed.runs, listed.total), (&runs, 2));
+    let first = catalogue.graph_runs(None, None, 1, |_| true).await.unwrap();
+    assert_eq!((&first.runs[..], first.total), (&runs[..1], 2), "a group that is left out is counted");
+    let of_one = catalogue.graph_runs(Some(&name("tidy")), None, 1, |_| true).await.unwrap();
+    assert_eq!((&of_one.runs[..], of_one.total), (&runs[..1], 1));
+    let unknown = catalogue.graph_runs(Some(&name("none")), None, 1, |_| true).await.unwrap_err();
+    assert!(matches!(unknown, OperationError::NoSuchJob { .. }), "{unknown}");
 
     let earlier = desk.operations.graph_runs(Some(&name("tidy")), Some(4_000), |_| true).await.unwrap();
     assert_eq!((earlier.len(), earlier[0].at), (1, Some(4_000)));

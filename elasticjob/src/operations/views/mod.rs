@@ -14,7 +14,7 @@ mod why;
 
 pub use briefs::{InstanceBrief, JobBrief, JobOfServer, JobState, ServerBrief, ServerInJob};
 pub use finding::{Argument, Finding, Remedy};
-pub use graph::{GraphEdge, GraphFire, GraphJob, GraphRun, GraphState, JobGraph, RunOfJob};
+pub use graph::{GraphEdge, GraphFire, GraphJob, GraphRun, GraphRuns, GraphState, JobGraph, RunOfJob};
 pub use nodes::{InvalidNodePath, Node, NodeLevel, NodePath};
 pub use overview::{ItemCounts, JobOverview, Overdue};
 pub use past::{Happened, PastError, PastFire};

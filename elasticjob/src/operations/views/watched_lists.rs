@@ -7,7 +7,8 @@ use futures_util::stream::{StreamExt, iter};
 use tokio::sync::{Mutex, MutexGuard, watch};
 
 use super::briefs::{instances, jobs_of_server, servers};
-use super::{InstanceBrief, JobOfServer, JobOverview, ServerBrief};
+use super::graph::groups;
+use super::{GraphRuns, InstanceBrief, JobOfServer, JobOverview, ServerBrief};
 use crate::ident::JobName;
 use crate::operations::members::Members;
 use crate::operations::{OperationError, Operations};
@@ -50,6 +51,8 @@ struct Row {
 struct Job {
     overview: Arc<JobOverview>,
     members: Members,
+    /// Itself with each job that it runs after.
+    edges: Vec<(JobName, JobName)>,
 }
 
 /// The jobs as they were when they were looked at.
@@ -121,6 +124,31 @@ impl Catalogue {
         Ok(jobs_of_server(server, self.rows().await?.members()))
     }
 
+    /// The first groups of jobs that are connected by dependencies, with how each job stands for one fire, as
+    /// [`Operations::graph_runs`] has them. Of the groups beyond `most` nothing is read.
+    ///
+    /// # Errors
+    /// [`OperationError::NoSuchJob`], and as [`jobs`](Self::jobs).
+    pub async fn graph_runs(
+        &self,
+        of: Option<&JobName>,
+        at: Option<i64>,
+        most: usize,
+        sees: impl Fn(&JobName) -> bool + Send + Sync,
+    ) -> Result<GraphRuns, OperationError> {
+        let rows = self.rows().await?;
+        if let Some(job) = of.filter(|job| !rows.jobs.contains_key(*job)) {
+            return Err(OperationError::NoSuchJob { job: job.clone(), jobs: rows.jobs.keys().cloned().collect() });
+        }
+        let seen = rows.all().filter(|(job, _)| sees(job));
+        let edges: Vec<_> = seen.flat_map(|(_, job)| job.edges.iter().cloned()).collect();
+        drop(rows);
+        let mut groups = groups(of, &edges);
+        let total = groups.len();
+        groups.truncate(most);
+        Ok(GraphRuns { runs: self.operations.runs_of(groups, at, &sees).await?, total })
+    }
+
     /// The rows of all jobs, as they are now, or as they were when the registry center was lost.
     async fn rows(&self) -> Result<MutexGuard<'_, Rows>, OperationError> {
         let mut rows = self.rows.lock().await;
@@ -167,7 +195,8 @@ impl Catalogue {
         };
         let overview = snapshot.overview(now);
         let until = snapshot.overview_changes_at(&overview, now);
-        let job = Job { overview: Arc::new(overview), members: snapshot.members };
+        let edges = self.operations.after_others(&name).await?;
+        let job = Job { overview: Arc::new(overview), members: snapshot.members, edges };
         Ok((name, Row { event, until, job: Some(job) }))
     }
 }

@@ -19,6 +19,8 @@ pub struct NewestRuns {
     /// How many runs of items, those that started last. Where there are more, the oldest fire may be told by a part of its
     /// runs.
     pub most: u32,
+    /// Only runs that started at this time or later. A fire some of whose items started before is told by the others.
+    pub from: Option<DateTime<Utc>>,
 }
 
 /// How the items of a fire ended. Runs without a scheduled time are of one fire when they began in the same second.
@@ -58,8 +60,8 @@ pub(super) async fn of_records<R: TraceReader + ?Sized>(
     wanted: &[NewestRuns],
 ) -> Result<Vec<FireCount>, ReadError> {
     let mut all = Vec::new();
-    for NewestRuns { job, most } in wanted {
-        let filter = ExecutionFilter::of_job(job.clone());
+    for NewestRuns { job, most, from } in wanted {
+        let filter = ExecutionFilter { from: *from, ..ExecutionFilter::of_job(job.clone()) };
         let (mut records, mut cursor) = (Vec::new(), None);
         loop {
             let missing = most.saturating_sub(u32::try_from(records.len()).unwrap_or(u32::MAX));

@@ -1,11 +1,14 @@
 //! A missed fire is explained after the fact.
 
+use chrono::TimeDelta;
+
 use super::buttons::{Button, Buttons};
 use super::chrome::Chrome;
 use super::stage::Stage;
-use super::{findings, installed};
+use super::{findings, installed, past};
 
 const JOB: &str = "/r/default/jobs/settle";
+const WHY: &str = "/r/default/jobs/nightly/why";
 const RUNS: &str = "/r/default/jobs/settle/runs?limit=200";
 
 pub async fn is_explained() {
@@ -31,5 +34,22 @@ pub async fn is_explained() {
     chrome.session.find("main tr.gap th a").await.click().await;
     let text = chrome.text().await;
     assert!(text.contains("No run recorded") && text.contains(cause), "{text}");
+    at_three_in_the_night(&chrome, &stage).await;
     chrome.quit().await;
+}
+
+/// The page Why, asked days later about the night in which a job did not run.
+async fn at_three_in_the_night(chrome: &Chrome, stage: &Stage) {
+    const MISSED: u32 = 3;
+    past::write_but(&stage.database, Some(MISSED)).await;
+    let mut buttons = Buttons::new(chrome);
+    for (night, is_missed) in [(MISSED, true), (MISSED - 1, false)] {
+        buttons.open(WHY).await;
+        let at = past::fire(night) + TimeDelta::hours(8);
+        buttons.press(Button::get(WHY), &[("at", &at.format("%Y-%m-%dT%H:%M:%S").to_string())]).await;
+        let text = chrome.text().await;
+        assert!(text.contains(&format!("The fire of {} 03:00:00+08:00", at.format("%Y-%m-%d"))), "{text}");
+        assert_eq!(text.contains(past::WHY_MISSED), is_missed, "{text}");
+        assert_eq!(text.contains("Succeeded"), !is_missed, "{text}");
+    }
 }

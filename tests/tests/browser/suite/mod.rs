@@ -8,6 +8,7 @@ mod edits;
 mod findings;
 mod graph;
 mod installed;
+mod java;
 mod keyboard;
 mod killed;
 mod log;
@@ -28,6 +29,7 @@ mod webdriver;
 use std::process::ExitCode;
 
 use elasticjob_tests::harness::Harness;
+use elasticjob_tests::java_peer::JavaPeer;
 
 /// Runs the tests, or is one of the processes beside them.
 pub fn run() -> ExitCode {
@@ -52,6 +54,13 @@ pub fn run() -> ExitCode {
     harness.with_service("chromium", missing(), "seven_tabs_work", tabs::all_work);
     harness.with_service("chromium", missing(), "tabs_opened_behind_have_no_stream", tabs::opened_behind);
     harness.with_service("chromium", missing(), "a_registry_center_is_away_and_back", registry::is_away_and_back);
+    let without_java = missing().or_else(|| JavaPeer::find().err().map(|missing| missing.to_string()));
+    harness.with_service(
+        "maven",
+        without_java,
+        "a_java_instance_is_shown_with_its_items",
+        java::is_shown_with_its_items,
+    );
     let without_nginx = missing().or_else(installed::no_nginx);
     harness.with_service("nginx", without_nginx, "a_console_below_a_path_of_nginx_is_served", nginx::is_served);
     harness.run()

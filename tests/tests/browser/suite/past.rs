@@ -7,7 +7,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, TaskId};
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage, Retention};
-use elasticjob::trace::{JobEvent, JobExecutionEvent, JobLogEvent, LogLevel, Tracing, TracingConfiguration};
+use elasticjob::trace::{
+    DecisionKind, JobDecisionEvent, JobEvent, JobExecutionEvent, JobLogEvent, LogLevel, Tracing, TracingConfiguration,
+};
 use elasticjob_tests::databases::Database;
 
 /// The job whose past this is.
@@ -15,13 +17,36 @@ pub const JOB: &str = "nightly";
 const NIGHTS: u32 = 40;
 const ITEMS: u32 = 3;
 
+/// Why no item ran in a night that was missed.
+pub const WHY_MISSED: &str = "no instance was there, as all hosts were restarted";
+
 /// Writes it, as an instance would have.
 pub async fn write(database: &Database) {
+    write_but(database, None).await;
+}
+
+/// Writes it with a night in which no item ran, as no instance was there at three.
+pub async fn write_but(database: &Database, missed: Option<u32>) {
     let source = DataSource::new(database.url()).expect("an address");
     let options = RdbOptions { run_log: Some(Retention::default()), ..RdbOptions::default() };
     let storage = RdbTracingStorage::connect(&source, options).await.expect("the tables are there");
     let tracing = Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current());
-    for night in 0..NIGHTS {
+    if let Some(night) = missed {
+        tracing.post(JobEvent::Decision(JobDecisionEvent {
+            id: format!("missed-{night}"),
+            job_name: JobName::new(JOB).expect("a name"),
+            at: fire(night) + TimeDelta::hours(2),
+            kind: DecisionKind::Missed,
+            scheduled_at: Some(fire(night)),
+            scheduled_until: None,
+            sharding_items: (0..ITEMS).collect(),
+            instance: Some(instance(7)),
+            related_instance: None,
+            reason: WHY_MISSED.to_owned(),
+            detail: serde_json::Map::new(),
+        }));
+    }
+    for night in (0..NIGHTS).filter(|night| Some(*night) != missed) {
         for run in (0..ITEMS).flat_map(|item| runs(night, item)) {
             log(&run).for_each(|line| tracing.post(JobEvent::Log(line)));
             tracing.post(JobEvent::Execution(run));

@@ -35,7 +35,8 @@ pub struct Stage {
     pub others: TestProcess,
     pub database: Database,
     _console: TestProcess,
-    _java: Option<TestProcess>,
+    /// The Java instance, where the Java tests are asked for.
+    pub java: Option<TestProcess>,
     _folder: TemporaryFolder,
     pub zookeeper: ZookeeperServer,
 }
@@ -98,7 +99,7 @@ impl Stage {
             others,
             database,
             _console: console,
-            _java: java,
+            java,
             _folder: folder,
             zookeeper,
         }

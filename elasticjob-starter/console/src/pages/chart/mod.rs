@@ -6,6 +6,7 @@ pub(crate) mod columns;
 pub(crate) mod gantt;
 pub(crate) mod lane;
 pub(crate) mod layers;
+pub(crate) mod pictures;
 pub(crate) mod scale;
 pub(crate) mod scatter;
 pub(crate) mod sign;

@@ -19,7 +19,7 @@ use crate::trace::now;
 use cycles::cycles;
 use fire::Stands;
 pub use fire::{GraphFire, GraphState};
-pub use run::{GraphRun, RunOfJob};
+pub use run::{GraphRun, GraphRuns, RunOfJob};
 
 /// Jobs that run after others, and those others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -74,7 +74,8 @@ impl Operations {
     /// # Errors
     /// [`OperationError::NoSuchJob`], and those of reads.
     pub async fn graph(&self, of: Option<&JobName>) -> Result<JobGraph, OperationError> {
-        let Seen { jobs, .. } = self.seen(of, &|_| true).await?;
+        let meant: BTreeSet<JobName> = self.groups(of, &|_| true).await?.into_iter().flatten().collect();
+        let Seen { jobs, .. } = self.seen(meant.into_iter().collect(), &|_| true).await?;
         let cycles = cycles(&jobs);
         Ok(JobGraph { jobs, cycles })
     }
@@ -92,25 +93,41 @@ impl Operations {
         at: Option<i64>,
         sees: impl Fn(&JobName) -> bool + Send + Sync,
     ) -> Result<Vec<GraphRun>, OperationError> {
-        let Seen { jobs, stands } = self.seen(of, &sees).await?;
-        Ok(run::groups(jobs).into_iter().map(|jobs| GraphRun::of(jobs, at, &stands)).collect())
+        let groups = self.groups(of, &sees).await?;
+        self.runs_of(groups, at, &sees).await
     }
 
-    async fn seen(
+    /// How the jobs of these groups stand for a fire.
+    pub(super) async fn runs_of(
+        &self,
+        groups: Vec<Vec<JobName>>,
+        at: Option<i64>,
+        sees: &(dyn Fn(&JobName) -> bool + Send + Sync),
+    ) -> Result<Vec<GraphRun>, OperationError> {
+        let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+        let Seen { jobs, stands } = self.seen(groups.into_iter().flatten().collect(), sees).await?;
+        let mut jobs = jobs.into_iter();
+        Ok(sizes.into_iter().map(|size| GraphRun::of(jobs.by_ref().take(size).collect(), at, &stands)).collect())
+    }
+
+    async fn groups(
         &self,
         of: Option<&JobName>,
         sees: &(dyn Fn(&JobName) -> bool + Send + Sync),
-    ) -> Result<Seen, OperationError> {
+    ) -> Result<Vec<Vec<JobName>>, OperationError> {
         let names = self.job_names().await?;
         if let Some(job) = of.filter(|job| !names.contains(job)) {
             return Err(self.no_such_job(job).await);
         }
         let after = read::all(names.iter().filter(|job| sees(job)).map(|job| self.after_others(job))).await?;
-        let edges: Vec<(JobName, JobName)> = after.into_iter().flatten().collect();
-        let meant = match of {
-            Some(job) => connected(job, &edges),
-            None => edges.iter().flat_map(|(child, parent)| [child.clone(), parent.clone()]).collect(),
-        };
+        Ok(groups(of, &after.into_iter().flatten().collect::<Vec<_>>()))
+    }
+
+    async fn seen(
+        &self,
+        meant: Vec<JobName>,
+        sees: &(dyn Fn(&JobName) -> bool + Send + Sync),
+    ) -> Result<Seen, OperationError> {
         let views = read::all(meant.iter().map(|job| self.view_if(sees(job), job))).await?;
         let mut stands = Stands::new(now().timestamp_millis());
         let mut jobs = Vec::with_capacity(views.len());
@@ -196,9 +213,21 @@ fn graph_job(job: &JobName, view: Option<&ParentView>) -> GraphJob {
     }
 }
 
-/// The jobs that are connected with one, itself included.
-fn connected(job: &JobName, edges: &[(JobName, JobName)]) -> BTreeSet<JobName> {
-    reached(job, &neighbours(edges))
+/// The jobs that are connected with each other, group by group, each in the order of the names; the groups in the order of
+/// their first jobs. Of one job its group alone.
+pub(super) fn groups(of: Option<&JobName>, edges: &[(JobName, JobName)]) -> Vec<Vec<JobName>> {
+    let neighbours = neighbours(edges);
+    let mut left: BTreeSet<&JobName> = match of {
+        Some(job) => BTreeSet::from([job]),
+        None => neighbours.keys().copied().collect(),
+    };
+    let mut groups = Vec::new();
+    while let Some(first) = left.pop_first() {
+        let group = reached(first, &neighbours);
+        left.retain(|job| !group.contains(*job));
+        groups.push(group.into_iter().collect());
+    }
+    groups
 }
 
 /// Each job with those before and after it.
@@ -234,8 +263,10 @@ mod tests {
 
     #[test]
     fn what_a_job_is_connected_with_goes_both_ways() {
-        let edges = [("b", "a"), ("c", "b"), ("e", "d")].map(|(child, parent)| (name(child), name(parent)));
-        assert_eq!(connected(&name("b"), &edges), ["a", "b", "c"].map(name).into());
-        assert_eq!(connected(&name("z"), &edges), [name("z")].into());
+        let edges = [("e", "d"), ("c", "b"), ("b", "a")].map(|(child, parent)| (name(child), name(parent)));
+        let [first, second] = [["a", "b", "c"].map(name).to_vec(), ["d", "e"].map(name).to_vec()];
+        assert_eq!(groups(Some(&name("b")), &edges), [first.clone()]);
+        assert_eq!(groups(Some(&name("z")), &edges), [[name("z")]]);
+        assert_eq!(groups(None, &edges), [first, second]);
     }
 }

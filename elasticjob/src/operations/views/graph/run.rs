@@ -1,12 +1,12 @@
 //! Jobs that are connected, as they stand for one fire.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::GraphJob;
 use super::cycles::cycles;
 use super::fire::{GraphFire, Stands};
-use super::{GraphJob, neighbours, reached};
 use crate::ident::JobName;
 
 /// How many fires a run names.
@@ -25,6 +25,16 @@ pub struct GraphRun {
     pub jobs: Vec<RunOfJob>,
     /// Jobs that wait for each other, as in [`JobGraph`](super::JobGraph).
     pub cycles: Vec<Vec<JobName>>,
+}
+
+/// The first groups of jobs that are connected, each for one fire.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GraphRuns {
+    /// The groups, in the order of their first jobs.
+    pub runs: Vec<GraphRun>,
+    /// How many groups there are, with those that are left out.
+    pub total: usize,
 }
 
 /// A job, and how it stands for the fire.
@@ -49,22 +59,4 @@ impl GraphRun {
         let of_job = |job: GraphJob| RunOfJob { fire: at.and_then(|at| stands.fire(&job.job, at)), job };
         Self { at, fires, jobs: jobs.into_iter().map(of_job).collect(), cycles }
     }
-}
-
-/// The jobs that are connected with each other, group by group; the groups in the order of their first jobs.
-pub(super) fn groups(jobs: Vec<GraphJob>) -> Vec<Vec<GraphJob>> {
-    let of = |one: &GraphJob| -> Vec<(JobName, JobName)> {
-        one.depends_on.iter().map(|edge| (one.job.clone(), edge.job.clone())).collect()
-    };
-    let edges: Vec<(JobName, JobName)> = jobs.iter().flat_map(of).collect();
-    let neighbours = neighbours(&edges);
-    let (mut number_of, mut groups) = (BTreeMap::new(), Vec::<Vec<GraphJob>>::new());
-    for one in jobs {
-        if !number_of.contains_key(&one.job) {
-            number_of.extend(reached(&one.job, &neighbours).into_iter().map(|job| (job, groups.len())));
-            groups.push(Vec::new());
-        }
-        groups[number_of[&one.job]].push(one);
-    }
-    groups
 }

@@ -38,13 +38,14 @@ where
              COUNT(DISTINCT CASE WHEN complete_time IS NOT NULL THEN sharding_item END) AS ended FROM ("
         );
         let mut select = Self::from(head, EXECUTION_LOG, own, clock);
-        for (number, NewestRuns { job, most }) in wanted.iter().enumerate() {
+        for (number, NewestRuns { job, most, from }) in wanted.iter().enumerate() {
             let union = if number == 0 { "" } else { " UNION ALL " };
             select.query.push(format!(
                 "{union}SELECT * FROM (SELECT '{number}' AS job, {fire}, start_time, complete_time, is_success, sharding_item \
                  FROM {name} WHERE {time} IS NOT NULL"
             ));
             select.job(Some(job));
+            select.times(*from, None);
             select.query.push(format!(" ORDER BY {time} DESC, id DESC LIMIT {most}) AS newest_{number}"));
         }
         select.query.push(format!(") AS newest GROUP BY {keys}"));
