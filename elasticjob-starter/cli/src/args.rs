@@ -47,6 +47,11 @@ usage or settings, 3 registry center not reached.";
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Registry center")]
 pub(crate) struct Registry {
+    /// The registry center of this name, of those in elasticjob.reg-centers, with the tracing of this name; default: that of
+    /// elasticjob.reg-center
+    #[arg(long, global = true, value_name = "NAME", conflicts_with_all = ["server_lists", "namespace", "digest", "tls",
+        "tls_trust_store", "tls_client_certificate", "tls_client_key"])]
+    pub(crate) registry: Option<String>,
     /// ZooKeeper servers, host:port with commas between them [setting elasticjob.reg-center.server-lists]
     #[arg(long, global = true, value_name = "SERVERS")]
     pub(crate) server_lists: Option<String>,
@@ -75,6 +80,16 @@ pub(crate) struct Registry {
     #[arg(long, global = true)]
     pub(crate) profile: Option<String>,
 }
+
+impl Registry {
+    /// The name of the registry center; `None` for the one without a name.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.registry.as_deref().filter(|name| *name != DEFAULT)
+    }
+}
+
+/// The registry center without a name, in the console and where names are asked for.
+pub(crate) const DEFAULT: &str = "default";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

@@ -12,9 +12,9 @@ use elasticjob_console::{Console as WebConsole, DataFile, Grant, Registry, Role}
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 
 use crate::Console;
-use crate::args::{CarrierType, CloudArguments, MemoryLimitType, Registry as Flags};
+use crate::args::{CarrierType, CloudArguments, DEFAULT, MemoryLimitType, Registry as Flags};
 use crate::connect::{files, zookeeper};
-use crate::console::{DEFAULT, PORT, serve};
+use crate::console::{PORT, serve};
 use crate::failure::Failure;
 use crate::traces;
 
@@ -76,7 +76,8 @@ pub(crate) async fn run(
     let scheduler = Arc::new(scheduler);
     // The pages and the API read with connections of their own.
     let reader = traces::open_shown(flags, sources, console).await?.map(|(reader, _)| Arc::new(reader));
-    let mut registry = Registry::new(DEFAULT, center.clone());
+    let name = flags.name().unwrap_or(DEFAULT);
+    let mut registry = Registry::new(name, center.clone());
     if let Some((reader, at)) = traces::open_shown(flags, sources, console).await? {
         registry = registry.traces(reader).traces_at(at);
     }
@@ -84,14 +85,14 @@ pub(crate) async fn run(
         registry = registry.record(tracing.clone());
     }
     let web = WebConsole::new(options, [registry])?;
-    let api = Api { scheduler: scheduler.clone(), access: web.access(), registry: DEFAULT.into(), traces: reader };
+    let api = Api { scheduler: scheduler.clone(), access: web.access(), registry: name.into(), traces: reader };
     let first = if wanted.no_authentication {
         let _ = writeln!(console.stderr, "no login is asked for: every user of this host has all rights");
         None
     } else {
         web.first_password().cloned()
     };
-    let web = web.with_cloud(DEFAULT, api.router());
+    let web = web.with_cloud(name, api.router());
     let served = serve(web, first, std::slice::from_ref(&center), console).await;
     scheduler.shutdown().await;
     center.close().await;

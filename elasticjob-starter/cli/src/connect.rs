@@ -12,9 +12,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use crate::Console;
-use crate::args::Registry;
-#[cfg(feature = "console")]
-use crate::console::DEFAULT;
+use crate::args::{DEFAULT, Registry};
 use crate::failure::Failure;
 #[cfg(feature = "console")]
 use crate::late::LateCenter;
@@ -60,6 +58,10 @@ pub(crate) async fn connect_all(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<Vec<Named>, Failure> {
+    if flags.registry.is_some() {
+        let why = "`elasticjob console` serves all registry centers of the settings: leave out --registry";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let own = settings(flags, sources, console)?;
     let (named, warnings) = RegCenterSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
     console.warn(warnings);
@@ -114,6 +116,13 @@ pub(crate) fn zookeeper(
 }
 
 fn settings(flags: &Registry, sources: &Sources, console: &mut Console<'_>) -> Result<RegCenterSettings, Failure> {
+    if let Some(name) = flags.name() {
+        let (mut named, warnings) = RegCenterSettings::load_named(&files(flags, sources)).map_err(Failure::Settings)?;
+        console.warn(warnings);
+        let known: Vec<&str> = std::iter::once(DEFAULT).chain(named.keys().map(String::as_str)).collect();
+        let unknown = format!("elasticjob.reg-centers has no '{name}'; known: {}", known.join(", "));
+        return named.remove(name).ok_or(Failure::Usage(unknown));
+    }
     let tls = [
         ("--tls-trust-store", "reg-center.tls.trust-store", &flags.tls_trust_store),
         ("--tls-client-certificate", "reg-center.tls.client-certificate", &flags.tls_client_certificate),

@@ -19,9 +19,6 @@ use crate::connect::{Named, connect_all, files};
 use crate::failure::Failure;
 use crate::traces;
 
-/// The name of the registry center of `application.yaml`.
-pub(crate) const DEFAULT: &str = "default";
-
 /// The port without a setting.
 pub(crate) const PORT: u16 = 8899;
 

@@ -55,7 +55,7 @@ async fn from_is_exclusive_and_no_fire_is_no_error() {
 
 #[tokio::test]
 async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
-    let cases: [(&[&str], &[&str]); 22] = [
+    let cases: [(&[&str], &[&str]); 24] = [
         (&["next", "0 0 25 * * ?"], &["hour", "25", "0 to 23"]),
         (&["next", "0 0 1 * * ?", "--zone", "Europe/Berln"], &["time zone 'Europe/Berln'", "Europe/Berlin"]),
         (&["next", "0 0 1 * * ?", "--from", "yesterday"], &["--from 'yesterday'", "RFC 3339"]),
@@ -78,6 +78,8 @@ async fn wrong_usage_and_settings_are_told_on_the_standard_error_alone() {
         (&["history", "tick", "--from", "yesterday"], &["--from", "yesterday"]),
         (&["jobs"], &["--server-lists", "ELASTICJOB_REG_CENTER_SERVER_LISTS", "embedded"]),
         (&["jobs", "--server-lists", "a:1"], &["namespace"]),
+        (&["jobs", "--registry", "billing"], &["elasticjob.reg-centers has no 'billing'; known: default"]),
+        (&["jobs", "--registry", "billing", "--namespace", "x"], &["--registry", "--namespace"]),
     ];
     for (arguments, parts) in cases {
         let (code, stdout, stderr) = elasticjob(arguments, &[]).await;
@@ -102,6 +104,27 @@ async fn a_registry_center_that_is_not_reached_has_a_code_of_its_own_and_the_dig
     let (code, _, stderr) = elasticjob(&[&["jobs", "--digest", "hunter2"], &reach[..]].concat(), &soon).await;
     assert!(stderr.starts_with("error: --digest: "), "{stderr}");
     assert!(code == 2 && stderr.contains("user:password") && !stderr.contains("hunter2"), "{stderr}");
+}
+
+#[tokio::test]
+async fn a_registry_center_with_a_name_is_asked_for_by_it() {
+    let soon = |center: &str| {
+        let of = |key: &str| format!("ELASTICJOB_{center}_{key}");
+        let values =
+            [("NAMESPACE", "ns"), ("BASE_SLEEP_TIME_MILLISECONDS", "50"), ("MAX_SLEEP_TIME_MILLISECONDS", "50")];
+        values.map(|(key, value)| (of(key), value))
+    };
+    let all = [soon("REG_CENTER"), soon("REG_CENTERS_BILLING")].concat();
+    let mut variables: Vec<(&str, &str)> = all.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    variables.push(("ELASTICJOB_REG_CENTER_SERVER_LISTS", "127.0.0.1:1"));
+    variables.push(("ELASTICJOB_REG_CENTERS_BILLING_SERVER_LISTS", "127.0.0.1:2"));
+    for (of, address) in [(&["--registry", "billing"][..], "127.0.0.1:2"), (&["--registry", "default"], "127.0.0.1:1")]
+    {
+        let (code, _, stderr) = elasticjob(&[&["jobs"], of].concat(), &variables).await;
+        assert!(code == 3 && stderr.contains(address), "{of:?}: {stderr}");
+    }
+    let (code, _, stderr) = elasticjob(&["trigger", "x", "--registry", "biling"], &variables).await;
+    assert!(code == 2 && stderr.contains("'biling'; known: default, billing"), "{stderr}");
 }
 
 #[tokio::test]

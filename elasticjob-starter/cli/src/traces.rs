@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use elasticjob::trace::{AnyTraceReader, Cursor, Tracing};
 #[cfg(feature = "tracing-rdb")]
 use elasticjob::trace::{TracingConfiguration, rdb};
-use elasticjob_starter::settings::{Sources, TracingSettings};
+use elasticjob_starter::settings::{SettingError, Sources, TracingSettings};
 
 use crate::Console;
 use crate::args::Registry;
@@ -36,13 +36,27 @@ pub(crate) async fn open_shown(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<Option<ReaderAt>, Failure> {
-    match own(flags, sources, console)? {
+    let (settings, warnings) = of_center(flags, sources).map_err(Failure::Settings)?;
+    console.warn(warnings);
+    match settings {
         Some(settings) => reader(&settings).await.map(Some),
         None => Ok(None),
     }
 }
 
+/// The settings of the tracing of the registry center that is looked at, and warnings. One with a name has that of this name, or
+/// else the one without a name, as jobs without a tracing of their own trace to it, whichever registry center has them.
+fn of_center(flags: &Registry, sources: &Sources) -> Result<(Option<TracingSettings>, Vec<String>), Vec<SettingError>> {
+    let sources = files(flags, sources);
+    let (own, mut warnings) = TracingSettings::load(&sources)?;
+    let Some(name) = flags.name() else { return Ok((own, warnings)) };
+    let (mut named, more) = TracingSettings::load_named(&sources)?;
+    warnings.extend(more);
+    Ok((named.remove(name).or(own), warnings))
+}
+
 /// The settings of the tracing without a name; `None` where none is set.
+#[cfg(feature = "console")]
 pub(crate) fn own(
     flags: &Registry,
     sources: &Sources,
@@ -145,7 +159,7 @@ pub(crate) async fn reader(_: &TracingSettings) -> Result<ReaderAt, Failure> {
 
 /// A tracing to that database; `None` where the settings name none. What is wrong is a text, as nothing depends on it.
 pub(crate) async fn recording(flags: &Registry, sources: &Sources) -> Result<Option<Tracing>, String> {
-    let settings = match TracingSettings::load(&files(flags, sources)) {
+    let settings = match of_center(flags, sources) {
         Ok((Some(settings), _)) => settings,
         Ok((None, _)) => return Ok(None),
         Err(errors) => return Err(errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
@@ -156,7 +170,7 @@ pub(crate) async fn recording(flags: &Registry, sources: &Sources) -> Result<Opt
 /// What the jobs of a scheduler trace to; `None` where the settings name no database.
 #[cfg(all(feature = "cloud", feature = "tracing-rdb"))]
 pub(crate) async fn of_jobs(flags: &Registry, sources: &Sources) -> Result<Option<TracingConfiguration>, Failure> {
-    let (settings, _) = TracingSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
+    let (settings, _) = of_center(flags, sources).map_err(Failure::Settings)?;
     match settings {
         Some(settings) => Ok(Some(TracingConfiguration::new(storage(&settings).await.map_err(Failure::Usage)?))),
         None => Ok(None),

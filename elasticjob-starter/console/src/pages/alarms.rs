@@ -35,7 +35,7 @@ struct Row {
 impl Row {
     fn of(here: &Here, alarm: Alarm) -> Self {
         let clock = Clock::in_zone(alarm.job.as_ref().and_then(|job| job.time_zone));
-        let reasons = alarm.job.as_deref().map(|job| findings::lines(&here.text, &job.job, &job.obstacles, &clock));
+        let reasons = alarm.job.as_deref().map(|job| findings::lines(here, &job.job, &job.obstacles, &clock));
         let may_acknowledge = alarm.acknowledged.is_none() && alarm.may_acknowledge(here);
         Self { clock, reasons: reasons.unwrap_or_default(), may_acknowledge, alarm }
     }

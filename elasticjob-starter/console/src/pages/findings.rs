@@ -7,6 +7,8 @@ use elasticjob::ident::JobName;
 use elasticjob::operations::{Argument, Finding, Reason};
 
 use super::time::Clock;
+use crate::here::Here;
+use crate::same::of_registry;
 use crate::text::{Language, Text};
 
 /// A finding on a page.
@@ -20,11 +22,12 @@ pub(crate) struct Line {
     pub(crate) command: Option<String>,
 }
 
-pub(crate) fn lines(text: &Text, job: &JobName, findings: &[Finding], clock: &Clock) -> Vec<Line> {
-    findings.iter().map(|finding| line(text, job, finding, clock)).collect()
+pub(crate) fn lines(here: &Here, job: &JobName, findings: &[Finding], clock: &Clock) -> Vec<Line> {
+    findings.iter().map(|finding| line(here, job, finding, clock)).collect()
 }
 
-fn line(text: &Text, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
+fn line(here: &Here, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
+    let text = &here.text;
     let told = match text.language() {
         Language::English => sentence(&finding.reason.describe(&|at| clock.at(&at))),
         _ => translated(text, finding, clock),
@@ -34,7 +37,7 @@ fn line(text: &Text, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
         text: told,
         class: class_of(finding),
         since: finding.since,
-        command: remedy.and_then(|remedy| remedy.command(job)),
+        command: remedy.and_then(|remedy| remedy.command(job)).map(|line| of_registry(&line, here.registry.name())),
     }
 }
 

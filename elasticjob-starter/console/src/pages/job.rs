@@ -169,7 +169,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
         head: Head::of(&here, &job, "now"),
         clock,
         shards: snapshot.shards(clock.now).into_iter().map(|info| shard(&snapshot, info)).collect(),
-        findings: findings::lines(&here.text, &job, &all, &clock),
+        findings: findings::lines(&here, &job, &all, &clock),
         servers: servers(&snapshot),
         may_operate: here.may(Role::Operator, &job),
         may_administer: here.may(Role::Admin, &job),

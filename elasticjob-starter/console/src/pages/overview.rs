@@ -49,7 +49,7 @@ impl Row {
     fn of(here: &Here, job: &Arc<JobOverview>) -> Self {
         let clock = Clock::in_zone(job.time_zone);
         Self {
-            reasons: findings::lines(&here.text, &job.job, &job.obstacles, &clock),
+            reasons: findings::lines(here, &job.job, &job.obstacles, &clock),
             may_operate: here.may(Role::Operator, &job.job),
             may_edit: here.may(Role::Editor, &job.job),
             clock,

@@ -17,6 +17,7 @@ use super::time::Clock;
 use super::{Layout, with_status};
 use crate::api::Problem;
 use crate::here::Here;
+use crate::same::of_registry;
 use crate::service::past::past;
 use crate::text::t;
 
@@ -59,7 +60,7 @@ impl WhyPage {
     /// The command that answers the same.
     fn command(&self, past: &PastFire) -> String {
         let (fire, operand) = (format_rfc3339(past.fire, self.clock.zone), shell_operand(self.head.job.as_str()));
-        format!("elasticjob why --at {fire} {operand}")
+        of_registry(&format!("elasticjob why --at {fire} {operand}"), &self.layout.registry)
     }
 }
 
@@ -86,7 +87,7 @@ pub(crate) async fn show(
         }
     }
     let status = problem.as_ref().filter(|it| it.code() != "not-traced").map_or(StatusCode::OK, Problem::status);
-    let lines = |findings: &[_]| findings::lines(&here.text, &snapshot.job, findings, &clock);
+    let lines = |findings: &[_]| findings::lines(&here, &snapshot.job, findings, &clock);
     let of_items = snapshot.items.keys().map(|item| (*item, lines(&snapshot.findings_of(*item, clock.now))));
     let page = WhyPage {
         layout,

@@ -14,6 +14,9 @@ use crate::text::Text;
 
 use table::{Call, Entry, TABLE};
 
+/// The registry center that the settings of a program give no name.
+const DEFAULT: &str = "default";
+
 /// Where the paths of the console's own API begin.
 const VERSIONED: &str = "/api/v1/";
 
@@ -67,6 +70,16 @@ fn filled(template: &str, values: &Values<'_>) -> String {
     text
 }
 
+/// A command for the jobs of this registry center: the command line takes the one without a name by itself.
+pub(crate) fn of_registry(command: &str, registry: &str) -> String {
+    match command.strip_prefix("elasticjob ") {
+        Some(rest) if registry != DEFAULT && !rest.starts_with("next ") => {
+            ["elasticjob", &shell_option("--registry", registry), rest].join(" ")
+        }
+        _ => command.to_owned(),
+    }
+}
+
 /// What the page at this place offers to this reader; the place is a path with a query, below the base path.
 pub(crate) fn of_page(text: &Text, identity: &Identity, place: &str) -> Vec<Copy> {
     let (path, query) = place.split_once('?').unwrap_or((place, ""));
@@ -101,7 +114,8 @@ fn copy(text: &Text, entry: &Entry, values: &Values<'_>, query: &str) -> Copy {
             .map(|command| {
                 let line = shell_command(command, value);
                 let is_list = entry.calls.iter().any(|call| call.takes_query);
-                if is_list { filtered(&line, command, query) } else { line }
+                let line = if is_list { filtered(&line, command, query) } else { line };
+                of_registry(&line, value("registry").as_deref().unwrap_or(DEFAULT))
             })
             .collect(),
     }

@@ -168,6 +168,23 @@ fn a_page_offers_the_expression_and_the_time_of_its_query() {
 }
 
 #[test]
+fn a_command_names_the_registry_center_of_the_page() {
+    let commands = |place: &str| offered(Role::Operator, place).into_iter().flat_map(|copy| copy.commands);
+    for page in
+        ["/r/billing/jobs/x", "/r/billing/jobs/-x/why", "/r/billing/history/executions?job=x&item=3", "/r/billing"]
+    {
+        for command in commands(page) {
+            assert!(command.starts_with("elasticjob --registry billing "), "{page}: {command}");
+        }
+        assert!(commands(page).count() > 0, "{page}");
+    }
+    let tried = commands("/r/billing/jobs/x/schedule?cron=0+0+3+*+*+%3F").next();
+    assert!(tried.is_some_and(|command| command.starts_with("elasticjob next ")), "a schedule needs none");
+    let odd = commands("/r/-%24%28x%29/jobs/x").next();
+    assert_eq!(odd.as_deref(), Some("elasticjob --registry='-$(x)' status x"));
+}
+
+#[test]
 fn a_list_of_records_offers_a_command_with_its_filters() {
     let command = |place: &str| offered(Role::Viewer, place)[0].commands[0].clone();
     let query =

@@ -13,6 +13,7 @@ use super::now;
 use super::time::Time;
 use crate::here::Here;
 use crate::pages::segment;
+use crate::same::of_registry;
 
 /// A job as it stands.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -245,7 +246,7 @@ impl FindingView {
             text: finding.reason.to_string(),
             remedy: finding.remedy().map(|remedy| RemedyView {
                 code: remedy.code(),
-                command: remedy.command(job),
+                command: remedy.command(job).map(|command| of_registry(&command, here.registry.name())),
                 request: RequestView::of(here, job, &remedy),
             }),
         }
