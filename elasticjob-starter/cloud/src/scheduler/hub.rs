@@ -103,7 +103,9 @@ impl Hub {
 
     /// Ends the wait for an item of which something is known that the carrier does not know.
     pub(super) fn settle(&self, id: &LaunchId, item: ShardingItem, outcome: Outcome) {
-        self.listening().tell(id, item, outcome.into());
+        if let Some(followed) = self.lock().get_mut(id).and_then(|launched| launched.get_mut(&item)) {
+            followed.take(outcome.into());
+        }
     }
 
     /// Reads all states again that are waited for.
@@ -182,14 +184,14 @@ impl Listening {
             let gone = || ItemState::from(Outcome::Lost { why: "the carrier does not know it any more".to_owned() });
             let state = states.remove(item).or_else(|| accepted_before.contains(item).then(gone));
             if let Some(state) = state {
-                followed.take(state);
+                followed.hear(state);
             }
         }
     }
 
     fn tell(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {
         if let Some(followed) = self.lock().get_mut(id).and_then(|launched| launched.get_mut(&item)) {
-            followed.take(state);
+            followed.hear(state);
         }
     }
 
@@ -199,6 +201,13 @@ impl Listening {
 }
 
 impl Followed {
+    /// Takes what the carrier says. What it lost before it accepted the launch runs again by it, where it may.
+    fn hear(&mut self, state: ItemState) {
+        if self.accepted || !matches!(state.outcome(), Some(Outcome::Lost { .. })) {
+            self.take(state);
+        }
+    }
+
     /// An end is final: an event that comes late does not take it back.
     fn take(&self, state: ItemState) {
         self.state.send_if_modified(|known| {

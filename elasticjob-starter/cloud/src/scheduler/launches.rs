@@ -50,7 +50,8 @@ type GroupKey = (LaunchId, Vec<ShardingItem>);
 /// Items that are launched together.
 struct Group {
     items: watch::Sender<Vec<LaunchItem>>,
-    result: watch::Sender<Option<Result<(), String>>>,
+    /// Whether nothing of it is left to launch.
+    is_done: watch::Sender<bool>,
 }
 
 impl JobClass for Launches {
@@ -63,17 +64,17 @@ impl JobClass for Launches {
         let mut launched = self.join(&id, registered, &context);
         // What has ended, or is known to be lost, need not wait until the others of its launch are accepted.
         let ended = async {
-            let refused = async {
-                match launched.wait_for(Option::is_some).await.ok().and_then(|result| result.clone()) {
-                    Some(Ok(())) => pending().await,
-                    Some(Err(why)) => why,
-                    None => "the scheduler is ending".to_owned(),
+            let left_alone = async {
+                let is_done = launched.wait_for(|is_done| *is_done).await.is_ok();
+                match is_done {
+                    true => pending().await,
+                    false => Outcome::Failed { exit: None, text: "the scheduler is ending".to_owned() },
                 }
             };
             let outcome = tokio::select! {
                 biased;
                 outcome = following.outcome() => outcome,
-                text = refused => return Outcome::Failed { exit: None, text },
+                outcome = left_alone => return outcome,
             };
             // What was lost may go on where it is not seen. What has ended is there, also where the answer to its launch is not.
             if !matches!(outcome, Outcome::Lost { .. }) {
@@ -124,13 +125,8 @@ impl Launches {
         }
     }
 
-    /// Joins the items of the run that are launched together. The receiver tells how the launch went.
-    fn join(
-        &self,
-        id: &LaunchId,
-        registered: &Registered,
-        context: &ShardingContext,
-    ) -> watch::Receiver<Option<Result<(), String>>> {
+    /// Joins the items of the run that are launched together. The receiver tells when nothing is left to launch.
+    fn join(&self, id: &LaunchId, registered: &Registered, context: &ShardingContext) -> watch::Receiver<bool> {
         let run = context.run();
         let item = LaunchItem { item: context.sharding_item(), fencing_token: context.fencing_token() };
         let key = (id.clone(), run.items.clone());
@@ -138,10 +134,10 @@ impl Launches {
         let mut is_first = false;
         let group = groups.entry(key.clone()).or_insert_with(|| {
             is_first = true;
-            Arc::new(Group { items: watch::Sender::new(Vec::new()), result: watch::Sender::new(None) })
+            Arc::new(Group { items: watch::Sender::new(Vec::new()), is_done: watch::Sender::new(false) })
         });
         group.items.send_modify(|items| items.push(item));
-        let (group, result) = (group.clone(), group.result.subscribe());
+        let (group, is_done) = (group.clone(), group.is_done.subscribe());
         drop(groups);
         if is_first {
             let mut launch = Launch::new(id.clone(), Vec::new(), registered.app.clone(), registered.job.clone());
@@ -150,7 +146,7 @@ impl Launches {
             launch.task_id = context.task_id().to_string();
             tokio::spawn(self.clone().launch(key, group, launch));
         }
-        result
+        is_done
     }
 
     /// Launches a group when all of its items are there.
@@ -162,59 +158,79 @@ impl Launches {
         self.0.groups.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         launch.items = group.items.borrow().clone();
         launch.items.sort_unstable_by_key(|item| item.item);
-        let result = tokio::select! {
+        tokio::select! {
             biased;
-            result = self.attempt(launch) => result,
+            () = self.attempt(launch) => drop(group.is_done.send_replace(true)),
             // All of them were cut off.
-            () = group.result.closed() => return,
-        };
-        group.result.send_replace(Some(result));
+            () = group.is_done.closed() => {}
+        }
     }
 
     /// Launches items until the engine has answered.
-    async fn attempt(&self, mut launch: Launch) -> Result<(), String> {
+    async fn attempt(&self, mut launch: Launch) {
         let id = launch.id.clone();
         let mut pause = FIRST_PAUSE;
+        let mut is_noted = false;
         loop {
-            let tried = match self.ready(&mut launch).await {
+            let tried = match self.ready(&mut launch, &mut is_noted).await {
                 Err(why) => Err(LaunchError::NotReached { why }),
-                Ok(()) if launch.items.is_empty() => return Ok(()),
+                Ok(()) if launch.items.is_empty() => return,
                 Ok(()) => self.0.carrier.launch(launch.clone()).await,
             };
-            match tried {
+            let error = match tried {
                 Ok(_) => {
                     let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-                    self.0.hub.accepted(&id, &items).await;
-                    self.keep(id);
-                    return Ok(());
+                    return self.accepted(id, &items).await;
                 }
-                Err(error @ LaunchError::Refused { .. }) => return Err(error.to_string()),
-                Err(error) => {
-                    warn!("{id}: {error}; it is tried again in {} ms", pause.as_millis());
-                    sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                }
-            }
+                Err(refusal @ LaunchError::Refused { .. }) => match self.0.carrier.states(&id).await {
+                    Ok(known) => return self.refused(&launch, &known.unwrap_or_default(), &refusal).await,
+                    Err(error) => LaunchError::NotReached { why: error.to_string() },
+                },
+                Err(error) => error,
+            };
+            warn!("{id}: {error}; it is tried again in {} ms", pause.as_millis());
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// The engine has these items of a launch.
+    async fn accepted(&self, id: LaunchId, items: &[ShardingItem]) {
+        self.0.hub.accepted(&id, items).await;
+        self.keep(id);
+    }
+
+    /// The engine refused a launch. It may have items of it by an earlier request, or of a scheduler that had them before: those go
+    /// on, and the others have failed.
+    async fn refused(&self, launch: &Launch, known: &ItemStates, why: &LaunchError) {
+        let items = launch.items.iter().map(|item| item.item);
+        let (known, refused): (Vec<_>, Vec<_>) = items.partition(|item| known.contains_key(item));
+        for item in refused {
+            self.0.hub.settle(&launch.id, item, Outcome::Failed { exit: None, text: why.to_string() });
+        }
+        if !known.is_empty() {
+            self.accepted(launch.id.clone(), &known).await;
         }
     }
 
     /// Prepares what is left to launch. This scheduler may stand still at any time, as with the machine that it runs on: so the last
     /// thing before the launch is a look at whether another scheduler has taken the items over.
-    async fn ready(&self, launch: &mut Launch) -> Result<(), String> {
-        while self.prepare(launch).await? == Noted::Changed {}
+    async fn ready(&self, launch: &mut Launch, is_noted: &mut bool) -> Result<(), String> {
+        while self.prepare(launch, *is_noted).await? == Noted::Changed {}
+        *is_noted = true;
         if launch.items.is_empty() {
             return Ok(());
         }
         let noted = self.0.marks.read(&launch.id.job).await?;
-        self.leave_out_overtaken(launch, &noted);
+        self.leave_out_overtaken(launch, &noted, true);
         Ok(())
     }
 
     /// Leaves the items out of which a later run is noted by now: that one was launched since, and may be over and forgotten. Where
     /// it is a run for the same fire, its end is the end of this one too.
-    fn leave_out_overtaken(&self, launch: &mut Launch, noted: &Note) {
+    fn leave_out_overtaken(&self, launch: &mut Launch, noted: &Note, is_noted: bool) {
         let id = &launch.id;
-        for wanted in launch.items.extract_if(.., |wanted| noted.has_later_run(id, wanted)) {
+        for wanted in launch.items.extract_if(.., |wanted| noted.has_later_run(id, wanted, is_noted)) {
             if noted.is_of(id, wanted.item) {
                 continue;
             }
@@ -224,22 +240,20 @@ impl Launches {
     }
 
     /// Notes that the items are about to be launched. An item that was taken over, that the carrier does not know although it
-    /// was launched, and that may not run twice is lost.
-    async fn prepare(&self, launch: &mut Launch) -> Result<Noted, String> {
+    /// was launched, and that may not run twice is lost: it is noted too, so that the scheduler that had it before does not launch
+    /// it any more.
+    async fn prepare(&self, launch: &mut Launch, is_noted: bool) -> Result<Noted, String> {
         let id = launch.id.clone();
         let mut noted = self.0.marks.read(&id.job).await?;
-        self.leave_out_overtaken(launch, &noted);
+        self.leave_out_overtaken(launch, &noted, is_noted);
+        let mut lost = Vec::new();
         if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
             let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
-            let is_lost = |item: &LaunchItem| noted.is_of_another_run(&id, item) && !known.contains_key(&item.item);
-            let lost: Vec<LaunchItem> = launch.items.extract_if(.., |item| is_lost(item)).collect();
-            for item in lost {
-                let place = self.0.carrier.place();
-                let why = format!("it was launched, and {place} does not know it; with `failover` it would run again");
-                self.0.hub.settle(&id, item.item, Outcome::Lost { why });
-            }
+            let is_lost = |item: &&LaunchItem| noted.is_of_another_run(&id, item) && !known.contains_key(&item.item);
+            lost = launch.items.iter().filter(is_lost).map(|item| item.item).collect();
         }
-        let running = self.0.formers.running(&id, launch.items.iter().map(|item| item.item), &noted).await?;
+        let may_run = launch.items.iter().map(|item| item.item).filter(|item| !lost.contains(item));
+        let running = self.0.formers.running(&id, may_run, &noted).await?;
         for (former, items) in running {
             info!("items {items:?} of {id} are launched when they have ended for {former}");
             let held = launch.items.extract_if(.., |item| items.contains(&item.item)).collect();
@@ -249,7 +263,16 @@ impl Launches {
             return Ok(Noted::Done);
         }
         self.leave_out_former_items(launch, &mut noted).await;
-        self.0.marks.note(&id, &launch.items, noted).await
+        let written = self.0.marks.note(&id, &launch.items, noted).await?;
+        if written == Noted::Done {
+            launch.items.retain(|item| !lost.contains(&item.item));
+            for item in lost {
+                let place = self.0.carrier.place();
+                let why = format!("it was launched, and {place} does not know it; with `failover` it would run again");
+                self.0.hub.settle(&id, item, Outcome::Lost { why });
+            }
+        }
+        Ok(written)
     }
 
     /// Leaves out of a note the items that the job has no more, once they have ended. While one runs, the note keeps a later run of
@@ -301,14 +324,7 @@ impl Launches {
 
     /// Launches items whose earlier runs have ended.
     fn launch_freed(self, launch: Launch) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(async move {
-            let (id, items) = (launch.id.clone(), launch.items.clone());
-            if let Err(text) = self.attempt(launch).await {
-                for wanted in items {
-                    self.0.hub.settle(&id, wanted.item, Outcome::Failed { exit: None, text: text.clone() });
-                }
-            }
-        })
+        Box::pin(async move { self.attempt(launch).await })
     }
 
     /// Learns what the carrier keeps from earlier schedulers. A carrier that does not answer is asked again until it does. No

@@ -45,8 +45,10 @@ impl Launched {
     }
 
     fn parse(text: &str) -> Self {
-        match text.rsplit_once(' ') {
-            Some((launch, token)) => Self { launch: launch.to_owned(), token: token.parse().ok() },
+        // The name of a job may have blanks, and a run without a token leaves it out.
+        let with_token = text.rsplit_once(' ').and_then(|(launch, token)| Some((launch, token.parse().ok()?)));
+        match with_token {
+            Some((launch, token)) => Self { launch: launch.to_owned(), token: Some(token) },
             None => Self { launch: text.to_owned(), token: None },
         }
     }
@@ -86,13 +88,14 @@ impl Note {
         self.is_of(id, wanted.item) && !self.launched.get(&wanted.item).is_some_and(is_own)
     }
 
-    /// Whether a later run of an item was launched, by its fencing token. Where one has none, as it is not monitored, another fire
-    /// counts as a later one.
-    pub(super) fn has_later_run(&self, id: &LaunchId, wanted: &LaunchItem) -> bool {
+    /// Whether a later run of an item was launched, by its fencing token. A run without one, as it is not monitored, knows it only
+    /// after its own note: then any other launch is a later one.
+    pub(super) fn has_later_run(&self, id: &LaunchId, wanted: &LaunchItem, is_noted: bool) -> bool {
         let Some(launched) = self.launched.get(&wanted.item) else { return false };
         match (launched.token, wanted.fencing_token) {
             (Some(noted), Some(own)) => noted > own,
-            _ => launched.launch != id.to_string(),
+            (None, Some(_)) => false,
+            (_, None) => is_noted && launched.launch != id.to_string(),
         }
     }
 
@@ -235,8 +238,8 @@ mod tests {
         assert_eq!(marks.note(&launch(1), &run(8), other).await, Ok(Noted::Done));
         assert_eq!(marks.note(&launch(1), &run(7), stood_still).await, Ok(Noted::Changed));
         let noted = marks.read(&job).await.unwrap();
-        assert!(noted.has_later_run(&launch(1), &run(7)[0]));
-        assert!(!noted.has_later_run(&launch(1), &run(8)[0]) && !noted.has_later_run(&launch(2), &run(9)[0]));
+        let has_later = |at: i64, token: i64| noted.has_later_run(&launch(at), &run(token)[0], false);
+        assert!(has_later(1, 7) && !has_later(1, 8) && !has_later(2, 9));
         assert!(noted.is_of_another_run(&launch(1), &run(9)[0]) && !noted.is_of_another_run(&launch(1), &run(8)[0]));
     }
 
@@ -257,10 +260,28 @@ mod tests {
     }
 
     #[test]
-    fn a_note_without_a_token_is_read() {
-        let (launch, text) = (launch(5), launch(5).to_string());
-        assert_eq!(Launched::parse(&text), Launched { launch: text.clone(), token: None });
-        let of = Launched::of(&launch, &run(12)[0]);
-        assert_eq!(Launched::parse(&of.to_string()), of);
+    fn a_note_is_read_with_and_without_a_token_whatever_the_job_is_called() {
+        for job in ["work", "nightly settlement", "5 12"] {
+            let launch = LaunchId { job: JobName::new(job).unwrap(), fire: Fire::Scheduled(5) };
+            let without = Launched::of(&launch, &LaunchItem { item: 0, fencing_token: None });
+            for launched in [Launched::of(&launch, &run(12)[0]), without] {
+                assert_eq!(Launched::parse(&launched.to_string()), launched);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_has_no_token_overtakes_nothing_before_it_is_noted() {
+        let marks = marks().await;
+        let job = launch(1).job;
+        let unmonitored = [LaunchItem { item: 0, fencing_token: None }];
+        let read = async || marks.read(&job).await.unwrap();
+        assert_eq!(marks.note(&launch(1), &unmonitored, read().await).await, Ok(Noted::Done));
+        // A run with a token after one without, and the other way round.
+        assert!(!read().await.has_later_run(&launch(2), &run(3)[0], false));
+        assert!(!read().await.has_later_run(&launch(2), &unmonitored[0], false));
+        assert!(read().await.has_later_run(&launch(2), &unmonitored[0], true));
+        assert_eq!(marks.note(&launch(2), &run(3), read().await).await, Ok(Noted::Done));
+        assert!(!read().await.has_later_run(&launch(3), &unmonitored[0], false));
     }
 }

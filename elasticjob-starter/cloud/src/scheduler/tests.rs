@@ -357,7 +357,7 @@ async fn a_fire_that_a_later_one_has_overtaken_is_not_launched_any_more() {
     // While this scheduler stands still, another one launches the item for a later fire, and that one is forgotten again.
     let later = LaunchId { job: name("long"), fire: Fire::Manual { trigger: 99, at: i64::MAX, rerun: None } };
     let mut transaction = Transaction::new();
-    let note = json!({ "0": later.to_string() }).to_string();
+    let note = json!({ "0": format!("{later} {}", i64::MAX) }).to_string();
     transaction.set(format!("{LAUNCHED}/long"), note.as_str(), None);
     one.center.commit(transaction).await.unwrap();
     away.is_unreachable.store(false, Ordering::SeqCst);

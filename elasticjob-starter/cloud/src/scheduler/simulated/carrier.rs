@@ -20,6 +20,9 @@ use crate::carrier::{
 };
 use crate::model::{App, CarriedJob, Problem};
 
+/// Why an engine takes no launch.
+pub(super) const REFUSED: &str = "the account has no quota left";
+
 #[derive(Clone)]
 pub(super) struct Modelled {
     engine: Engine,
@@ -31,11 +34,13 @@ pub(super) struct Modelled {
     asked: Arc<Mutex<BTreeSet<LaunchId>>>,
     /// Of what it was asked to stop items.
     stopped: Arc<Mutex<BTreeSet<LaunchId>>>,
+    /// Whether its engine refuses some launches.
+    refuses: bool,
     bug: Option<Bug>,
 }
 
 impl Modelled {
-    pub(super) fn new(engine: Engine, number: i64, seed: u64, bug: Option<Bug>) -> Self {
+    pub(super) fn new(engine: Engine, number: i64, seed: u64, refuses: bool, bug: Option<Bug>) -> Self {
         let rng = Arc::new(Mutex::new(Rng::new(seed)));
         Self {
             engine,
@@ -44,6 +49,7 @@ impl Modelled {
             number,
             asked: Arc::default(),
             stopped: Arc::default(),
+            refuses,
             bug,
         }
     }
@@ -67,6 +73,18 @@ impl Modelled {
         }
     }
 
+    /// The machine of the scheduler may stand still before a request leaves it.
+    async fn stand_still(&self) {
+        if self.below(20) == 0 {
+            let time = Duration::from_millis(self.below(30_000));
+            tokio::select! {
+                biased;
+                () = sleep(time) => {}
+                () = self.killed.cancelled() => pending().await,
+            }
+        }
+    }
+
     /// The id as the engine knows it.
     fn known(&self, id: &LaunchId) -> LaunchId {
         match (self.bug, id.fire) {
@@ -78,6 +96,7 @@ impl Modelled {
     }
 
     async fn request(&self, launch: Launch) -> Result<Launched, LaunchError> {
+        self.stand_still().await;
         self.asked.lock().unwrap().insert(launch.id.clone());
         let launch = Launch { id: self.known(&launch.id), ..launch };
         self.travel().await;
@@ -85,6 +104,9 @@ impl Modelled {
             return Err(LaunchError::NotReached { why: "the engine is away".to_owned() });
         }
         let lost = || Err(LaunchError::Unknown { why: "the answer got lost".to_owned() });
+        if self.refuses && self.below(30) == 0 {
+            return Err(LaunchError::Refused { why: REFUSED.to_owned() });
+        }
         let answer = match self.below(8) {
             0 => Err(LaunchError::NotReached { why: "no connection".to_owned() }),
             1 => lost(),
@@ -113,6 +135,7 @@ impl Modelled {
     }
 
     async fn ask(&self, id: &LaunchId) -> Result<Option<ItemStates>, CarrierError> {
+        self.stand_still().await;
         self.travel().await;
         let answer = match self.engine.is_away() || self.below(6) == 0 {
             true => Err(CarrierError::new("ask the engine", "it does not answer")),

@@ -15,7 +15,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::carrier::Modelled;
+use super::carrier::{Modelled, REFUSED};
 use super::engine::{Engine, Life};
 use crate::carrier::{LaunchId, LaunchItem, Outcome};
 use crate::model::{App, CarriedJob};
@@ -42,6 +42,9 @@ const LONGEST_BELIEF: u64 = 60_000;
 /// The longest time between a question to the engine and the record of what came of it.
 const ON_ITS_WAY: Duration = Duration::from_secs(1);
 
+/// How much later than that a launch may arrive that was sent before: its scheduler stood still, and it was on its way.
+const LATEST: Duration = Duration::from_secs(61);
+
 /// A fire that has not ended after this never will.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
@@ -62,6 +65,8 @@ pub(super) enum Bug {
     ForgetsWhatOthersRun,
     /// An item that was asked to end is taken for one that has ended.
     TakesAStopForAnEnd,
+    /// Runs have no fencing token.
+    HasNoTokens,
 }
 
 impl Bug {
@@ -73,6 +78,7 @@ impl Bug {
         Self::HasOtherIdsThanOthers,
         Self::ForgetsWhatOthersRun,
         Self::TakesAStopForAnEnd,
+        Self::HasNoTokens,
     ];
 }
 
@@ -85,6 +91,8 @@ pub(super) struct History {
     /// The engine of all schedulers, or those of each, as hosts are for processes.
     engines: Vec<Engine>,
     is_shared: bool,
+    /// Whether the engines refuse some launches.
+    refuses: bool,
     schedulers: i64,
     /// How often items were begun: the fencing token of the last ones.
     begins: i64,
@@ -107,6 +115,8 @@ pub(super) struct Counts {
     pub(super) arrived_late: u32,
     /// Those that an operator cancelled.
     pub(super) cancelled: u32,
+    /// Those that failed as the engine refused them. One that was on its way then may have arrived later.
+    pub(super) refused: u32,
     /// The launches that the engine was told to forget.
     pub(super) forgotten: usize,
 }
@@ -141,6 +151,7 @@ impl History {
             registry: MemoryRegistry::new(),
             engines: Vec::new(),
             is_shared,
+            refuses: true,
             schedulers: 0,
             begins: 0,
             recorded: BTreeMap::new(),
@@ -159,7 +170,7 @@ impl History {
     /// Plays a history of two schedulers that live at the same time: one has an item that runs on, as a busy item stays with its
     /// owner, and the other one begins and ends the runs of more fires than are kept.
     pub(super) async fn play_split(mut self) -> Result<Counts, String> {
-        self.is_shared = true;
+        (self.is_shared, self.refuses) = (true, false);
         let busy = self.scheduler().await;
         busy.engine.make_long(0);
         let (first, second) = (BTreeSet::from([0]), BTreeSet::from([1]));
@@ -208,7 +219,7 @@ impl History {
             }
         };
         self.schedulers += 1;
-        let carrier = Modelled::new(engine.clone(), self.schedulers, self.rng.next_u64(), self.bug);
+        let carrier = Modelled::new(engine.clone(), self.schedulers, self.rng.next_u64(), self.refuses, self.bug);
         let shared = Arc::new(carrier.clone());
         let hub = Hub::new(shared.clone());
         let registry = match self.bug {
@@ -330,7 +341,7 @@ impl History {
             let context = ShardingContext::new(ItemRun {
                 run: run.clone(),
                 item,
-                fencing_token: Some(self.begins),
+                fencing_token: Some(self.begins).filter(|_| self.bug != Some(Bug::HasNoTokens)),
                 stop: cancellation.child_token(),
                 cancellation: cancellation.clone(),
                 cut: cut.clone(),
@@ -387,6 +398,8 @@ impl History {
             // What an operator cancelled may go on for its grace period, and may have ended a moment before.
             if is_cancelled(recorded) {
                 counts.cancelled += 1;
+            } else if was_refused(recorded) && lives.iter().all(|life| life.accepted + ON_ITS_WAY > *when) {
+                counts.refused += 1;
             } else if self.is_shared && self.never_arrived(*when, recorded, &lives) {
                 counts.never_arrived += 1;
             } else if self.is_shared {
@@ -403,7 +416,8 @@ impl History {
     fn never_arrived(&self, when: Duration, recorded: &JobResult, lives: &[Life]) -> bool {
         let is_unknown =
             recorded.as_ref().is_err_and(|error| error.to_string().contains("does not know it; with `failover`"));
-        is_unknown && !self.registered.job.failover && lives.iter().all(|life| life.accepted + ON_ITS_WAY > when)
+        let is_late = |life: &Life| life.accepted + ON_ITS_WAY > when && life.accepted < when + LATEST;
+        is_unknown && !self.registered.job.failover && lives.iter().all(is_late)
     }
 
     /// Whether what was recorded is what the engine knows.
@@ -416,6 +430,10 @@ impl History {
         };
         if told == outcome.to_string() { Ok(()) } else { Err(format!("the engine says '{outcome}'")) }
     }
+}
+
+fn was_refused(recorded: &JobResult) -> bool {
+    recorded.as_ref().is_err_and(|error| error.to_string().contains(REFUSED))
 }
 
 fn is_cancelled(recorded: &JobResult) -> bool {
