@@ -44,6 +44,9 @@ pub(crate) enum Failure {
         /// The time that was asked for.
         at: Option<String>,
     },
+    /// No job has such a server.
+    #[error("no job has any server at '{0}'")]
+    NoServer(String),
     /// The registry center has no such node.
     #[error("the registry center has no node {0:?} in the namespace")]
     NoNode(String),
@@ -97,7 +100,12 @@ impl Failure {
             Self::Connect(ConnectError::Unreachable { .. } | ConnectError::Failed { .. }) | Self::Watch(_) => 3,
             Self::Operation(error) if error.is_unreachable() => 3,
             Self::Connect(_) | Self::Operation(_) | Self::Dump(_) | Self::NoSuchItem { .. } => 1,
-            Self::Read(_) | Self::Past(_) | Self::Output(_) | Self::NoRun { .. } | Self::NoNode(_) => 1,
+            Self::Read(_)
+            | Self::Past(_)
+            | Self::Output(_)
+            | Self::NoRun { .. }
+            | Self::NoServer(_)
+            | Self::NoNode(_) => 1,
             #[cfg(feature = "console")]
             Self::Console(_) => 1,
             #[cfg(feature = "tracing-rdb")]

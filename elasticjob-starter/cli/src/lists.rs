@@ -1,7 +1,7 @@
 //! Lists: jobs, servers, items.
 
 use elasticjob::ident::JobName;
-use elasticjob::operations::{JobBrief, JobSnapshot, OperationError, Operations, ShardInfo, Target};
+use elasticjob::operations::{JobBrief, JobSnapshot, Operations, ShardInfo};
 
 use crate::args::Jobs;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ pub(crate) async fn jobs(operations: &Operations, jobs: Jobs, as_json: bool) -> 
         let jobs = operations.jobs_of_server(&server).await?;
         if jobs.is_empty() {
             // A server is known by its jobs alone. So an address without any is mistyped.
-            return Err(OperationError::NothingMatched { target: Target::Server(server), what: "server" }.into());
+            return Err(Failure::NoServer(server));
         }
         if as_json {
             return Ok(json(&jobs));

@@ -51,7 +51,7 @@ fn pool(settings: &TracingSettings, beans: &Beans) -> Result<RdbPool, SettingErr
         1 => return Ok(pools.remove(0)),
         0 => format!(
             "write for example `url: sqlite:trace.db`, or give a sqlx pool to the application's builder: `.provide(pool)`; \
-             provided are {}",
+             it provides {}",
             beans.listing()
         ),
         _ => "the application provides sqlx pools of several databases; say which one is meant by its URL".to_owned(),
