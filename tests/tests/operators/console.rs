@@ -73,7 +73,8 @@ pub async fn of_one_that_is_away() {
         "elasticjob:\n  \
            reg-center: {{server-lists: '{here}', namespace: console-here}}\n  \
            reg-centers:\n    \
-             archive: {{server-lists: '{late_servers}', namespace: console-late, max-sleep-time-milliseconds: 200}}\n  \
+             archive: {{server-lists: '{late_servers}', namespace: console-late, base-sleep-time-milliseconds: 100, \
+                        max-sleep-time-milliseconds: 200}}\n  \
            tracings:\n    \
              archive: {{type: RDB, data-source: {{url: '{url}'}}}}\n  \
            console: {{anonymous: viewer}}\n"
@@ -117,7 +118,7 @@ pub async fn of_one_that_is_away() {
 /// Where none of the registry centers is reached there is nothing to show, and a mistake of the settings is likely.
 pub async fn of_none(server: Arc<ZookeeperServer>) {
     let folder = TemporaryFolder::new("console-of-none").expect("a folder");
-    let away = "server-lists: '127.0.0.1:1', namespace: none, max-sleep-time-milliseconds: 100";
+    let away = "server-lists: '127.0.0.1:1', namespace: none, base-sleep-time-milliseconds: 100, max-sleep-time-milliseconds: 100";
     let here = format!("server-lists: '{}', namespace: console-mistyped", server.connect_string());
     for (archive, wrong) in [(away, "no ZooKeeper server"), (here.as_str(), "has no namespace 'console-mistyped'")] {
         let yaml = format!("elasticjob:\n  reg-center: {{{away}}}\n  reg-centers:\n    archive: {{{archive}}}\n");
@@ -146,7 +147,7 @@ async fn beside<T>(folder: &TemporaryFolder, address: &str, done: impl Future<Ou
     let arguments = ["elasticjob", "console", "--listen", address];
     let served = elasticjob_cli::run(arguments, Sources::in_folder(folder.path()), console);
     tokio::select! {
-        code = served => panic!("it ended: {code}"),
+        code = served => panic!("it ended: {code}\n{}", String::from_utf8_lossy(&stderr)),
         done = tokio::time::timeout(LIMIT * 3, done) => done.expect("it answers"),
     }
 }

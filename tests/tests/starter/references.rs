@@ -112,6 +112,52 @@ async fn runs_are_traced_where_the_job_says() {
     app.shutdown().await;
 }
 
+/// What the console of an application answers to a visitor.
+#[cfg(all(feature = "console", feature = "databases"))]
+async fn shown(app: &ElasticJobApp, path: &str) -> String {
+    let url = app.console_url().unwrap();
+    let host = url.trim_start_matches("http://").trim_end_matches('/');
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    asked(host.parse().unwrap(), request.leak()).await
+}
+
+#[cfg(all(feature = "console", feature = "databases"))]
+#[tokio::test]
+async fn the_console_shows_the_runs_of_each_job_from_the_storage_that_it_traces_to() {
+    let folder = elasticjob_tests::group::TemporaryFolder::new("console-tracings").unwrap();
+    let database =
+        |name: &str| format!("{{type: RDB, data-source: {{url: 'sqlite:{}'}}}}", folder.path().join(name).display());
+    let text = format!(
+        "elasticjob:\n  tracing: {}\n  tracings:\n    audit: {}\n  console: {{port: 0, anonymous: viewer}}\n  jobs:\n    \
+         elsewhere: {{registry-center-ref: default}}\n    report: {{elastic-job-class: elsewhere, registry-center-ref: reports}}\n  \
+         reg-centers:\n    reports:\n",
+        database("main.db"),
+        database("audit.db"),
+    );
+    let started = ElasticJobApp::builder().only_jobs_of(module_path!()).sources(sources("console", &text)).start();
+    let app = started.await.unwrap();
+    for job in ["here", "elsewhere", "report"] {
+        app.one_off_job(&format!("{job}OneOffJobBootstrap")).unwrap().execute().await.unwrap();
+    }
+    let ran = r#""outcome":"SUCCEEDED""#;
+    for (registry, job) in [("default", "here"), ("default", "elsewhere"), ("reports", "report")] {
+        let path = format!("/api/v1/registries/{registry}/executions?job={job}");
+        let traced = timeout(LIMIT, async {
+            while !shown(&app, &path).await.contains(ran) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        assert!(traced.await.is_ok(), "{job}: {}", shown(&app, &path).await);
+        let page = shown(&app, &format!("/r/{registry}/jobs/{job}/runs")).await;
+        assert!(page.contains("1/1") || page.contains("Succeeded"), "{page}");
+    }
+    let all = shown(&app, "/api/v1/registries/default/executions").await;
+    for job in ["here", "elsewhere"] {
+        assert!(all.contains(&format!(r#""job":"{job}""#)), "{job}: {all}");
+    }
+    app.shutdown().await;
+}
+
 #[test]
 fn each_registry_center_has_settings_of_its_own_from_every_source() {
     let text = "elasticjob:\n  reg-centers:\n    my.archive:\n      server-lists: a:1\n      namespace: one\n";

@@ -87,13 +87,9 @@ pub(crate) fn of_page(text: &Text, identity: &Identity, place: &str) -> Vec<Copy
     let shown = TABLE.iter().flat_map(|entry| entry.shown_on.iter()).filter(|page| values(page, path).is_some());
     let Some(page) = shown.min_by_key(|page| page.matches('{').count()) else { return Vec::new() };
     let mut values = values(page, path).unwrap_or_default();
-    let given =
-        |name: &str| form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value);
     for name in FROM_QUERY {
-        if let Some(value) =
-            given(name).filter(|value| !value.is_empty() && values.iter().all(|(known, _)| *known != name))
-        {
-            values.push((name, value.into_owned()));
+        if let Some(value) = given(query, name).filter(|_| values.iter().all(|(known, _)| *known != name)) {
+            values.push((name, value));
         }
     }
     let named = |wanted: &str| values.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
@@ -101,6 +97,12 @@ pub(crate) fn of_page(text: &Text, identity: &Identity, place: &str) -> Vec<Copy
     let offered = entries
         .filter(|entry| entry.calls.iter().all(|call| identity.may(call.needs, named("registry"), named("job"))));
     offered.map(|entry| copy(text, entry, &values, query)).collect()
+}
+
+/// The parameter of a query with this name; `None` where it is empty.
+fn given(query: &str, name: &str) -> Option<String> {
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    pairs.find(|(key, value)| key == name && !value.trim().is_empty()).map(|(_, value)| value.trim().to_owned())
 }
 
 fn copy(text: &Text, entry: &Entry, values: &Values<'_>, query: &str) -> Copy {
@@ -132,10 +134,7 @@ fn filtered(line: &str, command: &str, query: &str) -> String {
         "audit" => &[("item", "--item"), ("who", "--who"), ("what", "--what")],
         _ => return line.to_owned(),
     };
-    let given = |wanted: &str| {
-        let mut pairs = form_urlencoded::parse(query.as_bytes());
-        pairs.find(|(key, value)| key == wanted && !value.trim().is_empty()).map(|(_, value)| value.trim().to_owned())
-    };
+    let given = |name: &str| given(query, name);
     let mut options: Vec<String> =
         fields.iter().filter_map(|(field, option)| Some(shell_option(option, &given(field)?))).collect();
     let is_failed = name == "history" && given("result").as_deref() == Some("FAILED");

@@ -17,8 +17,8 @@ pub const JOB: &str = "nightly";
 const NIGHTS: u32 = 40;
 const ITEMS: u32 = 3;
 
-/// Why no item ran in a night that was missed.
-pub const WHY_MISSED: &str = "no instance was there, as all hosts were restarted";
+/// What a page says of a night that was missed.
+pub const MISSED: &str = "were missed, the process was stopped or the clock stepped";
 
 /// Writes it, as an instance would have.
 pub async fn write(database: &Database) {
@@ -38,11 +38,11 @@ pub async fn write_but(database: &Database, missed: Option<u32>) {
             at: fire(night) + TimeDelta::hours(2),
             kind: DecisionKind::Missed,
             scheduled_at: Some(fire(night)),
-            scheduled_until: None,
+            scheduled_until: Some(fire(night) + TimeDelta::days(1)),
             sharding_items: (0..ITEMS).collect(),
             instance: Some(instance(7)),
             related_instance: None,
-            reason: WHY_MISSED.to_owned(),
+            reason: "the host was restarted".to_owned(),
             detail: serde_json::Map::new(),
         }));
     }
