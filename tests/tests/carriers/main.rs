@@ -5,6 +5,10 @@ use std::process::ExitCode;
 #[cfg(feature = "cloud")]
 mod crashes;
 #[cfg(feature = "cloud")]
+mod daemons;
+#[cfg(feature = "cloud")]
+mod depends;
+#[cfg(feature = "cloud")]
 mod killed;
 #[cfg(feature = "cloud")]
 mod slurm;
@@ -30,6 +34,10 @@ fn main() -> ExitCode {
     harness.on_slurm_and_zookeeper("slurm_a_submission_that_arrives_after_the_takeover_runs_nothing", crashes::late);
     harness.on_slurm_and_zookeeper("slurm_items_of_killed_schedulers_run_once", killed::on_slurm);
     harness.on_zookeeper("process_items_of_killed_schedulers_run_once", killed::on_this_host);
+    let name = "process_a_job_after_another_one_runs_once_for_each_fire_whichever_scheduler_is_killed";
+    harness.on_zookeeper(name, depends::each_fire_is_followed_once);
+    let name = "process_a_daemon_of_killed_schedulers_runs_exactly_once";
+    harness.on_zookeeper(name, daemons::a_daemon_of_killed_schedulers_runs_once);
     harness.run()
 }
 
