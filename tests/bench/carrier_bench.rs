@@ -23,6 +23,9 @@ const JOBS: usize = 1_000;
 
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// What carries the items, for as long as it is there.
 enum Place {
     Host,
@@ -105,6 +108,15 @@ impl Place {
         if matches!(self, Self::Kubernetes(_)) { 100 } else { 300 }
     }
 
+    /// How often it is asked what runs. Each question goes to the cluster, and so takes from it what is measured.
+    fn pause(&self) -> Duration {
+        match self {
+            Self::Host => PAUSE,
+            Self::Slurm(_) => Duration::from_millis(250),
+            Self::Kubernetes(_) => Duration::from_secs(1),
+        }
+    }
+
     /// The runs that a scheduler leaves when it is killed.
     fn watches(&self) -> usize {
         if matches!(self, Self::Kubernetes(_)) { 50 } else { 100 }
@@ -171,8 +183,9 @@ impl Bench {
         trigger(&scheduler, "rate");
         let (before, began) = (ProcessUse::of(scheduler.id()), Instant::now());
         // The records of all items, as an operator sees them.
-        until(|| count(&scheduler, "/api/job/tasks/running") + count(&scheduler, "/api/job/tasks/ready") > 0);
-        until(|| count(&scheduler, "/api/job/tasks/running") + count(&scheduler, "/api/job/tasks/ready") == 0);
+        let open = || count(&scheduler, "/api/job/tasks/running") + count(&scheduler, "/api/job/tasks/ready");
+        until_each(self.place.pause(), || open() > 0);
+        until_each(self.place.pause(), || open() == 0);
         let (took, now) = (began.elapsed().as_secs_f64(), ProcessUse::of(scheduler.id()));
         json!({ "items": items, "items_a_minute": (items as f64 * 60.0 / took).round(), "seconds": (took * 10.0).round() / 10.0,
                 "processor_ms_of_the_scheduler": now.cpu_ms - before.cpu_ms })
@@ -189,7 +202,7 @@ impl Bench {
             first.done("POST", "/api/job/register", &job(name, 1, of_app).to_string());
         }
         names.iter().for_each(|name| trigger(&first, name));
-        until(|| count(&first, "/api/job/tasks/running") == watches);
+        until_each(self.place.pause(), || count(&first, "/api/job/tasks/running") == watches);
         let second = self.program.start();
         // Until it has joined all jobs.
         sleep(Duration::from_secs(10));
@@ -205,7 +218,7 @@ impl Bench {
         for name in &names {
             second.done("DELETE", &format!("/api/job/{name}/deregister"), "");
         }
-        until(|| count(&second, "/api/job/tasks/running") == 0);
+        until_each(self.place.pause(), || count(&second, "/api/job/tasks/running") == 0);
         json!({ "runs": watches, "ms": took })
     }
 
@@ -251,9 +264,14 @@ fn count(scheduler: &SchedulerProcess, path: &str) -> usize {
 }
 
 fn until(is: impl Fn() -> bool) {
+    until_each(PAUSE, is);
+}
+
+/// Looks again after this pause.
+fn until_each(pause: Duration, is: impl Fn() -> bool) {
     let deadline = Instant::now() + LIMIT;
     while !is() {
         assert!(Instant::now() < deadline, "not within {LIMIT:?}");
-        sleep(Duration::from_millis(20));
+        sleep(pause);
     }
 }

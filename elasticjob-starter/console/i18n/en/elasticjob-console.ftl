@@ -144,6 +144,7 @@ why-job = The whole job
 why-nothing = Nothing is in the way.
 why-items = Its items
 why-items-caption = Each item, with times in the zone { $zone }
+why-at-carrier = At its carrier: { $why }
 why-reasons = Why it runs, does not run, or did not run
 
 # Schedule

@@ -135,6 +135,7 @@ why-job = 整个作业
 why-nothing = 没有任何阻碍。
 why-items = 各分片项
 why-items-caption = 各分片项；时间所用时区：{ $zone }
+why-at-carrier = 在承载器上：{ $why }
 why-reasons = 运行、不运行或未运行的原因
 
 # Schedule
