@@ -201,10 +201,7 @@ async fn the_page_why_names_what_an_item_waits_for_at_its_carrier() {
     }
     assert_eq!(server.call(&token, "POST", "/api/job/trigger", "large").await, done);
     let why = "/r/default/jobs/large/why";
-    until("the page says so", || async {
-        text(&server, &admin, why).await.contains("At its carrier: it needs")
-    })
-    .await;
+    until("the page says so", || async { text(&server, &admin, why).await.contains("At its carrier: it needs") }).await;
     // Others wait for nothing, and the list has a job alone where one is named.
     let small = text(&server, &admin, "/r/default/jobs/small/why").await;
     assert!(!small.contains("At its carrier"), "{small}");

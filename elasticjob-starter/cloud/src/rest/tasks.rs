@@ -114,10 +114,7 @@ fn task(job: &JobName, item: ShardingItem, kind: &str, place: &str, since: Optio
 
 /// The jobs with items that wait, and why; those with a missed fire that will be made up for; and those that do not run here, or of
 /// which the carrier cannot be read, with the cause.
-pub(super) async fn ready(
-    visitor: Visitor,
-    Query(parameters): Query<Parameters>,
-) -> Result<Json<Vec<Value>>, Refusal> {
+pub(super) async fn ready(visitor: Visitor, Query(parameters): Query<Parameters>) -> Result<Json<Vec<Value>>, Refusal> {
     let only = parameters.get("jobName").map(String::as_str);
     let mut jobs = Vec::new();
     for now in all(&visitor, only).await? {

@@ -10,12 +10,12 @@ use elasticjob::schedule::format_rfc3339;
 use i18n_embed_fl::fl;
 use serde::Deserialize;
 
+use super::cloud::tasks::Ready;
 use super::decisions;
 use super::findings::{self, Line};
 use super::job::{Head, snapshot};
 use super::query::Query;
 use super::time::Clock;
-use super::cloud::tasks::Ready;
 use super::{Layout, with_status};
 use crate::api::Problem;
 use crate::cloud::Cloud;

@@ -87,7 +87,8 @@ async fn an_item_is_launched_when_the_item_before_it_has_ended_while_others_go_o
     let cluster = Cluster::new();
     let one = cluster.scheduler("a").await;
     let store = one.scheduler.store();
-    let slow = format!("{NOTE}; if [ $ELASTICJOB_SHARDING_ITEM = 1 ]; then while [ ! -e $DIR/end ]; do sleep 0.05; done; fi");
+    let slow =
+        format!("{NOTE}; if [ $ELASTICJOB_SHARDING_ITEM = 1 ]; then while [ ! -e $DIR/end ]; do sleep 0.05; done; fi");
     store.add_app(cluster.app("slow", &slow)).await.unwrap();
     let after = json!({ "dependsOn": "first items same", "shardingTotalCount": 3 });
     one.register(cluster.app("a", NOTE), job("second", "a", after)).await;
@@ -111,7 +112,11 @@ async fn an_item_is_launched_when_the_item_before_it_has_ended_while_others_go_o
 }
 
 /// A job of a program, which notes in which fires it ran.
-async fn lite(cluster: &Cluster, configuration: JobConfiguration, ran: Arc<Mutex<Vec<String>>>) -> ScheduleJobBootstrap {
+async fn lite(
+    cluster: &Cluster,
+    configuration: JobConfiguration,
+    ran: Arc<Mutex<Vec<String>>>,
+) -> ScheduleJobBootstrap {
     let environment = JobEnvironment::builder().build().unwrap();
     let handler: ItemHandler = item_handler(move |context: ShardingContext| {
         ran.lock().unwrap().push(context.scheduled_at().timestamp().to_string());
@@ -181,10 +186,8 @@ async fn of_two_registrations_at_the_same_time_that_close_a_cycle_one_is_refused
     let after = |name: &str, before: &str| job(name, "a", json!({ "dependsOn": before, "disabled": true }));
     for round in 0..30 {
         let (a, b) = (format!("a{round}"), format!("b{round}"));
-        let (first, second) = tokio::join!(
-            one.scheduler.store().add_job(after(&a, &b)),
-            two.scheduler.store().add_job(after(&b, &a)),
-        );
+        let (first, second) =
+            tokio::join!(one.scheduler.store().add_job(after(&a, &b)), two.scheduler.store().add_job(after(&b, &a)),);
         let ended = [first, second];
         assert_eq!(ended.iter().filter(|ended| ended.is_ok()).count(), 1, "{ended:?}");
     }
@@ -201,7 +204,10 @@ async fn item_by_item_needs_as_many_items_and_names_both_jobs() {
     store.add_job(job("extract", "a", json!({ "cron": NEVER, "shardingTotalCount": 3 }))).await.unwrap();
     let same = json!({ "dependsOn": "extract items same", "shardingTotalCount": 2 });
     let why = refused(store.add_job(job("load", "a", same)).await).await;
-    assert!(why.contains("job 'extract' has: that has 3 and this one 2; change shardingTotalCount of 'extract'"), "{why}");
+    assert!(
+        why.contains("job 'extract' has: that has 3 and this one 2; change shardingTotalCount of 'extract'"),
+        "{why}"
+    );
     let same = json!({ "dependsOn": "extract items same", "shardingTotalCount": 3 });
     store.add_job(job("load", "a", same)).await.unwrap();
     refused(store.change_job(json!({ "jobName": "load", "shardingTotalCount": 4 })).await).await;
