@@ -1,14 +1,15 @@
-//! Measures schedulers of carried jobs: `carrier_bench process` or `carrier_bench slurm`. Prints one line of JSON.
+//! Measures schedulers of carried jobs: `carrier_bench process`, `slurm` or `kubernetes`. Prints one line of JSON.
 //!
-//! Starts a ZooKeeper, for Slurm also a cluster of two nodes on this machine, and schedulers as processes.
+//! Starts a ZooKeeper, the cluster of the carrier on this machine, and schedulers as processes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use elasticjob_test_usage::arguments;
 use elasticjob_tests::group::TemporaryFolder;
+use elasticjob_tests::kubernetes::Cluster;
 use elasticjob_tests::measure::{ProcessUse, percentiles};
 use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
 use elasticjob_tests::slurm::SlurmCluster;
@@ -17,71 +18,135 @@ use serde_json::{Value, json};
 
 /// The fires of which the time to the running item is measured.
 const FIRES: usize = 20;
-/// The items of the fire of which the rate is measured.
-const ITEMS: usize = 300;
 /// The jobs of a scheduler at rest.
 const JOBS: usize = 1_000;
-/// The runs that a scheduler leaves when it is killed.
-const WATCHES: usize = 100;
 
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// What carries the items, for as long as it is there.
+enum Place {
+    Host,
+    Slurm(SlurmCluster),
+    Kubernetes(Cluster),
+}
+
 struct Bench {
     program: SchedulerProgram,
+    place: Place,
     _server: ZookeeperServer,
-    _cluster: Option<SlurmCluster>,
     _folder: TemporaryFolder,
 }
 
-fn is_slurm(mut arguments: impl Iterator<Item = String>) -> Result<bool, String> {
+/// How the place of the carrier that is named is started.
+fn place(mut arguments: impl Iterator<Item = String>) -> Result<fn() -> Place, String> {
     match arguments.next().as_deref() {
-        Some("process") => Ok(false),
-        Some("slurm") => Ok(true),
+        Some("process") => Ok(|| Place::Host),
+        Some("slurm") => Ok(|| Place::Slurm(SlurmCluster::start().expect("Slurm starts"))),
+        Some("kubernetes") => Ok(|| Place::Kubernetes(Cluster::start().expect("Kubernetes starts"))),
         _ => Err("name a carrier".to_owned()),
     }
 }
 
 fn main() -> ExitCode {
-    match arguments(is_slurm, "usage: carrier_bench process|slurm") {
-        Ok(on_slurm) => measure(on_slurm),
+    match arguments(place, "usage: carrier_bench process|slurm|kubernetes") {
+        Ok(start) => measure(start()),
         Err(code) => code,
     }
 }
 
-fn measure(on_slurm: bool) -> ExitCode {
-    let mut bench = Bench::new(on_slurm);
-    let until_running = bench.until_running();
-    let items_a_minute = bench.items_a_minute();
-    let takeover = bench.takeover();
-    let rest = bench.at_rest();
-    println!(
-        "{}",
-        json!({ "carrier": if on_slurm { "SLURM" } else { "PROCESS" }, "fire_to_running_item_ms": until_running,
-                "items_a_minute": items_a_minute, "takeover_of_100_runs_ms": takeover, "with_1000_jobs_at_rest": rest })
-    );
+fn measure(place: Place) -> ExitCode {
+    let mut bench = Bench::new(place);
+    let mut measured = json!({ "carrier": bench.place.name() });
+    measured["fire_to_running_item_ms"] = bench.until_running();
+    measured["rate"] = bench.rate();
+    measured["takeover"] = bench.takeover();
+    // At rest a scheduler asks no carrier: one of them stands for all.
+    if matches!(bench.place, Place::Host) {
+        measured["with_1000_jobs_at_rest"] = bench.at_rest();
+    }
+    println!("{measured}");
     ExitCode::SUCCESS
 }
 
-impl Bench {
-    fn new(on_slurm: bool) -> Self {
-        let server = ZookeeperServer::start().expect("ZooKeeper starts");
-        let folder = TemporaryFolder::new("carrier-bench").expect("a folder");
-        let cluster = on_slurm.then(|| SlurmCluster::start().expect("Slurm starts"));
-        let carrier = match &cluster {
-            Some(cluster) => vec!["slurm".to_owned(), "--slurm-conf".to_owned(), cluster.conf().display().to_string()],
+impl Place {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Host => "PROCESS",
+            Self::Slurm(_) => "SLURM",
+            Self::Kubernetes(_) => "KUBERNETES",
+        }
+    }
+
+    /// The options of the carrier. Items on Kubernetes see the folder as `/notes`.
+    fn options(&self, folder: &Path) -> Vec<String> {
+        match self {
             // As much as is wanted: what is measured is the scheduler.
-            None => ["process", "--memory-limit", "off", "--cpus", "1000", "--memory", "1000000"]
+            Self::Host => ["process", "--memory-limit", "off", "--cpus", "1000", "--memory", "1000000"]
                 .map(str::to_owned)
                 .to_vec(),
-        };
+            Self::Slurm(cluster) => {
+                vec!["slurm".to_owned(), "--slurm-conf".to_owned(), cluster.conf().display().to_string()]
+            }
+            Self::Kubernetes(cluster) => {
+                let template = json!({ "spec": {
+                    "volumes": [{ "name": "notes", "hostPath": { "path": folder } }],
+                    "containers": [{ "name": "item", "volumeMounts": [{ "name": "notes", "mountPath": "/notes" }] }]
+                } });
+                let file = folder.join("template.json");
+                std::fs::write(&file, template.to_string()).expect("a file");
+                let (kubeconfig, file) = (cluster.kubeconfig().display().to_string(), file.display().to_string());
+                ["kubernetes", "--kubeconfig", &kubeconfig, "--pod-template", &file].map(str::to_owned).to_vec()
+            }
+        }
+    }
+
+    /// The items of the fire of which the rate is measured. A node of Kubernetes takes 110 pods.
+    fn items(&self) -> usize {
+        if matches!(self, Self::Kubernetes(_)) { 100 } else { 300 }
+    }
+
+    /// How often it is asked what runs. Each question goes to the cluster, and so takes from it what is measured.
+    fn pause(&self) -> Duration {
+        match self {
+            Self::Host => PAUSE,
+            Self::Slurm(_) => Duration::from_millis(250),
+            Self::Kubernetes(_) => Duration::from_secs(1),
+        }
+    }
+
+    /// The runs that a scheduler leaves when it is killed.
+    fn watches(&self) -> usize {
+        if matches!(self, Self::Kubernetes(_)) { 50 } else { 100 }
+    }
+}
+
+impl Bench {
+    fn new(place: Place) -> Self {
+        let server = ZookeeperServer::start().expect("ZooKeeper starts");
+        let folder = TemporaryFolder::new("carrier-bench").expect("a folder");
         let program = SchedulerProgram {
             binary: own_folder().join("scheduler"),
             zookeeper: server.connect_string(),
             namespace: "carrier-bench".to_owned(),
             folder: folder.path().to_owned(),
-            carrier: [vec!["--carrier".to_owned()], carrier].concat(),
+            carrier: [vec!["--carrier".to_owned()], place.options(folder.path())].concat(),
         };
-        Self { program, _server: server, _cluster: cluster, _folder: folder }
+        Self { program, place, _server: server, _folder: folder }
+    }
+
+    /// An application whose program is this script.
+    fn app(&self, name: &str, script: &str) -> Value {
+        match self.place {
+            Place::Host | Place::Slurm(_) => self.program.app(name, script),
+            Place::Kubernetes(_) => {
+                let command = format!("sh -c '{}'", script.replace("$DIR", "/notes"));
+                json!({ "appName": name, "appURL": "oci://localhost/box:1", "bootstrapScript": command, "cpuCount": 0,
+                        "memoryMB": 16 })
+            }
+        }
     }
 
     /// A fresh namespace and folder for each measurement.
@@ -90,44 +155,54 @@ impl Bench {
         self.program.start()
     }
 
-    /// From the time of the fire to the first line of the program, in milliseconds.
+    /// From the time of the fire to the first thing that the program does, which is a file, in milliseconds. The time of a file is up
+    /// to 4 ms before that of the clock.
     fn until_running(&mut self) -> Value {
+        let begun = self.program.folder.join("begun");
+        std::fs::create_dir_all(&begun).expect("a folder");
         let scheduler = self.begin("latency");
-        let app = self.program.app("latency", "echo \"$(date +%s%3N) $ELASTICJOB_SCHEDULED_AT\" >>$DIR/begun");
+        let app = self.app("latency", ": >\"$DIR/begun/$ELASTICJOB_SCHEDULED_AT\"");
         scheduler.register(&app, &job("latency", 1, json!({ "cron": "0/3 * * * * ?" })));
-        until(|| self.program.lines("begun").len() >= FIRES);
-        let late = self.program.lines("begun").into_iter().filter_map(|line| {
-            let (begun, scheduled) = line.split_once(' ')?;
-            let scheduled = chrono::DateTime::parse_from_rfc3339(scheduled).ok()?.timestamp_millis();
-            Some(begun.parse::<i64>().ok()? - scheduled)
+        let files = || std::fs::read_dir(&begun).expect("it is there").map_while(Result::ok);
+        until(|| files().count() >= FIRES);
+        scheduler.done("DELETE", "/api/job/latency/deregister", "");
+        let late = files().filter_map(|file| {
+            let scheduled = chrono::DateTime::parse_from_rfc3339(file.file_name().to_str()?).ok()?.timestamp_millis();
+            let begun = file.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_millis();
+            Some(i64::try_from(begun).ok()? - scheduled)
         });
         percentiles(late.collect())
     }
 
-    /// How many items a minute begin, run and are recorded, of a job whose program ends at once.
-    fn items_a_minute(&mut self) -> Value {
+    /// How many items a minute begin, run and are recorded, of a job whose program ends at once; and the time of a processor that
+    /// the scheduler takes of it.
+    fn rate(&mut self) -> Value {
+        let items = self.place.items();
         let scheduler = self.begin("rate");
-        scheduler.register(&self.program.app("rate", "true"), &job("rate", ITEMS, json!({})));
+        scheduler.register(&self.app("rate", "true"), &job("rate", items, json!({})));
         trigger(&scheduler, "rate");
-        let began = Instant::now();
+        let (before, began) = (ProcessUse::of(scheduler.id()), Instant::now());
         // The records of all items, as an operator sees them.
-        until(|| count(&scheduler, "/api/job/tasks/running") + count(&scheduler, "/api/job/tasks/ready") > 0);
-        until(|| count(&scheduler, "/api/job/tasks/running") + count(&scheduler, "/api/job/tasks/ready") == 0);
-        json!((ITEMS as f64 * 60.0 / began.elapsed().as_secs_f64()).round())
+        let open = || count(&scheduler, "/api/job/tasks/running") + count(&scheduler, "/api/job/tasks/ready");
+        until_each(self.place.pause(), || open() > 0);
+        until_each(self.place.pause(), || open() == 0);
+        let (took, now) = (began.elapsed().as_secs_f64(), ProcessUse::of(scheduler.id()));
+        json!({ "items": items, "items_a_minute": (items as f64 * 60.0 / took).round(), "seconds": (took * 10.0).round() / 10.0,
+                "processor_ms_of_the_scheduler": now.cpu_ms - before.cpu_ms })
     }
 
     /// From the kill of a scheduler that waits for many runs until another one waits for all of them, in milliseconds.
     fn takeover(&mut self) -> Value {
         let first = self.begin("takeover");
-        let app = self.program.app("takeover", "exec sleep 3600");
+        let (app, watches) = (self.app("takeover", "exec sleep 3600"), self.place.watches());
         first.done("POST", "/api/app", &app.to_string());
-        let names: Vec<String> = (0..WATCHES).map(|number| format!("takeover-{number}")).collect();
+        let names: Vec<String> = (0..watches).map(|number| format!("takeover-{number}")).collect();
         for name in &names {
             let of_app = json!({ "appName": "takeover" });
             first.done("POST", "/api/job/register", &job(name, 1, of_app).to_string());
         }
         names.iter().for_each(|name| trigger(&first, name));
-        until(|| count(&first, "/api/job/tasks/running") == WATCHES);
+        until_each(self.place.pause(), || count(&first, "/api/job/tasks/running") == watches);
         let second = self.program.start();
         // Until it has joined all jobs.
         sleep(Duration::from_secs(10));
@@ -138,19 +213,19 @@ impl Bench {
             let tasks: Vec<Value> = serde_json::from_str(&tasks).unwrap_or_default();
             tasks.iter().filter(|task| task["type"] == "FAILOVER").count()
         };
-        until(|| taken_over() == WATCHES);
+        until(|| taken_over() == watches);
         let took = killed.elapsed().as_millis();
         for name in &names {
             second.done("DELETE", &format!("/api/job/{name}/deregister"), "");
         }
-        until(|| count(&second, "/api/job/tasks/running") == 0);
-        json!(took)
+        until_each(self.place.pause(), || count(&second, "/api/job/tasks/running") == 0);
+        json!({ "runs": watches, "ms": took })
     }
 
     /// Memory, and processor time of a second, of a scheduler with many jobs that do not fire.
     fn at_rest(&mut self) -> Value {
         let scheduler = self.begin("rest");
-        scheduler.done("POST", "/api/app", &self.program.app("rest", "true").to_string());
+        scheduler.done("POST", "/api/app", &self.app("rest", "true").to_string());
         for number in 0..JOBS {
             let more = json!({ "appName": "rest", "cron": "0 0 3 1 1 ?" });
             scheduler.done("POST", "/api/job/register", &job(&format!("rest-{number}"), 1, more).to_string());
@@ -189,9 +264,14 @@ fn count(scheduler: &SchedulerProcess, path: &str) -> usize {
 }
 
 fn until(is: impl Fn() -> bool) {
+    until_each(PAUSE, is);
+}
+
+/// Looks again after this pause.
+fn until_each(pause: Duration, is: impl Fn() -> bool) {
     let deadline = Instant::now() + LIMIT;
     while !is() {
         assert!(Instant::now() < deadline, "not within {LIMIT:?}");
-        sleep(Duration::from_millis(20));
+        sleep(pause);
     }
 }

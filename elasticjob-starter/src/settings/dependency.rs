@@ -1,5 +1,7 @@
 //! The long form of an item of `depends-on` in a file: `{job: extract, when: failed, items: same}`.
 
+use elasticjob::config::Dependency;
+
 use super::node::{Node, NodeValue};
 
 /// The setting that has it.
@@ -20,13 +22,7 @@ pub(super) fn short_form(fields: &[(String, Node)]) -> Option<String> {
             _ => return None,
         }
     }
-    let mut short = job?.clone();
-    for (sign, word) in [("when", when), ("items", items)] {
-        if let Some(word) = word {
-            short = format!("{short} {sign} {word}");
-        }
-    }
-    Some(short)
+    Some(Dependency::short_form(job?, when.map(String::as_str), items.map(String::as_str)))
 }
 
 #[cfg(test)]

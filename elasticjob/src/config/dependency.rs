@@ -98,6 +98,22 @@ impl Dependency {
         Self { job, when, items: DependencyItems::All }
     }
 
+    /// The short form of a dependency that a file or a request gives by its parts. Nothing is checked: parse it.
+    pub fn short_form(job: &str, when: Option<&str>, items: Option<&str>) -> String {
+        let mut short = job.to_owned();
+        for (sign, word) in [(WHEN, when), (ITEMS, items)] {
+            if let Some(word) = word {
+                short = short + sign + word;
+            }
+        }
+        short
+    }
+
+    /// The short forms of a text with several of them: `extract, load when ended`.
+    pub fn texts(text: &str) -> Vec<String> {
+        split(text)
+    }
+
     /// The same, of these items.
     #[must_use]
     pub fn of_items(self, items: DependencyItems) -> Self {
@@ -166,7 +182,7 @@ pub(super) fn joined(dependencies: &[Dependency]) -> String {
     texts.join(&SEPARATOR.to_string())
 }
 
-/// The texts in one, of the registry center.
+/// The texts in one.
 pub(super) fn split(text: &str) -> Vec<String> {
     text.split(SEPARATOR).map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }

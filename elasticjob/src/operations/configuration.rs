@@ -1,6 +1,6 @@
 //! Reads and changes the configuration of a job in the registry center.
 
-use super::dependency_checks::{closed_cycle, unequal_totals};
+use super::dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
 use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
@@ -132,13 +132,13 @@ impl Operations {
         let job = read.configuration.job_name();
         let (changed, difference) = self.check_configuration(read, settings)?;
         if changed.depends_on() != read.configuration.depends_on()
-            && let Some(problem) = closed_cycle(&*self.registry, &changed).await?
+            && let Some(problem) = closed_cycle(OtherJobs::of(&*self.registry), &changed).await?
         {
             return Err(OperationError::Invalid { job: job.clone(), problems: vec![problem] });
         }
         let has_totals = |of: &JobConfiguration| (of.depends_on().to_vec(), of.sharding_total_count());
         if has_totals(&changed) != has_totals(&read.configuration)
-            && let Some(problem) = unequal_totals(&*self.registry, &changed).await?
+            && let Some(problem) = unequal_totals(OtherJobs::of(&*self.registry), &changed).await?
         {
             return Err(OperationError::Invalid { job: job.clone(), problems: vec![problem] });
         }

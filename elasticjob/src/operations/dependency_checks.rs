@@ -3,19 +3,63 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::OperationError;
+use super::{OperationError, Operations};
 use crate::config::{DependencyItems, Invalid, JobConfiguration, wire};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
 use crate::registry::layout::JobPath;
 
-/// The cycle that a configuration would close with those in the registry center, as a problem of its setting. It reads only
+/// The configurations of other jobs.
+#[derive(Clone, Copy)]
+pub(crate) struct OtherJobs<'a> {
+    registry: &'a dyn RegistryCenter,
+    /// Those that jobs will have when they start next, in place of those in the registry center.
+    to_come: Option<&'a BTreeMap<JobName, JobConfiguration>>,
+}
+
+impl<'a> OtherJobs<'a> {
+    /// As the registry center has them.
+    pub(crate) fn of(registry: &'a dyn RegistryCenter) -> Self {
+        Self { registry, to_come: None }
+    }
+
+    /// The configuration of a job; `None` where there is none, or none that can be read.
+    async fn configuration(&self, job: &JobName) -> Result<Option<JobConfiguration>, OperationError> {
+        if let Some(configuration) = self.to_come.and_then(|to_come| to_come.get(job)) {
+            return Ok(Some(configuration.clone()));
+        }
+        let node = self.registry.get(&JobPath::Config.absolute(job)).await?;
+        Ok(node.and_then(|node| wire::from_yaml(job, &node.data).ok()))
+    }
+}
+
+impl Operations {
+    /// What keeps a configuration from running after the jobs that it [names](JobConfiguration::depends_on), for a program that
+    /// writes configurations itself: a cycle, and another number of items than a job has that it follows item by item. A job that
+    /// nobody knows is waited for, and no problem. `to_come` has the configurations that jobs will have when they start next: they
+    /// count in place of those in the registry center. [`update_configuration`](Self::update_configuration) and the start of a job
+    /// check the same.
+    ///
+    /// # Errors
+    /// The registry center gave no answer.
+    pub async fn dependency_problems(
+        &self,
+        configuration: &JobConfiguration,
+        to_come: &BTreeMap<JobName, JobConfiguration>,
+    ) -> Result<Vec<Invalid>, OperationError> {
+        let others = OtherJobs { registry: &*self.registry, to_come: Some(to_come) };
+        let cycle = closed_cycle(others, configuration).await?;
+        Ok(cycle.into_iter().chain(unequal_totals(others, configuration).await?).collect())
+    }
+}
+
+/// The cycle that a configuration would close with those of other jobs, as a problem of its setting. It reads only
 /// the jobs that come before it.
 ///
 /// # Errors
 /// The registry center gave no answer.
 pub(crate) async fn closed_cycle(
-    registry: &dyn RegistryCenter,
+    others: OtherJobs<'_>,
     configuration: &JobConfiguration,
 ) -> Result<Option<Invalid>, OperationError> {
     let of = |configuration: &JobConfiguration| -> Vec<JobName> {
@@ -27,9 +71,7 @@ pub(crate) async fn closed_cycle(
         if before.contains_key(&job) {
             continue;
         }
-        let node = registry.get(&JobPath::Config.absolute(&job)).await?;
-        let read = node.and_then(|node| wire::from_yaml(&job, &node.data).ok());
-        let parents = read.as_ref().map(of).unwrap_or_default();
+        let parents = others.configuration(&job).await?.as_ref().map(of).unwrap_or_default();
         next.extend(parents.iter().cloned());
         before.insert(job, parents);
     }
@@ -61,24 +103,22 @@ pub(super) fn path_back(job: &JobName, parents: &BTreeMap<&JobName, Vec<&JobName
     None
 }
 
-/// The jobs that the items of this one follow item by item and that have another number of items by the registry center, with
-/// that number. A job that is not there is waited for.
+/// The jobs that the items of this one follow item by item and that have another number of items, with that number. A job that
+/// is not there is waited for.
 ///
 /// # Errors
 /// The registry center gave no answer.
 pub(super) async fn other_totals(
-    registry: &dyn RegistryCenter,
+    others: OtherJobs<'_>,
     configuration: &JobConfiguration,
 ) -> Result<Vec<(JobName, u32)>, OperationError> {
-    let mut others = Vec::new();
+    let mut unequal = Vec::new();
     for dependency in configuration.depends_on().iter().filter(|one| one.items == DependencyItems::Same) {
-        let node = registry.get(&JobPath::Config.absolute(&dependency.job)).await?;
-        let read = node.and_then(|node| wire::from_yaml(&dependency.job, &node.data).ok());
-        let total = read.map(|read| read.sharding_total_count());
+        let total = others.configuration(&dependency.job).await?.map(|other| other.sharding_total_count());
         let other = total.filter(|total| *total != configuration.sharding_total_count());
-        others.extend(other.map(|total| (dependency.job.clone(), total)));
+        unequal.extend(other.map(|total| (dependency.job.clone(), total)));
     }
-    Ok(others)
+    Ok(unequal)
 }
 
 /// The same as a problem of the setting.
@@ -86,11 +126,11 @@ pub(super) async fn other_totals(
 /// # Errors
 /// The registry center gave no answer.
 pub(crate) async fn unequal_totals(
-    registry: &dyn RegistryCenter,
+    others: OtherJobs<'_>,
     configuration: &JobConfiguration,
 ) -> Result<Option<Invalid>, OperationError> {
     let own = configuration.sharding_total_count();
-    Ok(other_totals(registry, configuration).await?.first().map(|(job, total)| {
+    Ok(other_totals(others, configuration).await?.first().map(|(job, total)| {
         let reason = format!(
             "`items same` needs as many items as job '{job}' has: that has {total} and this one {own}; change \
              sharding-total-count of '{job}' first"

@@ -58,7 +58,7 @@ pub use crate::registry::layout::ServerStatus;
 pub use audit::{ActionEnd, Audit};
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
-pub(crate) use dependency_checks::{closed_cycle, unequal_totals};
+pub(crate) use dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 pub use error::{NotCancelled, NotRerun, OperationError};
 pub use remove_job::{Force, JobRemoved};
 pub use remove_servers::Removed;

@@ -6,6 +6,10 @@ use std::process::ExitCode;
 #[cfg(feature = "cloud")]
 mod crashes;
 #[cfg(feature = "cloud")]
+mod daemons;
+#[cfg(feature = "cloud")]
+mod depends;
+#[cfg(feature = "cloud")]
 mod frozen;
 #[cfg(feature = "cloud")]
 mod killed;
@@ -35,6 +39,10 @@ fn main() -> ExitCode {
     harness.on_slurm_and_zookeeper("slurm_items_of_frozen_schedulers_run_once", frozen::on_slurm);
     harness.on_zookeeper("process_items_of_killed_schedulers_run_once", killed::on_this_host);
     harness.on_zookeeper("process_items_of_frozen_schedulers_run_once", frozen::on_this_host);
+    let name = "process_a_job_after_another_one_runs_once_for_each_fire_whichever_scheduler_is_killed";
+    harness.on_zookeeper(name, depends::each_fire_is_followed_once);
+    let name = "process_a_daemon_of_killed_schedulers_runs_exactly_once";
+    harness.on_zookeeper(name, daemons::a_daemon_of_killed_schedulers_runs_once);
     harness.run()
 }
 

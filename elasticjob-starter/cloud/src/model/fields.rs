@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use elasticjob::config::Dependency;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -139,6 +140,27 @@ impl Fields {
         texts
     }
 
+    /// The jobs that a job runs after, in the short form: a text with them, or a list of texts and objects. What cannot be parsed
+    /// stays as it is: the configuration of the job says what is wrong with it.
+    pub(super) fn dependencies(&mut self, field: &'static str) -> Vec<String> {
+        let expected = "a text as \"extract when failed\", or a list of texts and of {\"job\", \"when\", \"items\"}";
+        let texts = match self.take(field) {
+            None => Vec::new(),
+            Some(Value::String(text)) => Dependency::texts(&text),
+            Some(Value::Array(all)) => {
+                let short = |(at, one): (usize, &Value)| {
+                    dependency(one).map_err(|why| self.wrong(&format!("{field}[{at}]"), why)).ok()
+                };
+                all.iter().enumerate().filter_map(short).collect()
+            }
+            Some(other) => {
+                self.wrong(field, format!("is {}: give {expected}", kind(&other)));
+                Vec::new()
+            }
+        };
+        texts.into_iter().map(|text| text.parse().map_or(text, |one: Dependency| one.to_string())).collect()
+    }
+
     /// The problems, if there are any; a field that was not asked for is one.
     pub(super) fn end<T>(mut self, value: T) -> Result<T, Problems> {
         for field in std::mem::take(&mut self.left).into_iter().map(|(field, _)| field) {
@@ -151,6 +173,25 @@ impl Fields {
         }
         if self.problems.is_empty() { Ok(value) } else { Err(Problems(self.problems)) }
     }
+}
+
+/// One of the jobs that a job runs after, in the short form.
+fn dependency(value: &Value) -> Result<String, String> {
+    let fields = match value {
+        Value::String(text) => return Ok(text.trim().to_owned()),
+        Value::Object(fields) => fields,
+        other => return Err(format!("is {}: give a text, or {{\"job\", \"when\", \"items\"}}", kind(other))),
+    };
+    if let Some(other) = fields.keys().find(|name| !["job", "when", "items"].contains(&name.as_str())) {
+        return Err(format!("has `{other}`: the parts are job, when, items"));
+    }
+    let part = |name: &str| match fields.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(other) => Err(format!("has {} as `{name}`: give a text", kind(other))),
+    };
+    let job = part("job")?.ok_or("has no `job`: it names the job before this one")?;
+    Ok(Dependency::short_form(job, part("when")?, part("items")?))
 }
 
 /// What a value is, in words.

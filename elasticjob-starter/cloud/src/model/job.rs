@@ -48,12 +48,15 @@ pub struct CarriedJob {
     /// The memory of one item in MB, at least 1.
     #[serde(rename = "memoryMB")]
     pub memory_mb: f64,
-    /// When it fires. A `TRANSIENT` job without one runs when it is triggered.
+    /// When it fires. A `TRANSIENT` job without one, and without [`depends_on`](Self::depends_on), runs when it is triggered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
     /// The time zone of `cron`. Default: that of the scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
+    /// The jobs that it runs after instead of by a schedule: `JOB`, `JOB when failed`, `JOB when ended items same`. Default: none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub depends_on: Vec<String>,
     /// How many items a fire is split into.
     pub sharding_total_count: u32,
     /// The parameters of the items: `0=Beijing,1=Shanghai`.
@@ -131,6 +134,7 @@ impl CarriedJob {
             memory_mb: memory.unwrap_or(1.0),
             cron: fields.text("cron"),
             time_zone: fields.text("timeZone"),
+            depends_on: fields.dependencies("dependsOn"),
             sharding_total_count: total.unwrap_or(1),
             sharding_item_parameters: fields.text("shardingItemParameters"),
             job_parameter: fields.text("jobParameter"),
@@ -151,12 +155,16 @@ impl CarriedJob {
         if job.job_execution_type == ExecutionType::Daemon && job.cron.is_none() {
             fields.wrong("cron", "is missing: a DAEMON job schedules by itself");
         }
+        if job.job_execution_type == ExecutionType::Daemon && !job.depends_on.is_empty() {
+            fields.wrong("dependsOn", "is for TRANSIENT jobs: a DAEMON job schedules by itself, by its `cron`");
+        }
         if job.instances.is_some() && job.job_execution_type == ExecutionType::Transient {
             fields.wrong("instances", "is for DAEMON jobs: a TRANSIENT one has a process for each item");
         }
         if let Err(ConfigError::Settings { problems, .. }) = job.ordinary() {
             for problem in problems {
-                fields.wrong(&camel_case(&problem.setting), problem.reason);
+                let reason = problem.reason.replace("`depends-on`", "`dependsOn`");
+                fields.wrong(&camel_case(&problem.setting), reason);
             }
         }
         fields.end(job)
@@ -178,6 +186,7 @@ impl CarriedJob {
             .failover(true)
             .monitor_execution(true)
             .job_sharding_strategy_type(WHOLE)
+            .depends_on(&self.depends_on)
             .overwrite(true);
         macro_rules! given {
             ($builder:expr, $($field:ident => $setter:ident),*) => {{
@@ -300,6 +309,62 @@ mod tests {
         let job = CarriedJob::from_json(java).unwrap();
         assert_eq!(job.script(), Some("bin/run.sh"));
         assert_eq!(job.configuration().prop("script.command.line"), None);
+    }
+
+    #[test]
+    fn jobs_before_it_are_given_as_settings_have_them_and_come_back_in_their_short_form() {
+        let of = |given: Value| {
+            let mut after = manual();
+            after["cron"] = Value::Null;
+            after["dependsOn"] = given;
+            CarriedJob::from_json(after)
+        };
+        for (given, short) in [
+            (json!("a"), vec!["a"]),
+            (json!("a when ended items same, b"), vec!["a when ended items same", "b"]),
+            (json!(["a when succeeded", { "job": "b", "when": "failed", "items": "all" }]), vec!["a", "b when failed"]),
+            (json!([{ "job": "a", "items": "same" }]), vec!["a items same"]),
+        ] {
+            let job = of(given).unwrap();
+            assert_eq!(job.depends_on, short);
+            let again = serde_json::to_value(&job).unwrap();
+            assert_eq!(again["dependsOn"], json!(short));
+            assert_eq!(CarriedJob::from_json(again).unwrap(), job);
+            let known: Vec<String> = job.configuration().depends_on().iter().map(ToString::to_string).collect();
+            assert_eq!(known, short);
+        }
+        for none in [json!(null), json!([]), json!(" ")] {
+            let job = of(none).unwrap();
+            assert!(job.depends_on.is_empty() && !job.configuration().fires_by_itself());
+            assert_eq!(serde_json::to_value(&job).unwrap().get("dependsOn"), None);
+        }
+        for (wrong, part) in [
+            (json!("a when done"), "known: 'succeeded', 'failed', 'ended'"),
+            (json!("my_job"), "my_job -> my_job"),
+            (json!(["a", "a when failed"]), "given twice"),
+            (json!(7), "is 7: give"),
+            (json!({ "job": "a" }), "is an object: give"),
+            (json!(["a", 7]), "dependsOn[1]: is 7: give"),
+            (json!([{ "job": "a", "item": "same" }]), "dependsOn[0]: has `item`"),
+            (json!([{ "when": "ended" }]), "dependsOn[0]: has no `job`"),
+        ] {
+            let problems = of(wrong).unwrap_err().to_string();
+            assert!(problems.contains(part), "{problems}");
+        }
+    }
+
+    #[test]
+    fn a_job_runs_by_a_schedule_or_after_others_and_not_by_both() {
+        let mut both = manual();
+        both["dependsOn"] = json!("a");
+        let Problems(problems) = CarriedJob::from_json(both.clone()).unwrap_err();
+        assert_eq!((problems.len(), problems[0].field.as_str()), (1, "dependsOn"), "{problems:?}");
+        assert!(problems[0].reason.contains("either `cron` or `dependsOn`"), "{problems:?}");
+        both["jobExecutionType"] = json!("DAEMON");
+        both["cron"] = Value::Null;
+        let Problems(problems) = CarriedJob::from_json(both).unwrap_err();
+        let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
+        assert_eq!(fields, ["cron", "dependsOn"], "{problems:?}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 
 use super::memory::{Limit, Memory};
-use crate::carrier::Outcome;
+use crate::carrier::{Outcome, digest};
 use crate::files::{INHERITED, MOST_OUTPUT, last_words, log, misses_memory, rotate, text_of, write_whole};
 
 /// The script that keeps a process.
@@ -146,7 +146,7 @@ impl Slot {
 
     /// Starts a process, whose keeper takes over the lock.
     pub(super) fn start(&self, claim: Claim, start: Start<'_>, memory: &Memory) -> io::Result<Child> {
-        let Limit { kilobytes, cgroup, events } = memory.limit(&self.holder, self.limit)?;
+        let Limit { kilobytes, cgroup, events } = memory.limit(&self.group(), self.limit)?;
         let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
         let text = |path: Option<PathBuf>| path.unwrap_or_default();
         if kilobytes.is_some() {
@@ -188,14 +188,14 @@ impl Slot {
             let _ = kill_process_group(id, signal);
         }
         if signal == Signal::KILL {
-            memory.kill(&self.holder);
+            memory.kill(&self.group());
         }
         Ok(id.is_some())
     }
 
     /// Removes what a process that has ended left beside its folder.
     pub(super) fn clean_up(&self, memory: &Memory) {
-        memory.remove(&self.holder);
+        memory.remove(&self.group());
     }
 
     /// The folder without what the last process left, for the next one.
@@ -243,6 +243,11 @@ impl Slot {
             fs::create_dir_all(parent)?;
         }
         OpenOptions::new().create(true).truncate(false).read(true).write(true).open(&self.lock)
+    }
+
+    /// The name of its control group. Carriers with other folders, whose launches may have the same names, use the same parent.
+    pub(super) fn group(&self) -> String {
+        format!("{}-{}", self.holder, digest(&[&self.folder.to_string_lossy()]))
     }
 
     fn file(&self, name: &str) -> PathBuf {

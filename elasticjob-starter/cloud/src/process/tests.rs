@@ -287,3 +287,26 @@ async fn processes_that_an_earlier_scheduler_left_are_listed_until_they_have_end
     tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
     assert_eq!(fs::read_to_string(&ends).unwrap_or_default(), "ended\nended\n");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_ends_nothing_of_a_carrier_with_another_folder_and_launches_of_the_same_names() {
+    let hosts = [(); 2].map(|()| Host { scratch: Scratch::new(), memory: MemoryLimit::Auto });
+    let carriers = [hosts[0].connect(), hosts[1].connect()];
+    let job = json!({ "jobName": "same", "appName": "same", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 1 });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(1) };
+    for (host, carrier) in hosts.iter().zip(&carriers) {
+        let folder = host.scratch.path().display();
+        let app = host.app("same", &format!("touch {folder}/begun; while [ ! -e {folder}/end ]; do sleep 0.05; done"));
+        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        carrier.launch(Launch::new(id.clone(), items, Arc::new(app), job.clone())).await.unwrap();
+        while !host.scratch.path().join("begun").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+    carriers[0].stop(&id, &[0], std::time::Duration::ZERO).await.unwrap();
+    assert_eq!(ended(&carriers[0], &id).await, Outcome::Stopped);
+    fs::write(hosts[1].scratch.path().join("end"), "").unwrap();
+    assert_eq!(ended(&carriers[1], &id).await, Outcome::Succeeded);
+}

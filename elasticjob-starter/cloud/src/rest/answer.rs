@@ -60,7 +60,8 @@ impl From<StoreError> for Refusal {
             StoreError::Invalid(problems) => return problems.clone().into(),
             StoreError::NoSuchApp(_) | StoreError::NoSuchJob(_) => StatusCode::NOT_FOUND,
             StoreError::AppExists(_) | StoreError::JobExists(_) | StoreError::Contended => StatusCode::CONFLICT,
-            StoreError::Read(RegistryError::NoAnswer { .. })
+            StoreError::Unchecked { .. }
+            | StoreError::Read(RegistryError::NoAnswer { .. })
             | StoreError::Write(CommitError::NotReached { .. } | CommitError::Unknown { .. }) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

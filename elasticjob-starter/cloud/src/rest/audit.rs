@@ -51,7 +51,7 @@ fn end(ended: &Result<(), StoreError>) -> ActionEnd {
         | StoreError::NoSuchJob(_)
         | StoreError::AppExists(_)
         | StoreError::JobExists(_) => ActionEnd::Refused(why),
-        StoreError::Contended | StoreError::Read(_) => ActionEnd::Failed(why),
+        StoreError::Contended | StoreError::Read(_) | StoreError::Unchecked { .. } => ActionEnd::Failed(why),
         StoreError::Write(CommitError::Unknown { .. }) => ActionEnd::Unknown(why),
         StoreError::Write(_) => ActionEnd::Failed(why),
         // It is in force.

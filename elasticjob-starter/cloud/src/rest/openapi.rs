@@ -87,6 +87,15 @@ fn schemas() -> Value {
     let flag = |unset: bool| json!({ "type": "boolean", "default": unset });
     let amount = |least: f64| json!({ "type": "number", "minimum": least });
     let count = |least: u32| json!({ "type": "integer", "minimum": least });
+    let dependency = json!({ "type": "object", "required": ["job"], "properties": {
+        "job": text(), "when": { "type": "string", "enum": ["succeeded", "failed", "ended"], "default": "succeeded" },
+        "items": { "type": "string", "enum": ["all", "same"], "default": "all" },
+    } });
+    let dependencies = json!({
+        "description": "The jobs that it runs after, in place of `cron`: `JOB`, `JOB when failed`, `JOB when ended items same`. \
+                        Answers have a list of such texts.",
+        "oneOf": [text(), { "type": "array", "items": { "oneOf": [text(), dependency] } }],
+    });
     json!({
         "Login": { "type": "object", "required": ["username", "password"],
                    "properties": { "username": text(), "password": text() } },
@@ -107,7 +116,7 @@ fn schemas() -> Value {
             "properties": {
                 "jobName": text(), "appName": text(),
                 "jobExecutionType": { "type": "string", "enum": ["TRANSIENT", "DAEMON"] },
-                "cpuCount": amount(0.001), "memoryMB": amount(1.0), "cron": text(), "timeZone": text(),
+                "cpuCount": amount(0.001), "memoryMB": amount(1.0), "cron": text(), "timeZone": text(), "dependsOn": dependencies,
                 "shardingTotalCount": count(1), "shardingItemParameters": text(), "jobParameter": text(),
                 "failover": flag(false), "misfire": flag(false), "jobErrorHandlerType": text(), "description": text(),
                 "props": texts(), "disabled": flag(false), "instances": count(0), "itemsPerProcess": count(1),

@@ -184,3 +184,31 @@ async fn each_role_sees_the_buttons_that_it_may_press_and_no_other_is_let_throug
     assert_eq!(call(&server, "", page, None).await.status, StatusCode::SEE_OTHER);
     server.scheduler.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_page_why_names_what_an_item_waits_for_at_its_carrier() {
+    let server = Server::start().await;
+    let (admin, token) = (cookie(&server, "admin").await, server.token("admin").await);
+    let done = (StatusCode::OK, json!(true));
+    let busy = server.app("a", "while [ ! -e end ]; do sleep 0.05; done");
+    assert_eq!(server.call(&token, "POST", "/api/app", &busy).await, done);
+    // One of its two items has room, and the other one waits.
+    let cpus = std::thread::available_parallelism().unwrap().get() as f64;
+    let mut large: Value = serde_json::from_str(&job("large", "a")).unwrap();
+    large["cpuCount"] = json!(cpus - 0.5);
+    for job in [large.to_string(), job("small", "a")] {
+        assert_eq!(server.call(&token, "POST", "/api/job/register", &job).await, done);
+    }
+    assert_eq!(server.call(&token, "POST", "/api/job/trigger", "large").await, done);
+    let why = "/r/default/jobs/large/why";
+    until("the page says so", || async { text(&server, &admin, why).await.contains("At its carrier: it needs") }).await;
+    // Others wait for nothing, and the list has a job alone where one is named.
+    let small = text(&server, &admin, "/r/default/jobs/small/why").await;
+    assert!(!small.contains("At its carrier"), "{small}");
+    let (_, ready) = server.call(&token, "GET", "/api/job/tasks/ready?jobName=large", "").await;
+    assert_eq!((ready.as_array().map(Vec::len), &ready[0]["jobName"]), (Some(1), &json!("large")));
+    let (_, ready) = server.call(&token, "GET", "/api/job/tasks/ready?jobName=small", "").await;
+    assert_eq!(ready, json!([]));
+    server.call(&token, "POST", "/api/job/large/disable", "").await;
+    server.scheduler.shutdown().await;
+}

@@ -91,7 +91,7 @@ routes! {
     GET "/api/job/jobs" Some(Viewer), None, [], jobs::list, "All jobs";
     GET "/api/job/jobs/{job}" Some(Viewer), None, [], jobs::one, "A job";
     GET "/api/job/tasks/running" Some(Viewer), None, [], tasks::running, "The items that run, each with its place";
-    GET "/api/job/tasks/ready" Some(Viewer), None, [], tasks::ready, "The jobs with items that wait, and why";
+    GET "/api/job/tasks/ready" Some(Viewer), None, ["jobName"], tasks::ready, "The jobs with items that wait, or one of them, and why";
     GET "/api/job/tasks/failover" Some(Viewer), None, [], tasks::failover, "The items whose scheduler is gone, and that are not taken over so far";
     GET "/api/job/events/executions" Some(Viewer), None, EXECUTIONS, events::executions, "Runs of items, of the 10,000 latest that match";
     GET "/api/job/events/statusTraces" Some(Viewer), None, STATES, events::states, "Changes of state, of the 10,000 latest that match";

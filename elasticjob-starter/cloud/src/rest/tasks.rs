@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::extract::Query;
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::JobSnapshot;
@@ -11,7 +12,7 @@ use futures_util::stream::{StreamExt, iter};
 use serde_json::{Value, json};
 
 use super::answer::Refusal;
-use super::guard::Visitor;
+use super::guard::{Parameters, Visitor};
 use crate::carrier::{ItemState, ItemStates, LaunchId};
 use crate::model::{CarriedJob, ExecutionType};
 
@@ -37,10 +38,12 @@ impl Now {
     }
 }
 
-async fn all(visitor: &Visitor) -> Result<Vec<Now>, Refusal> {
+/// All jobs that the visitor may see, or the one of this name.
+async fn all(visitor: &Visitor, only: Option<&str>) -> Result<Vec<Now>, Refusal> {
     let scheduler = &visitor.api.scheduler;
     let registrations = scheduler.registrations_now().await?;
-    let seen = registrations.jobs.into_values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
+    let jobs = registrations.jobs.into_values().filter(|job| only.is_none_or(|name| job.job_name.as_str() == name));
+    let seen = jobs.filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
     let reads = seen.map(|job| async move {
         if job.job_execution_type == ExecutionType::Daemon {
             let kept = scheduler.carrier().kept(&job.job_name).await;
@@ -79,7 +82,7 @@ fn task_id(job: &JobName, item: ShardingItem, kind: &str, place: &str) -> String
 /// The items whose processes run.
 pub(super) async fn running(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal> {
     let mut tasks = Vec::new();
-    for now in all(&visitor).await? {
+    for now in all(&visitor, None).await? {
         let name = &now.job.job_name;
         for (item, begun, state) in now.running() {
             let kind = if begun.source == ExecutionSource::Failover { "FAILOVER" } else { "READY" };
@@ -111,9 +114,10 @@ fn task(job: &JobName, item: ShardingItem, kind: &str, place: &str, since: Optio
 
 /// The jobs with items that wait, and why; those with a missed fire that will be made up for; and those that do not run here, or of
 /// which the carrier cannot be read, with the cause.
-pub(super) async fn ready(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal> {
+pub(super) async fn ready(visitor: Visitor, Query(parameters): Query<Parameters>) -> Result<Json<Vec<Value>>, Refusal> {
+    let only = parameters.get("jobName").map(String::as_str);
     let mut jobs = Vec::new();
-    for now in all(&visitor).await? {
+    for now in all(&visitor, only).await? {
         let waiting: Vec<Value> = now
             .states
             .iter()
@@ -133,7 +137,7 @@ pub(super) async fn ready(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal>
         }
     }
     for (job, why) in visitor.api.scheduler.troubles() {
-        if visitor.may(Role::Viewer, job.as_str()) {
+        if only.is_none_or(|name| job.as_str() == name) && visitor.may(Role::Viewer, job.as_str()) {
             jobs.push(not_running(&job, &why));
         }
     }
@@ -148,7 +152,7 @@ fn not_running(job: &JobName, why: &str) -> Value {
 /// The items that were lost, and do not run again so far.
 pub(super) async fn failover(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal> {
     let mut tasks = Vec::new();
-    for now in all(&visitor).await? {
+    for now in all(&visitor, None).await? {
         let Some(snapshot) = &now.snapshot else { continue };
         for item in &snapshot.to_take_over {
             let last = snapshot.items.get(item).and_then(|nodes| nodes.record.last.as_ref());

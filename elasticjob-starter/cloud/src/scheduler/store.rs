@@ -1,11 +1,13 @@
 //! Writes registrations. Each write says what it found: REST answers with it.
 
+mod dependencies;
 mod removal;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::ident::JobName;
+use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, CreateMode, NodeData, Refusal, RegistryCenter, RegistryError, Transaction};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -45,6 +47,14 @@ pub enum StoreError {
     /// The registry center did not answer a read.
     #[error(transparent)]
     Read(#[from] RegistryError),
+    /// The jobs that a job runs after could not be looked at.
+    #[error("the jobs before job '{job}' cannot be looked at: {why}")]
+    Unchecked {
+        /// The job.
+        job: JobName,
+        /// Why.
+        why: OperationError,
+    },
     /// A transaction was not applied, or it is not known whether it was.
     #[error(transparent)]
     Write(#[from] CommitError),
@@ -180,6 +190,7 @@ impl Store {
                 return Err(StoreError::JobExists(name));
             }
             let mut transaction = Transaction::new();
+            self.follows(&mut transaction, &job, None).await?;
             transaction.create(path, text_of(&job).as_str(), CreateMode::Persistent);
             Self::joins(&mut transaction, &job, app);
             let disabled = Node::DisabledJob(name.clone()).path();
@@ -207,6 +218,7 @@ impl Store {
             let Some(old) = self.registry.get(&path).await? else { return Err(StoreError::NoSuchJob(name)) };
             let (job, app) = self.checked(merged(value_of(&old), &change)).await?;
             let mut transaction = Transaction::new();
+            self.follows(&mut transaction, &job, serde_json::from_value(value_of(&old)).ok().as_ref()).await?;
             transaction.set(path.as_str(), text_of(&job).as_str(), Some(old.stat.version));
             Self::joins(&mut transaction, &job, app);
             if self.commit(transaction).await? {

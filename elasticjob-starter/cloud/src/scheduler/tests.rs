@@ -21,6 +21,7 @@ use cluster::{Cluster, Member, job, name, until};
 mod away;
 mod cluster;
 mod daemons;
+mod depends;
 mod remains;
 mod removal;
 mod triggers;

@@ -147,6 +147,7 @@ why-job = The whole job
 why-nothing = Nothing is in the way.
 why-items = Its items
 why-items-caption = Each item, with times in the zone { $zone }
+why-at-carrier = At its carrier: { $why }
 why-reasons = Why it runs, does not run, or did not run
 
 # Schedule
@@ -788,8 +789,9 @@ cloud-field-slurm = What the carrier SLURM asks for, one NAME=value a line: part
 cloud-field-job-name = Its name. It cannot be changed.
 cloud-field-job-app = The application that its processes run.
 cloud-field-type = TRANSIENT: a process for each run of an item. DAEMON: processes that stay, and schedule by themselves.
-cloud-field-cron = When it fires. A TRANSIENT job without one runs when it is triggered.
+cloud-field-cron = When it fires. A TRANSIENT job without one, and without dependsOn, runs when it is triggered.
 cloud-field-zone = The time zone of the expression. Unset: that of the scheduler.
+cloud-field-depends-on = The jobs that it runs after, in place of cron, with commas between them: extract, load when ended items same.
 cloud-field-items = How many items a fire is split into, at most 1,600.
 cloud-field-item-parameters = The parameter of each item: 0=Beijing,1=Shanghai.
 cloud-field-parameter = The parameter of the whole job.

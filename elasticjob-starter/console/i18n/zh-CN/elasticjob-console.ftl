@@ -135,6 +135,7 @@ why-job = 整个作业
 why-nothing = 没有任何阻碍。
 why-items = 各分片项
 why-items-caption = 各分片项；时间所用时区：{ $zone }
+why-at-carrier = 在承载器上：{ $why }
 why-reasons = 运行、不运行或未运行的原因
 
 # Schedule
@@ -819,8 +820,9 @@ cloud-field-slurm = 承载器 SLURM 的要求，每行一个 NAME=value：partit
 cloud-field-job-name = 名称，不能修改。
 cloud-field-job-app = 其进程运行的应用。
 cloud-field-type = TRANSIENT：每个分片项的每次运行各用一个进程。DAEMON：常驻进程，自行调度。
-cloud-field-cron = 触发时间。没有 cron 的 TRANSIENT 作业在手动触发时运行。
+cloud-field-cron = 触发时间。既没有 cron 也没有 dependsOn 的 TRANSIENT 作业在手动触发时运行。
 cloud-field-zone = 表达式的时区。默认为调度器的时区。
+cloud-field-depends-on = 代替 cron：在哪些作业之后运行，以逗号分隔，例如 extract, load when ended items same。
 cloud-field-items = 一次触发分成多少个分片项，最多 1,600。
 cloud-field-item-parameters = 各分片项的参数：0=Beijing,1=Shanghai。
 cloud-field-parameter = 整个作业的参数。

@@ -4,11 +4,13 @@ use askama::Template;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
-use elasticjob::ident::ShardingItem;
+use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{Happened, PastFire, shell_operand};
 use elasticjob::schedule::format_rfc3339;
+use i18n_embed_fl::fl;
 use serde::Deserialize;
 
+use super::cloud::tasks::Ready;
 use super::decisions;
 use super::findings::{self, Line};
 use super::job::{Head, snapshot};
@@ -16,6 +18,7 @@ use super::query::Query;
 use super::time::Clock;
 use super::{Layout, with_status};
 use crate::api::Problem;
+use crate::cloud::Cloud;
 use crate::here::Here;
 use crate::same::of_registry;
 use crate::service::past::past;
@@ -68,6 +71,8 @@ pub(crate) async fn show(
     here: Here,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<WhyQuery>,
+    // Only a console beside a scheduler of carried jobs has it.
+    cloud: Result<Cloud, Response>,
 ) -> Response {
     let layout = Layout::of(&here);
     let layout = if query.at.trim().is_empty() { layout.live(&here) } else { layout };
@@ -89,17 +94,44 @@ pub(crate) async fn show(
     let status = problem.as_ref().filter(|it| it.code() != "not-traced").map_or(StatusCode::OK, Problem::status);
     let lines = |findings: &[_]| findings::lines(&here, &snapshot.job, findings, &clock);
     let of_items = snapshot.items.keys().map(|item| (*item, lines(&snapshot.findings_of(*item, clock.now))));
+    let (mut of_job, mut of_items) = (lines(&snapshot.findings(clock.now)), of_items.collect::<Vec<_>>());
+    if let (Ok(cloud), None) = (cloud, &found) {
+        add_carrier(&cloud, &snapshot.job, &mut of_job, &mut of_items).await;
+    }
     let page = WhyPage {
         layout,
         head: Head::of(&here, &snapshot.job, "why"),
-        of_job: lines(&snapshot.findings(clock.now)),
-        of_items: of_items.collect(),
+        of_job,
+        of_items,
         clock,
         at,
         past: found,
         problem,
     };
     with_status(status, &page)
+}
+
+/// Adds what a carried job and its items wait for at their carrier: the registry center does not know it.
+async fn add_carrier(cloud: &Cloud, job: &JobName, of_job: &mut Vec<Line>, of_items: &mut [(ShardingItem, Vec<Line>)]) {
+    let loader = cloud.here.text.loader();
+    let line = |why: String| Line {
+        text: fl!(loader, "why-at-carrier", why = why),
+        class: "obstacle",
+        since: None,
+        command: None,
+    };
+    match Ready::of(cloud, job).await {
+        Err(refusal) => of_job.push(line(refusal.message)),
+        Ok(ready) => {
+            for ready in ready {
+                of_job.extend(ready.why.map(line));
+                for waiting in ready.items {
+                    let known = of_items.iter_mut().find(|(item, _)| *item == waiting.item);
+                    known.map_or(&mut *of_job, |(_, lines)| lines).push(line(waiting.why));
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

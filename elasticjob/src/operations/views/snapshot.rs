@@ -7,7 +7,7 @@ use crate::config::wire;
 use crate::engine::{DependencyRecord, ShardingData};
 use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
-use crate::operations::dependency_checks::other_totals;
+use crate::operations::dependency_checks::{OtherJobs, other_totals};
 use crate::operations::members::Members;
 use crate::operations::{OperationError, Operations, read};
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
@@ -212,7 +212,7 @@ impl Operations {
             false => None,
         };
         let other_totals = match usable {
-            Some(usable) => other_totals(&*self.registry, usable).await?,
+            Some(usable) => other_totals(OtherJobs::of(&*self.registry), usable).await?,
             None => Vec::new(),
         };
         Ok(JobSnapshot {

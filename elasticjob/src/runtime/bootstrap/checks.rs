@@ -8,7 +8,7 @@ use crate::api::ItemHandler;
 use crate::config::{BoundOptions, Invalid, JobConfiguration};
 use crate::ident::JobName;
 use crate::log::{apart, error, warn};
-use crate::operations::{OperationError, closed_cycle, unequal_totals};
+use crate::operations::{OperationError, OtherJobs, closed_cycle, unequal_totals};
 use crate::registry::RegistryCenter;
 use crate::registry::layout::JobPath;
 use crate::runtime::driver::Job;
@@ -33,7 +33,7 @@ pub(super) fn refuse_cycle(name: &JobName, job: &Job) -> impl Future<Output = Re
             return Ok(());
         }
         let refused = async {
-            match closed_cycle(&*registry, &configuration).await? {
+            match closed_cycle(OtherJobs::of(&*registry), &configuration).await? {
                 None => unequal_when_new(&*registry, &configuration).await,
                 cycle => Ok::<_, OperationError>(cycle),
             }
@@ -58,12 +58,12 @@ async fn unequal_when_new(
         if registry.get(&config).await?.is_some() {
             return Ok(None);
         }
-        match unequal_totals(registry, configuration).await? {
+        match unequal_totals(OtherJobs::of(registry), configuration).await? {
             None => return Ok(None),
             Some(_) => tokio::time::sleep(LOOK_AGAIN).await,
         }
     }
-    unequal_totals(registry, configuration).await
+    unequal_totals(OtherJobs::of(registry), configuration).await
 }
 
 /// The configuration and the handler of a job of a type.

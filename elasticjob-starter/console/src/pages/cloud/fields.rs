@@ -19,6 +19,8 @@ pub(super) enum Kind {
     Choice(&'static [&'static str]),
     /// Texts by name, a line for each.
     Pairs,
+    /// Texts, with commas between them.
+    List,
 }
 
 /// A field of a registration.
@@ -59,6 +61,7 @@ pub(super) const JOB: &[Field] = &[
     field!("jobExecutionType", Kind::Choice(&["TRANSIENT", "DAEMON"]), "cloud-field-type", required),
     field!("cron", Kind::Text, "cloud-field-cron"),
     field!("timeZone", Kind::Text, "cloud-field-zone"),
+    field!("dependsOn", Kind::List, "cloud-field-depends-on"),
     field!("shardingTotalCount", Kind::Number("1"), "cloud-field-items", required),
     field!("shardingItemParameters", Kind::Text, "cloud-field-item-parameters"),
     field!("jobParameter", Kind::Text, "cloud-field-parameter"),
@@ -171,6 +174,10 @@ fn value(kind: Kind, text: &str) -> Option<Value> {
         }
         Kind::Flag(_) => trimmed.parse().map_or_else(|_| as_text(), Value::Bool),
         Kind::Pairs => lines::read(trimmed),
+        Kind::List => {
+            let texts = trimmed.split(',').map(str::trim).filter(|text| !text.is_empty());
+            texts.map(|text| Value::String(text.to_owned())).collect()
+        }
     })
 }
 
@@ -180,6 +187,7 @@ pub(super) fn written(value: &Value) -> String {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
         Value::Object(pairs) => lines::written(pairs),
+        Value::Array(texts) => texts.iter().map(written).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }
@@ -204,11 +212,20 @@ mod tests {
         let job = object(json!({
             "jobName": "j", "appName": "a", "jobExecutionType": "TRANSIENT", "cpuCount": 1.0, "memoryMB": 64.5,
             "shardingTotalCount": 3, "failover": true, "misfire": false, "props": { "a": 1, "b": "x=y" }, "itemsPerProcess": 1,
+            "dependsOn": ["extract", "load when ended items same"],
         }));
         let shown: Vec<_> =
             filled(JOB, &job).into_iter().map(|input| (input.field.name.to_owned(), input.value)).collect();
         let now = registration(JOB, &shown);
         assert_eq!(changes(JOB, &job, &now), Map::new(), "{now:?}");
+    }
+
+    #[test]
+    fn jobs_before_a_job_are_sent_as_a_list_and_emptied_as_null() {
+        let after = |text: &str| registration(JOB, &sent(&[("dependsOn", text)]));
+        assert_eq!(Value::Object(after("a, b when failed,")), json!({ "dependsOn": ["a", "b when failed"] }));
+        let before = after("a");
+        assert_eq!(Value::Object(changes(JOB, &before, &after(" "))), json!({ "dependsOn": null }));
     }
 
     #[test]

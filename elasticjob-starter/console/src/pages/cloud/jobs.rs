@@ -29,6 +29,8 @@ struct Job {
     app_name: String,
     job_execution_type: String,
     cron: Option<String>,
+    #[serde(default)]
+    depends_on: Vec<String>,
     sharding_total_count: u32,
     cpu_count: f64,
     #[serde(rename = "memoryMB")]
@@ -41,6 +43,8 @@ struct Row {
     is_enabled: bool,
     /// Its schedule in words.
     words: Option<String>,
+    /// The jobs that it runs after.
+    after: Option<String>,
 }
 
 #[derive(Template)]
@@ -96,6 +100,7 @@ async fn rows(cloud: &Cloud, layout: &Layout) -> Result<Vec<Row>, Refusal> {
         is_enabled: !disabled.jobs.iter().any(|name| *name == job.job_name.as_str())
             && !disabled.apps.contains(&job.app_name),
         words: job.cron.as_deref().and_then(|cron| layout.words(cron)),
+        after: (!job.depends_on.is_empty()).then(|| job.depends_on.join(", ")),
         job,
     };
     Ok(jobs.into_iter().map(row).collect())

@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use elasticjob::ident::JobName;
 use i18n_embed_fl::fl;
 use serde::Deserialize;
 
@@ -41,17 +42,27 @@ struct Running {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Ready {
+pub(crate) struct Ready {
     job_name: String,
-    items: Vec<Waiting>,
+    /// The items that wait.
+    pub(crate) items: Vec<Waiting>,
     misfired: bool,
-    why: Option<String>,
+    /// Why the job as a whole does not run here.
+    pub(crate) why: Option<String>,
 }
 
+/// An item that waits at its carrier.
 #[derive(Debug, Deserialize)]
-struct Waiting {
-    item: u32,
-    why: String,
+pub(crate) struct Waiting {
+    pub(crate) item: u32,
+    pub(crate) why: String,
+}
+
+impl Ready {
+    /// What a job waits for by its scheduler; nothing for a job that is not a carried one.
+    pub(crate) async fn of(cloud: &Cloud, job: &JobName) -> Result<Vec<Self>, Refusal> {
+        cloud.get(&format!("/api/job/tasks/ready?jobName={}", segment(job.as_str()))).await
+    }
 }
 
 #[derive(Debug, Deserialize)]

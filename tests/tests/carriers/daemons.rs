@@ -1,0 +1,67 @@
+//! The process of a DAEMON job, with schedulers that are killed.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use elasticjob_tests::group::TemporaryFolder;
+use elasticjob_tests::scheduler::SchedulerProgram;
+use elasticjob_tests::zookeeper::ZookeeperServer;
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::killed;
+
+/// What happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub async fn a_daemon_of_killed_schedulers_runs_once(server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("killed-daemons").expect("a folder");
+    let carrier = ["--carrier", "process", "--memory-limit", "off", "--cpus", "64"].map(str::to_owned).to_vec();
+    let program = killed::program(&server, folder.path().to_owned(), "killed-daemons", carrier);
+    let mut schedulers = vec![program.start(), program.start()];
+    let daemon = json!({ "jobName": "resident", "appName": "resident", "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?",
+                         "cpuCount": 0.1, "memoryMB": 16, "shardingTotalCount": 1, "gracePeriodSeconds": 1 });
+    schedulers[0].register(&program.app("resident", "echo $$ >>$DIR/begun; while :; do sleep 0.1; done"), &daemon);
+    until(&program, "it runs", || program.lines("begun").len() == 1).await;
+    for round in 1..=3 {
+        let pid = program.lines("begun").pop().expect("it has begun");
+        // From the second round on, the oldest scheduler keeps the process: the others came later.
+        drop(schedulers.remove(0));
+        assert_eq!(running(&program), [pid.as_str()], "a scheduler that is killed leaves it");
+        // That another scheduler keeps it is seen by what it does when the process ends: it starts it again, once.
+        let killed = Command::new("kill").args(["-KILL", &pid]).status().expect("kill is there");
+        assert!(killed.success());
+        until(&program, "it is started again", || program.lines("begun").len() > round).await;
+        let listed = || {
+            let (_, tasks) = schedulers[0].call("GET", "/api/job/tasks/running", "").unwrap_or_default();
+            serde_json::from_str::<Vec<serde_json::Value>>(&tasks).unwrap_or_default().len()
+        };
+        until(&program, "it is listed once", || listed() == 1).await;
+        schedulers.push(program.start());
+        assert_eq!(running(&program).len(), 1, "{}", program.logs());
+        assert_eq!(program.lines("begun").len(), round + 1, "{}", program.logs());
+    }
+    schedulers[0].done("DELETE", "/api/job/resident/deregister", "");
+    until(&program, "it is ended", || running(&program).is_empty()).await;
+    assert_eq!(program.lines("begun").len(), 4, "{}", program.logs());
+}
+
+/// The processes of the job that are there.
+fn running(program: &SchedulerProgram) -> Vec<String> {
+    let is_program = |pid: &String| {
+        let command = std::fs::read_to_string(Path::new("/proc").join(pid).join("cmdline")).unwrap_or_default();
+        command.contains("resident.sh")
+    };
+    program.lines("begun").into_iter().filter(is_program).collect()
+}
+
+async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
+    let deadline = Instant::now() + LIMIT;
+    while !is() {
+        let begun = program.lines("begun").join("\n");
+        assert!(Instant::now() < deadline, "not within {LIMIT:?}: {what}\n{begun}\n{}", program.logs());
+        sleep(Duration::from_millis(50)).await;
+    }
+}
