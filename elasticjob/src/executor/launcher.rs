@@ -9,7 +9,7 @@ use tokio::task::yield_now;
 
 /// How many tasks are started together at the most: to wake a thread for each of them costs more than the tasks, and the last
 /// of them should not wait for the decisions of thousands of jobs.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 128;
 
 /// A task that is not started yet.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
