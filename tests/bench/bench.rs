@@ -7,8 +7,6 @@
 
 use std::error::Error;
 use std::future::poll_fn;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +18,7 @@ use elasticjob::registry::{RegistryCenter, RequestCount, WatchEvent, WatchStream
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode};
 use elasticjob::schedule::Schedule;
 use elasticjob_test_usage::{arguments, run};
-use elasticjob_tests::measure::{Begins, Begun, ProcessUse, percentiles, sleep_to};
+use elasticjob_tests::measure::{Begins, Begun, ProcessUse, ServerReport, percentiles, sleep_to};
 use elasticjob_tests::records::now_us;
 use serde_json::json;
 
@@ -339,12 +337,7 @@ struct Packets {
 impl Packets {
     /// Asks the server; `None` where it does not tell.
     fn count(server: &str) -> Option<Self> {
-        let mut stream = TcpStream::connect(server).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(2))).ok()?;
-        stream.write_all(b"mntr").ok()?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text).ok()?;
-        let count = |name: &str| text.lines().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();
-        Some(Self { received: count("zk_packets_received")?, sent: count("zk_packets_sent")? })
+        let report = ServerReport::of(server)?;
+        Some(Self { received: report.count("zk_packets_received")?, sent: report.count("zk_packets_sent")? })
     }
 }

@@ -1,5 +1,6 @@
-//! Writes the same events into each database one by one, as Java does, and through the queue, in one run. The last line
-//! is one JSON object with the rates and their ratio.
+//! Writes the same events into each database one by one, as Java does, and through the queue, in one run. PostgreSQL then gets
+//! the same rows by its two fastest ways, as a limit: `COPY` in batches of the size of those of the queue, and one `INSERT` from
+//! another of its tables, for which nothing is sent at all. The last line is one JSON object with the rates and their ratio.
 //!
 //!     trace_bench [--events N]
 
@@ -8,17 +9,26 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbPool, RdbTracingStorage};
 use elasticjob::trace::{JobEvent, TaskState, Tracing, TracingConfiguration, TracingStorage};
 use elasticjob_tests::databases::{Database, DatabaseServer, Kind};
 use elasticjob_tests::tracing_suite::{end, start, state};
+use futures_util::TryStreamExt;
 use serde_json::{Map, Value, json};
+use sqlx::postgres::PgPoolCopyExt;
+use sqlx::{AssertSqlSafe, PgPool};
 use tokio::runtime::Handle;
 
 const USAGE: &str = "usage: trace_bench [--events N]";
 
 /// How many of the events are written one by one: so slow that more tell nothing more.
 const SINGLY: usize = 4_000;
+
+/// How many rows a batch of `COPY` has: as many as the queue writes events together.
+const BATCH: usize = 1_000;
+
+/// The tables that the events go to.
+const TABLES: [&str; 2] = ["job_execution_log", "job_status_trace_log"];
 
 fn events(count: usize, mark: &str) -> Vec<JobEvent> {
     let run = |number: usize| {
@@ -60,9 +70,42 @@ async fn measure(database: &Database, count: usize) -> Result<Value, String> {
     let together = rate(posted, began.elapsed());
     let ratio = (together / singly * 10.0).round() / 10.0;
     let lost = tracing.counts().lost;
-    Ok(
-        json!({ "one_by_one_per_s": singly, "queued_per_s": together, "ratio": ratio, "posted_per_s": posting, "lost": lost }),
-    )
+    let mut result = json!({
+        "one_by_one_per_s": singly, "queued_per_s": together, "ratio": ratio, "posted_per_s": posting, "lost": lost
+    });
+    if let RdbPool::Postgres(pool) = database.pool() {
+        let [copied, inserted] = limits(pool).await.map_err(|error| error.to_string())?;
+        let all = single.len() + posted;
+        result["copy_per_s"] = rate(all, copied).into();
+        result["insert_select_per_s"] = rate(all, inserted).into();
+    }
+    Ok(result)
+}
+
+/// How long PostgreSQL takes for the rows that are in its tables now by `COPY`, and by `INSERT` from another table.
+async fn limits(pool: &PgPool) -> Result<[Duration; 2], sqlx::Error> {
+    let run = async |statement: String| sqlx::query(AssertSqlSafe(statement)).execute(pool).await.map(drop);
+    let mut took = [Duration::ZERO; 2];
+    for table in TABLES {
+        let text: Vec<_> = pool.copy_out_raw(&format!("COPY {table} TO STDOUT")).await?.try_collect().await?;
+        // A message of the server is a row.
+        let batches: Vec<Vec<u8>> = text.chunks(BATCH).map(|rows| rows.concat()).collect();
+        run(format!("CREATE TABLE saved AS TABLE {table}")).await?;
+        run(format!("TRUNCATE {table}")).await?;
+        let began = Instant::now();
+        for batch in batches {
+            let mut copy = pool.copy_in_raw(&format!("COPY {table} FROM STDIN")).await?;
+            copy.send(batch).await?;
+            copy.finish().await?;
+        }
+        took[0] += began.elapsed();
+        run(format!("TRUNCATE {table}")).await?;
+        let began = Instant::now();
+        run(format!("INSERT INTO {table} SELECT * FROM saved")).await?;
+        took[1] += began.elapsed();
+        run("DROP TABLE saved".to_owned()).await?;
+    }
+    Ok(took)
 }
 
 async fn run(count: usize) -> Result<Map<String, Value>, String> {

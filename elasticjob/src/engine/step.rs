@@ -178,9 +178,7 @@ impl JobEngine {
     fn on_session_back(&mut self, new: bool) {
         let Some(session) = self.session.connected() else { return };
         let first = self.membership.own_sessions.is_empty();
-        if !self.membership.own_sessions.contains(&session) {
-            self.membership.own_sessions.push(session);
-        }
+        self.membership.note_session(session);
         self.membership.removal_confirmed = false;
         self.note_success();
         if new {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::limits;
-use super::nodes::{Nodes, parent_of};
+use super::nodes::{Nodes, name_of, parent_of};
 use super::{
     CommitError, Committed, CreateMode, Data, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction,
     WatchEvent, Zxid,
@@ -266,13 +266,15 @@ impl Tree {
         mode: CreateMode,
         now_ms: i64,
     ) -> Result<String, Refusal> {
-        let parent = self.node(parent_of(path))?;
+        // Looked for once, as a start of thousands of jobs creates many thousand nodes.
+        let above = self.nodes.find(parent_of(path)).ok_or(Refusal::NoNode)?;
+        let parent = self.nodes.node(above);
         let (created, parent_is_ephemeral) = (parent.created, parent.owner != 0);
         let path = match mode {
             CreateMode::EphemeralSequential => format!("{path}{created:010}"),
             CreateMode::Persistent | CreateMode::Ephemeral => path.to_owned(),
         };
-        if self.nodes.contains(&path) {
+        if self.nodes.child(above, name_of(&path)).is_some() {
             return Err(Refusal::NodeExists);
         }
         if parent_is_ephemeral {
@@ -288,8 +290,8 @@ impl Tree {
             version: 0,
             created: 0,
         };
-        self.nodes.insert(&path, node);
-        self.parent_mut(&path).created += 1;
+        self.nodes.insert_below(above, name_of(&path), node);
+        self.nodes.node_mut(above).created += 1;
         Ok(path)
     }
 

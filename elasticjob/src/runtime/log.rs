@@ -27,15 +27,18 @@ pub(super) fn log(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: 
     }
 }
 
-/// The level of the line, where each fire and each start makes one; `ERROR` for all others, which are looked at closer when
-/// they are written.
+/// The level that the line does not exceed, where each fire, start and end makes one; `ERROR` for all others, which are looked at
+/// closer when they are written.
 fn level_of(notice: &Notice) -> Level {
     let is_well = match notice {
         Notice::Registered { .. }
+        | Notice::RegistryBack { .. }
         | Notice::Elected
         | Notice::ReshardRequested { .. }
         | Notice::Resharded { .. }
-        | Notice::Begun { .. } => true,
+        | Notice::Begun { .. }
+        | Notice::NothingToRun { .. }
+        | Notice::Left => true,
         Notice::Finished { items, .. } => items.iter().all(|(_, state)| *state == FireState::Succeeded),
         _ => false,
     };
@@ -305,4 +308,43 @@ fn is_expected(reason: &SkipReason) -> bool {
             | SkipReason::ItemDependencyNotMet { .. }
             | SkipReason::MaybeRunByJava
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fire::ExecutionSource;
+    use crate::registry::SessionId;
+    use crate::test_log::Logged;
+
+    /// A line that is taken for a less important one would be lost where such ones are not logged.
+    #[test]
+    fn no_line_is_more_important_than_it_is_taken_for() {
+        let (job, instance) = (JobName::new("settle").unwrap(), InstanceId::of_process("10.0.0.1", 7));
+        let (fire, session) = (Fire::Scheduled(0), SessionId(1));
+        let key = RunKey::new(fire, ExecutionSource::NormalTrigger);
+        let finished = |state| Notice::Finished { key, items: vec![(0, state)] };
+        let ordinary = [
+            Notice::Registered { instance: instance.clone(), session },
+            Notice::RegistryBack { session, new: true, first: true },
+            Notice::RegistryBack { session, new: false, first: false },
+            Notice::Elected,
+            Notice::ReshardRequested { why: "it joined".to_owned() },
+            Notice::Resharded { moved: vec!["0: none -> it".to_owned()], pinned: vec![1] },
+            Notice::Begun { key, attempt: None, items: vec![0] },
+            Notice::NothingToRun { fire },
+            Notice::Left,
+            finished(FireState::Succeeded),
+        ];
+        let level = |notice: &Notice| {
+            let log = Logged::default();
+            tracing::subscriber::with_default(log.clone(), || write(&job, &instance, TimeZone::UTC, notice));
+            log.take()[0].split(' ').next().unwrap().parse::<Level>().unwrap()
+        };
+        for notice in &ordinary {
+            assert_eq!(level_of(notice), Level::INFO, "{notice:?}");
+            assert!(level(notice) >= Level::INFO, "{notice:?}");
+        }
+        assert!(level_of(&finished(FireState::Failed)) <= level(&finished(FireState::Failed)));
+    }
 }

@@ -2,11 +2,15 @@
 
 mod lateness;
 mod process;
+mod server;
+mod slope;
 
 use std::time::Duration;
 
 pub use self::lateness::{Begins, Begun, percentiles};
 pub use self::process::ProcessUse;
+pub use self::server::ServerReport;
+pub use self::slope::Series;
 use crate::records::now_us;
 
 /// Sleeps until a time of the wall clock, in milliseconds since 1970.

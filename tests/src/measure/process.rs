@@ -10,6 +10,8 @@ pub struct ProcessUse {
     pub cpu_ms: u64,
     /// Memory that is in use.
     pub rss_kb: u64,
+    /// The part of it that is of no file: what the allocator holds, and stacks.
+    pub anonymous_kb: u64,
     /// Threads that there are.
     pub threads: u64,
 }
@@ -24,7 +26,12 @@ impl ProcessUse {
     pub fn of(process: u32) -> Self {
         let status = status(process);
         let field = |name: &str| status.get(name).copied().unwrap_or_default();
-        Self { cpu_ms: cpu_ms(process), rss_kb: field("VmRSS"), threads: field("Threads") }
+        Self {
+            cpu_ms: cpu_ms(process),
+            rss_kb: field("VmRSS"),
+            anonymous_kb: field("RssAnon"),
+            threads: field("Threads"),
+        }
     }
 }
 

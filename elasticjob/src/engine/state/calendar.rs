@@ -71,9 +71,9 @@ impl Calendar {
     /// The latest fire that is due by now. It is returned once.
     pub(in crate::engine) fn due(&mut self, schedule: &Schedule, wall: i64) -> Option<Due> {
         let first = self.next.filter(|next| *next <= wall)?;
-        let at = latest(schedule, first, wall);
+        let (at, next) = latest(schedule, first, wall);
         self.last = Some(at);
-        self.next = schedule.next_after(at);
+        self.next = next;
         self.after = Some(at);
         Some(Due { at, missed_from: (first < at).then_some(first) })
     }
@@ -82,12 +82,12 @@ impl Calendar {
 /// The latest fire after `from` and not after `until`.
 pub(in crate::engine) fn last_between(schedule: &Schedule, from: i64, until: i64) -> Option<i64> {
     let first = schedule.next_after(from).filter(|first| *first <= until)?;
-    Some(latest(schedule, first, until))
+    Some(latest(schedule, first, until).0)
 }
 
-/// The latest fire not after `wall`, where `first` is one. Looks back from `wall` in growing windows, so that a clock
+/// The latest fire not after `wall`, where `first` is one, and the fire after it. Looks back from `wall` in growing windows, so that a clock
 /// that stepped by years costs no more than one that stepped by seconds.
-fn latest(schedule: &Schedule, first: i64, wall: i64) -> i64 {
+fn latest(schedule: &Schedule, first: i64, wall: i64) -> (i64, Option<i64>) {
     let mut window = 1_000;
     let mut fire = loop {
         let from = wall - window;
@@ -99,10 +99,13 @@ fn latest(schedule: &Schedule, first: i64, wall: i64) -> i64 {
             _ => window *= 2,
         }
     };
-    while let Some(later) = schedule.next_after(fire).filter(|later| *later <= wall) {
-        fire = later;
+    loop {
+        let next = schedule.next_after(fire);
+        match next.filter(|later| *later <= wall) {
+            Some(later) => fire = later,
+            None => return (fire, next),
+        }
     }
-    fire
 }
 
 #[cfg(test)]

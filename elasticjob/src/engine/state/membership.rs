@@ -47,12 +47,17 @@ pub enum Phase {
     Stopped,
 }
 
+/// How many of its sessions an engine remembers. A session ends at the latest when its time-out has passed, and takes its nodes
+/// along; so many do not come within one. Of a session that is forgotten too early a node counts as that of another process, as
+/// safe and slower.
+const MOST_SESSIONS: usize = 32;
+
 /// The registration of this engine, as it knows it.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Membership {
     /// The session in which the instance was registered last.
     pub(in crate::engine) session: Option<SessionId>,
-    /// The sessions of this engine. Nodes of the earlier ones are left over, and the engine replaces them.
+    /// The last sessions of this engine. Nodes of the earlier ones are left over, and the engine replaces them.
     pub(in crate::engine) own_sessions: Vec<SessionId>,
     /// The time that the clock of this host showed when the instance was about to register for the first time.
     pub(in crate::engine) joining_since: Option<i64>,
@@ -79,8 +84,35 @@ pub(in crate::engine) struct Membership {
 }
 
 impl Membership {
+    /// The engine has this session now.
+    pub(in crate::engine) fn note_session(&mut self, session: SessionId) {
+        if !self.own_sessions.contains(&session) {
+            if self.own_sessions.len() == MOST_SESSIONS {
+                self.own_sessions.remove(0);
+            }
+            self.own_sessions.push(session);
+        }
+    }
+
     /// Whether an ephemeral node is of one of the sessions of this engine.
     pub(in crate::engine) fn is_own(&self, owner: Option<SessionId>) -> bool {
         owner.is_some_and(|owner| self.own_sessions.contains(&owner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_sessions_are_remembered() {
+        let mut membership = Membership::default();
+        for session in 1..=1_000 {
+            membership.note_session(SessionId(session));
+            membership.note_session(SessionId(session));
+        }
+        assert_eq!(membership.own_sessions.len(), MOST_SESSIONS);
+        let is_own = |session| membership.is_own(Some(SessionId(session)));
+        assert!(is_own(1_000) && is_own(969) && !is_own(968));
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Nodes<N> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct NodeId(u32);
+pub(super) struct NodeId(u32);
 
 /// The first node that is inserted. It is never removed.
 const ROOT: NodeId = NodeId(0);
@@ -40,7 +40,7 @@ impl<N> Nodes<N> {
 
     pub(super) fn get_mut(&mut self, path: &str) -> Option<&mut N> {
         let id = self.find(path)?;
-        Some(&mut self.nodes[id.0 as usize])
+        Some(self.node_mut(id))
     }
 
     pub(super) fn contains(&self, path: &str) -> bool {
@@ -67,11 +67,15 @@ impl<N> Nodes<N> {
 
     /// Adds a node that does not exist, below a parent that exists.
     pub(super) fn insert(&mut self, path: &str, node: N) {
-        let (parent, name) = split(path);
-        let parent = self.find(parent).expect("a node has a parent");
+        let parent = self.find(parent_of(path)).expect("a node has a parent");
+        self.insert_below(parent, name_of(path), node);
+    }
+
+    /// Adds a node that does not exist below a parent.
+    pub(super) fn insert_below(&mut self, parent: NodeId, name: &str, node: N) {
         let id = NodeId(index(self.nodes.insert(node)));
         let replaced = self.children.insert((parent, self.names.take(name)), id);
-        debug_assert!(replaced.is_none(), "{path} is there already");
+        debug_assert!(replaced.is_none(), "{name} is there already");
     }
 
     /// Removes a node that has no children and is not the root.
@@ -107,16 +111,24 @@ impl<N> Nodes<N> {
         })
     }
 
-    fn find(&self, path: &str) -> Option<NodeId> {
+    pub(super) fn find(&self, path: &str) -> Option<NodeId> {
         if path == "/" {
             return Some(ROOT);
         }
-        let child = |parent: NodeId, name: &str| self.children.get(&(parent, self.names.find(name)?)).copied();
-        path.strip_prefix('/')?.split('/').try_fold(ROOT, child)
+        path.strip_prefix('/')?.split('/').try_fold(ROOT, |parent, name| self.child(parent, name))
     }
 
-    fn node(&self, id: NodeId) -> &N {
+    /// The child of a node that has a name.
+    pub(super) fn child(&self, parent: NodeId, name: &str) -> Option<NodeId> {
+        self.children.get(&(parent, self.names.find(name)?)).copied()
+    }
+
+    pub(super) fn node(&self, id: NodeId) -> &N {
         &self.nodes[id.0 as usize]
+    }
+
+    pub(super) fn node_mut(&mut self, id: NodeId) -> &mut N {
+        &mut self.nodes[id.0 as usize]
     }
 
     fn children_of(&self, id: NodeId) -> impl Iterator<Item = (&str, NodeId)> {
@@ -143,6 +155,11 @@ pub(super) fn index(key: usize) -> u32 {
 /// The path of the parent.
 pub(super) fn parent_of(path: &str) -> &str {
     split(path).0
+}
+
+/// The name of the node itself.
+pub(super) fn name_of(path: &str) -> &str {
+    split(path).1
 }
 
 /// Whether a path is that of a node or of one below it. The node is given without a trailing slash, the root as nothing.

@@ -1,7 +1,6 @@
 //! Names of nodes, each stored once: the names of the layout repeat in every job.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use slab::Slab;
 
@@ -16,13 +15,14 @@ impl NameId {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
-    ids: BTreeMap<Arc<str>, NameId>,
+    /// Found by the digests of the names: to compare texts, which lie anywhere, takes most of the time where there are thousands.
+    ids: BTreeSet<(u64, NameId)>,
     names: Slab<Name>,
 }
 
 #[derive(Debug, Clone)]
 struct Name {
-    text: Arc<str>,
+    text: Box<str>,
     /// How many nodes have the name.
     nodes: u32,
 }
@@ -30,7 +30,9 @@ struct Name {
 impl Names {
     /// The id of a name; `None` where no node has it.
     pub(super) fn find(&self, name: &str) -> Option<NameId> {
-        self.ids.get(name).copied()
+        let digest = digest(name);
+        let same = self.ids.range((digest, NameId::FIRST)..=(digest, NameId::LAST));
+        same.map(|(_, id)| *id).find(|id| self.text(*id) == name)
     }
 
     pub(super) fn text(&self, id: NameId) -> &str {
@@ -43,9 +45,8 @@ impl Names {
             self.names[id.0 as usize].nodes += 1;
             return id;
         }
-        let text: Arc<str> = name.into();
-        let id = NameId(super::index(self.names.insert(Name { text: text.clone(), nodes: 1 })));
-        self.ids.insert(text, id);
+        let id = NameId(super::index(self.names.insert(Name { text: name.into(), nodes: 1 })));
+        self.ids.insert((digest(name), id));
         id
     }
 
@@ -55,14 +56,34 @@ impl Names {
         name.nodes -= 1;
         if name.nodes == 0 {
             let Name { text, .. } = self.names.remove(id.0 as usize);
-            self.ids.remove(&text);
+            self.ids.remove(&(digest(&text), id));
         }
     }
+}
+
+/// A number that is the same for the same name, and hardly ever for two: FNV-1a.
+fn digest(name: &str) -> u64 {
+    let step = |digest: u64, byte: u8| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_one_digest_are_told_apart() {
+        let same = ["8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ"];
+        assert_eq!(digest(same[0]), digest(same[1]));
+        let mut names = Names::default();
+        let one = names.take(same[0]);
+        assert_eq!(names.find(same[1]), None);
+        let two = names.take(same[1]);
+        assert_ne!(one, two);
+        assert_eq!(same.map(|name| names.find(name)), [Some(one), Some(two)]);
+        names.release(one);
+        assert_eq!(same.map(|name| names.find(name)), [None, Some(two)]);
+    }
 
     #[test]
     fn a_name_is_held_as_long_as_a_node_has_it() {

@@ -30,7 +30,11 @@ impl World {
     pub(super) fn inject(&mut self) -> Result<(), String> {
         let host = self.rng.below(self.machines() as u64) as usize;
         let running = self.hosts[host].process.is_some();
-        match self.rng.below(49) {
+        let fault = self.rng.below(49);
+        if self.is_spared(fault) {
+            return Ok(());
+        }
+        match fault {
             0 | 1 if running => {
                 let same_id = self.rng.one_in(2);
                 let delay = self.rng.between(100, 2 * self.session_timeout);

@@ -12,6 +12,7 @@ mod connections;
 mod depending;
 mod each_alone;
 mod edits;
+mod endurance;
 mod engines;
 mod fallen;
 mod faults;
@@ -34,6 +35,7 @@ mod watches;
 mod world;
 
 pub use clocks::{FAR_OFF, MonoClock};
+pub use endurance::{Growth, endure};
 pub use fallen::Fallen;
 pub use faults::FaultCounts;
 pub use haywire::HAYWIRE;

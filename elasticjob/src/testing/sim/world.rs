@@ -66,6 +66,8 @@ pub struct World {
     pub(super) agenda: BinaryHeap<Reverse<(Millis, u64, Happening)>>,
     pub(super) serial: u64,
     pub(super) faults_until: Millis,
+    /// Faults that end a process are left out.
+    pub(super) spares_processes: bool,
     /// Nothing starts any more.
     pub(super) closing: bool,
     pub(super) invariants: Invariants,
@@ -138,6 +140,7 @@ impl World {
             agenda: BinaryHeap::new(),
             serial: 0,
             faults_until: 0,
+            spares_processes: false,
             closing: false,
             counts: FaultCounts::default(),
             history: (keep == Keep::Lines).then(Vec::new),

@@ -1,4 +1,5 @@
-//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--minutes M] [--bug NAME] [--threads T] [--all] [--planted] [--hash]`.
+//! Plays seeds of the simulator: `fuzz --seeds N [--seed S] [--minutes M] [--bug NAME] [--threads T] [--all] [--planted] [--hash]
+//! [--hours H]`.
 //!
 //! The last line is JSON. Exit code 0, 1 after a violation (its history is printed), 2 for wrong usage. With `--bug` a
 //! bug is planted, and finding it is the violation. With `--all` it does not stop at a violation, and names each in a
@@ -7,7 +8,9 @@
 //! code 1 says that one of them was not found: it would slip through. The seed that `planted.json` notes for a bug is played
 //! first, and all seeds only where that does not find it. Exit code 1 also says that of 1,000 seeds or more 15 %
 //! of the items of fires were not looked at: then the search says too little. `--hash` adds a hash of what happened in all
-//! histories, without what the engines say of it: a change of the engine that changes nothing has the same.
+//! histories, without what the engines say of it: a change of the engine that changes nothing has the same. With `--hours`
+//! each seed is played for so many hours of simulated time, once with and once without the faults that end processes, and exit
+//! code 1 says that something grew with the time.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -16,11 +19,10 @@ use std::time::{Duration, Instant};
 
 use elasticjob::testing::Bug;
 use elasticjob::testing::invariants::Fates;
-use elasticjob::testing::sim::{FaultCounts, Keep, Violation, play};
+use elasticjob::testing::sim::{FaultCounts, Growth, Keep, Violation, endure, play};
 use elasticjob_test_usage::arguments;
 
-const USAGE: &str =
-    "usage: fuzz --seeds N [--seed S] [--minutes M] [--bug NAME] [--threads T] [--all] [--planted] [--hash]";
+const USAGE: &str = "usage: fuzz --seeds N [--seed S] [--minutes M] [--bug NAME] [--threads T] [--all] [--planted] [--hash] [--hours H]";
 
 /// The seed that found each planted bug: the first of all when it was noted.
 const NOTED: &str = include_str!("../../planted.json");
@@ -40,6 +42,7 @@ struct Arguments {
     all: bool,
     planted: bool,
     keep: Keep,
+    hours: u64,
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
@@ -52,6 +55,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, Strin
         all: false,
         planted: false,
         keep: Keep::Nothing,
+        hours: 0,
     };
     while let Some(name) = arguments.next() {
         match name.as_str() {
@@ -79,6 +83,7 @@ impl Arguments {
             "--seeds" => self.seeds = number()?,
             "--seed" => self.first = number()?,
             "--minutes" => self.until = Some(Instant::now() + Duration::from_secs(60 * number()?)),
+            "--hours" => self.hours = number()?,
             "--threads" => self.threads = number()?.max(1),
             "--bug" => self.bug = Some(value.parse()?),
             _ => return Err(format!("unknown option {name}")),
@@ -92,7 +97,54 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(code) => return code,
     };
-    if arguments.planted { plant_all(arguments) } else { search(&arguments) }
+    match () {
+        () if arguments.planted => plant_all(arguments),
+        () if arguments.hours > 0 => endure_all(&arguments),
+        () => search(&arguments),
+    }
+}
+
+/// Plays long histories, and looks for what grows in them.
+fn endure_all(arguments: &Arguments) -> ExitCode {
+    let started = Instant::now();
+    let next = AtomicU64::new(0);
+    let work = || {
+        let (mut long, mut bad) = (0, Vec::new());
+        loop {
+            // Two histories of each seed.
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let (seed, ends) = (arguments.first.wrapping_add(index / 2), index % 2 == 1);
+            if index / 2 >= arguments.seeds {
+                return (long, bad);
+            }
+            let name = format!("seed {seed} {} ends of processes", if ends { "with" } else { "without" });
+            match endure(seed, arguments.hours, ends) {
+                Err(what) => bad.push(format!("violation in {name}: {what}")),
+                Ok(parts) => {
+                    long += parts.iter().filter(|part| part.is_long()).count();
+                    let grown = parts.iter().filter(|part| part.has_grown());
+                    bad.extend(grown.map(|Growth { what, sizes }| format!("{name}: {what} grew: {sizes:?}")));
+                }
+            }
+        }
+    };
+    let results: Vec<(usize, Vec<String>)> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..arguments.threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
+    });
+    let bad: Vec<&String> = results.iter().flat_map(|(_, bad)| bad).collect();
+    bad.iter().for_each(|bad| println!("{bad}"));
+    let measured: usize = results.iter().map(|(long, _)| long).sum();
+    let line = serde_json::json!({
+        "seeds": arguments.seeds,
+        "hours": arguments.hours,
+        "measured": measured,
+        "grown": bad.len(),
+        "seconds": started.elapsed().as_secs_f64().round(),
+    });
+    println!("{line}");
+    // What measured nothing says nothing.
+    if bad.is_empty() && measured > 0 { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
 /// Plants each bug and looks for it.
