@@ -265,7 +265,7 @@ mod tests {
     fn what_a_job_is_connected_with_goes_both_ways() {
         let edges = [("e", "d"), ("c", "b"), ("b", "a")].map(|(child, parent)| (name(child), name(parent)));
         let [first, second] = [["a", "b", "c"].map(name).to_vec(), ["d", "e"].map(name).to_vec()];
-        assert_eq!(groups(Some(&name("b")), &edges), [first.clone()]);
+        assert_eq!(groups(Some(&name("b")), &edges), std::slice::from_ref(&first));
         assert_eq!(groups(Some(&name("z")), &edges), [[name("z")]]);
         assert_eq!(groups(None, &edges), [first, second]);
     }
