@@ -53,14 +53,53 @@ pub(crate) async fn trigger(
     headers: HeaderMap,
     Body(body): Body<Reason>,
 ) -> Result<(StatusCode, Json<Done>), Problem> {
-    let OfJob { here, job } = of;
+    let route = format!("{}/triggers", of.job);
+    run_now(&of.here, &headers, &route, Target::Job(of.job), &body).await
+}
+
+/// Run a job now, on its enabled instances on a server
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/triggers", tag = "actions", request_body = Reason,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once")),
+    responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn trigger_on_server(
+    of: OfJob,
+    Names((_, _, server)): Names<(String, String, String)>,
+    headers: HeaderMap,
+    Body(body): Body<Reason>,
+) -> Result<(StatusCode, Json<Done>), Problem> {
+    let route = format!("{}/servers/{server}/triggers", of.job);
+    run_now(&of.here, &headers, &route, Target::ServerOfJob(of.job, server), &body).await
+}
+
+/// Run all jobs of a server now, on their enabled instances there
+#[utoipa::path(post, path = "/api/v1/registries/{registry}/servers/{server}/triggers", tag = "actions", request_body = Reason,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the jobs once")),
+    responses((status = 202, body = Done), (status = "default", body = Problem)))]
+pub(crate) async fn trigger_server(
+    here: Here,
+    Names((_, server)): Names<(String, String)>,
+    headers: HeaderMap,
+    Body(body): Body<Reason>,
+) -> Result<(StatusCode, Json<Done>), Problem> {
+    let route = format!("/servers/{server}/triggers");
+    run_now(&here, &headers, &route, Target::Server(server), &body).await
+}
+
+/// Runs what the target names. A request that is repeated at the same route runs it once.
+async fn run_now(
+    here: &Here,
+    headers: &HeaderMap,
+    route: &str,
+    target: Target,
+    body: &Reason,
+) -> Result<(StatusCode, Json<Done>), Problem> {
     let reason = checked(&body.reason)?;
-    let route = format!("{}/{job}/triggers", here.registry.name());
+    let route = format!("{}/{route}", here.registry.name());
     let act = async {
-        let outcome: Triggered = here.operations(reason).trigger(&Target::Job(job)).await?;
+        let outcome: Triggered = here.operations(reason).trigger(&target).await?;
         Ok(Done::of(&outcome))
     };
-    let done = here.app.answers.once(&headers, here.identity.name(), &route, reason, act).await?;
+    let done = here.app.answers.once(headers, here.identity.name(), &route, reason, act).await?;
     Ok((StatusCode::ACCEPTED, Json(done)))
 }
 

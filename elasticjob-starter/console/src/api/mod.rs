@@ -75,6 +75,12 @@ pub(crate) fn declare(routes: Routes) -> Routes {
             configuration::restore,
         )
         .post("/api/v1/registries/{registry}/jobs/{job}/triggers", operator, actions::trigger)
+        .post(
+            "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/triggers",
+            operator,
+            actions::trigger_on_server,
+        )
+        .post("/api/v1/registries/{registry}/servers/{server}/triggers", operator, actions::trigger_server)
         .post("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}/reruns", operator, actions::rerun)
         .post("/api/v1/registries/{registry}/jobs/{job}/cancellations", operator, actions::cancel_job)
         .post("/api/v1/registries/{registry}/jobs/{job}/items/{item}/cancellations", operator, actions::cancel_item)

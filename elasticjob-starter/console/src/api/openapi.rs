@@ -45,6 +45,8 @@ use crate::{live, live_log};
         jobs::item,
         jobs::why,
         actions::trigger,
+        actions::trigger_on_server,
+        actions::trigger_server,
         actions::rerun,
         actions::cancel_job,
         actions::cancel_item,

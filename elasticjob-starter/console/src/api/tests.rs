@@ -11,6 +11,7 @@ use axum::http::header::{ETAG, IF_MATCH};
 use elasticjob::api::{ItemHandler, ItemWork};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use serde_json::{Value, json as value};
 
 use super::Problem;
@@ -137,6 +138,40 @@ async fn a_job_is_shown_with_its_items_and_the_reasons_why_they_do_not_run() {
     assert_eq!(parsed(&enabled)["changed"][0]["item"], 1, "{}", enabled.body);
     assert!(found["since"].as_str().is_some_and(|since| since.ends_with('Z')), "{found}");
     assert_eq!(problem(&caller.get(&format!("{path}/items/7")).await), (404, "no-such-item".to_owned()));
+}
+
+#[tokio::test]
+async fn a_server_runs_one_of_its_jobs_or_all_of_them_and_other_servers_do_not() {
+    let memory = MemoryRegistry::new();
+    let settings = JobSettings::default();
+    let _jobs = [start_job(&memory, "settle", &settings).await, start_job(&memory, "report", &settings).await];
+    let elsewhere = "10.9.9.9@-@7";
+    let mut nodes = Transaction::new();
+    nodes.create("/settle/servers/10.9.9.9", "ENABLED", CreateMode::Persistent);
+    nodes.create(format!("/settle/instances/{elsewhere}"), "", CreateMode::Persistent);
+    memory.connect().commit(nodes).await.expect("they are written");
+    let caller = Caller::admin(&memory).await;
+    let instances = parsed(&caller.get(&format!("{JOBS}/report/instances")).await);
+    let server = instances[0]["ip"].as_str().expect("the address of this host").to_owned();
+    let changed = |answer: &Answer| {
+        assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.body);
+        let mut jobs: Vec<String> = Vec::new();
+        for one in parsed(answer)["changed"].as_array().expect("a list") {
+            assert_ne!(one["instance"], elsewhere, "{one}");
+            jobs.push(one["job"].as_str().expect("a name").to_owned());
+        }
+        jobs.sort();
+        jobs
+    };
+    let one =
+        caller.send("POST", &format!("{JOBS}/settle/servers/{server}/triggers"), value!({"reason": "late"})).await;
+    assert_eq!(changed(&one), ["settle"]);
+    let all = format!("/api/v1/registries/default/servers/{server}/triggers");
+    let all = caller.send("POST", &all, value!({})).await;
+    // What the server was asked for a moment ago may wait still.
+    assert!(changed(&all).contains(&"report".to_owned()), "{}", all.body);
+    let none = caller.send("POST", "/api/v1/registries/default/servers/10.0.0.250/triggers", value!({})).await;
+    assert_eq!(none.status, StatusCode::NOT_FOUND, "{}", none.body);
 }
 
 #[tokio::test]

@@ -246,6 +246,10 @@ async fn questions(buttons: &mut Buttons<'_>) {
 
 async fn one_server(buttons: &mut Buttons<'_>, server: &str) {
     buttons.open(server).await;
+    buttons.press(Button::get(server), &[("q", "nightly")]).await;
+    let text = buttons.chrome.text().await;
+    assert!(text.contains("nightly") && !text.contains("settle"), "only what is searched for\n{text}");
+    buttons.open(server).await;
     buttons.act(Button::post(server, "disable"), &[("reason", "kernel update")]).await;
     buttons.wait_says(server, "DISABLED", |text| text.contains("DISABLED")).await;
     buttons.act(Button::post(server, "enable"), &[]).await;
