@@ -141,6 +141,11 @@ impl FireRecord {
         }
     }
 
+    /// The attempt of a run whose end is not written.
+    pub(crate) fn unfinished(&self) -> Option<&Attempt> {
+        self.last.as_ref().filter(|begun| begun.state.is_unfinished()).map(|begun| &begun.attempt)
+    }
+
     /// Reads a record. Blank data stand for an item that was never begun. So do data that cannot be read or are longer
     /// than any record: their writer does not take part in this protocol.
     pub fn parse(data: &[u8]) -> Self {

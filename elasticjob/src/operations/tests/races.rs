@@ -22,33 +22,44 @@ enum Before {
     Other(Transaction),
     /// Another client commits this as soon as the children of that node are listed.
     Listed(&'static str, Transaction),
+    /// Another client commits this as soon as that node is read.
+    Read(&'static str, Transaction),
     /// The answer gets lost.
     Lost,
 }
 
+impl Busy {
+    /// What was read, with a transaction of another client right after it.
+    fn then<T: Send + 'static>(&self, read: Answer<T>, other: Transaction) -> Answer<T> {
+        let other = self.center.commit(other);
+        Box::pin(async move {
+            let read = read.await?;
+            other.await.unwrap();
+            Ok(read)
+        })
+    }
+}
+
 impl RegistryCenter for Busy {
     fn get(&self, path: &str) -> Answer<Option<NodeData>> {
-        self.center.get(path)
+        let node = self.center.get(path);
+        match self.before.lock().unwrap().take_if(|before| matches!(before, Before::Read(of, _) if *of == path)) {
+            Some(Before::Read(_, other)) => self.then(node, other),
+            _ => node,
+        }
     }
 
     fn children(&self, path: &str) -> Answer<Option<Vec<String>>> {
         let children = self.center.children(path);
         match self.before.lock().unwrap().take_if(|before| matches!(before, Before::Listed(of, _) if *of == path)) {
-            Some(Before::Listed(_, other)) => {
-                let other = self.center.commit(other);
-                Box::pin(async move {
-                    let children = children.await?;
-                    other.await.unwrap();
-                    Ok(children)
-                })
-            }
+            Some(Before::Listed(_, other)) => self.then(children, other),
             _ => children,
         }
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
         match self.before.lock().unwrap().take() {
-            None | Some(Before::Listed(..)) => self.center.commit(transaction),
+            None | Some(Before::Listed(..) | Before::Read(..)) => self.center.commit(transaction),
             Some(Before::Other(other)) => {
                 let (other, own) = (self.center.commit(other), self.center.commit(transaction));
                 Box::pin(async {
@@ -110,6 +121,30 @@ async fn who_leaves_while_a_job_is_triggered_gets_no_trigger_and_the_others_do()
     let outcome = busy(&desk, leaves).trigger(&Target::Job(name("job"))).await.unwrap();
     assert_eq!(outcome.changed.iter().map(|one| one.instance.as_str()).collect::<Vec<_>>(), ["10.0.0.1@-@8"]);
     assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@8"]);
+}
+
+#[tokio::test]
+async fn a_job_whose_run_ends_while_it_is_read_does_not_fail() {
+    let desk = Desk::new();
+    let record = |state: &str| {
+        format!(r#"{{"last":{{"at":1,"instance":"10.0.0.1@-@7","attempt":"2-00000007.1","state":"{state}"}}}}"#)
+    };
+    desk.write(&[
+        ("/job/config", "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\n"),
+        ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+        ("/job/sharding/0/fire", &record("RUNNING")),
+        ("/job/sharding/0/running", "10.0.0.1@-@7"),
+    ])
+    .await;
+    let mut ends = Transaction::new();
+    ends.delete("/job/sharding/0/running", None);
+    ends.set("/job/sharding/0/fire", record("SUCCEEDED"), None);
+    let jobs = busy(&desk, Before::Read("/job/sharding/0/fire", ends)).jobs().await.unwrap();
+    assert_eq!(jobs[0].status, JobState::Ok, "{jobs:?}");
+    desk.write(&[("/job/sharding/0/fire", &record("RUNNING"))]).await;
+    assert_eq!(desk.operations.jobs().await.unwrap()[0].status, JobState::Failing, "one without a mark is lost");
 }
 
 #[tokio::test]

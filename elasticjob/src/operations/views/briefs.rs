@@ -248,18 +248,35 @@ impl Operations {
         let items = items.into_iter().filter_map(|item| item.parse::<ShardingItem>().ok());
         let read = read::all(items.map(|item| async move {
             let owner = self.text(JobPath::owner_of(item).absolute(job));
-            let record = self.get(JobPath::fire(item).absolute(job));
-            let (owner, record) = tokio::try_join!(owner, record)?;
-            let record = record.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data));
-            let is_unfinished = record.last.as_ref().is_some_and(|last| last.state.is_unfinished());
-            let goes_on = is_unfinished && self.goes_on(job, item).await?;
-            Ok::<_, OperationError>((item, owner, failure(&record, goes_on)))
+            let (owner, failure) = tokio::try_join!(owner, self.failure_of(job, item))?;
+            Ok::<_, OperationError>((item, owner, failure))
         }));
         let mut brief = ItemsInBrief::default();
         for (item, owner, failure) in read.await? {
             brief.add(item, owner.and_then(|owner| owner.parse().ok()), failure);
         }
         Ok(brief)
+    }
+
+    /// Why the last run of an item failed. A run that is unfinished may end between the reads of its record and of its mark: it was
+    /// lost where there was no mark while the record was the same.
+    async fn failure_of(&self, job: &JobName, item: ShardingItem) -> Result<Option<String>, OperationError> {
+        let read = async || {
+            let record = self.get(JobPath::fire(item).absolute(job)).await?;
+            Ok::<_, OperationError>(record.map_or_else(FireRecord::empty, |node| FireRecord::parse(&node.data)))
+        };
+        let mut record = read().await?;
+        loop {
+            let goes_on = record.unfinished().is_some() && self.goes_on(job, item).await?;
+            if goes_on || record.unfinished().is_none() {
+                return Ok(failure(&record, goes_on));
+            }
+            let again = read().await?;
+            if again.unfinished() == record.unfinished() {
+                return Ok(failure(&again, false));
+            }
+            record = again;
+        }
     }
 
     /// Whether an item that is unfinished has a mark, or waits for a takeover.

@@ -260,12 +260,21 @@ impl Operations {
         job: &JobName,
         item: ShardingItem,
     ) -> Result<Option<(ShardingItem, ItemSnapshot)>, OperationError> {
-        let read = self.item_once(job, item).await?;
-        // Either its run was lost, or it began after its nodes were listed and before its record was read.
-        let may_have_begun = read.as_ref().is_some_and(|(_, nodes)| {
-            nodes.running.is_none() && nodes.record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished())
-        });
-        if may_have_begun { self.item_once(job, item).await } else { Ok(read) }
+        let mut read = self.item_once(job, item).await?;
+        // Either its run was lost, or it began after its nodes were listed and before its record was read. It was lost where the
+        // nodes were listed while the record was the same.
+        loop {
+            let unfinished = |read: &Option<(ShardingItem, ItemSnapshot)>| {
+                let (_, nodes) = read.as_ref()?;
+                nodes.record.unfinished().filter(|_| nodes.running.is_none()).cloned()
+            };
+            let Some(attempt) = unfinished(&read) else { return Ok(read) };
+            let again = self.item_once(job, item).await?;
+            if unfinished(&again).is_some_and(|again| again == attempt) {
+                return Ok(again);
+            }
+            read = again;
+        }
     }
 
     async fn item_once(
