@@ -152,7 +152,7 @@ async fn a_server_runs_one_of_its_jobs_or_all_of_them_and_other_servers_do_not()
     memory.connect().commit(nodes).await.expect("they are written");
     let caller = Caller::admin(&memory).await;
     let instances = parsed(&caller.get(&format!("{JOBS}/report/instances")).await);
-    let server = instances[0]["ip"].as_str().expect("the address of this host").to_owned();
+    let server = instances[0]["server"].as_str().expect("the address of this host").to_owned();
     let changed = |answer: &Answer| {
         assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.body);
         let mut jobs: Vec<String> = Vec::new();
@@ -171,7 +171,7 @@ async fn a_server_runs_one_of_its_jobs_or_all_of_them_and_other_servers_do_not()
     // What the server was asked for a moment ago may wait still.
     assert!(changed(&all).contains(&"report".to_owned()), "{}", all.body);
     let none = caller.send("POST", "/api/v1/registries/default/servers/10.0.0.250/triggers", value!({})).await;
-    assert_eq!(none.status, StatusCode::NOT_FOUND, "{}", none.body);
+    assert_eq!(problem(&none), (409, "no-enabled-instance".to_owned()));
 }
 
 #[tokio::test]
