@@ -101,10 +101,16 @@ impl History {
 
     /// By when a process that was separated from the registry at that time is out of the group.
     pub(super) fn gone_by(&self, pid: u32, from_us: i64) -> i64 {
-        let outages = self.faults.iter().filter(|fault| fault.kind == FaultKind::Outage);
-        // Sessions end no sooner than their time-out after the registry is back.
-        let back = outages.filter(|outage| outage.touches(from_us, from_us + us(self.session_timeout)));
-        let since = back.map(|outage| outage.until_us).chain([from_us]).max().unwrap_or(from_us);
+        // Sessions end no sooner than their time-out after the registry is back, and it may be away again before that.
+        let mut since = from_us;
+        loop {
+            let outages = self.faults.iter().filter(|fault| fault.kind == FaultKind::Outage);
+            let back = outages.filter(|outage| outage.touches(from_us, since.saturating_add(us(self.session_timeout))));
+            match back.map(|outage| outage.until_us).max() {
+                Some(back) if back > since => since = back,
+                _ => break,
+            }
+        }
         let latest = since.saturating_add(us(self.session_timeout + TICK));
         let jobs: BTreeSet<&str> = self.observed.presences.iter().map(|one| one.job.as_str()).collect();
         let removed = jobs.into_iter().filter_map(|job| self.observed.removed_us(job, pid, from_us)).max();
@@ -129,4 +135,25 @@ impl History {
 /// A duration as the records have it.
 pub(super) fn us(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000;
+
+    #[test]
+    fn a_session_outlives_outages_that_come_one_after_the_other() {
+        let outage = |from_us: i64, until_us: i64| Fault { kind: FaultKind::Outage, from_us, at_us: from_us, until_us };
+        let gone_by = |outages: &[Fault]| {
+            let session_timeout = Duration::from_secs(4);
+            let history = History { faults: outages.to_vec(), session_timeout, ..History::default() };
+            (history.gone_by(1, 0) - us(history.session_timeout + TICK)) / S
+        };
+        assert_eq!(gone_by(&[]), 0);
+        assert_eq!(gone_by(&[outage(S, 2 * S)]), 2);
+        assert_eq!(gone_by(&[outage(S, 2 * S), outage(3 * S, 60 * S)]), 60);
+        assert_eq!(gone_by(&[outage(S, 2 * S), outage(30 * S, 60 * S)]), 2);
+    }
 }
