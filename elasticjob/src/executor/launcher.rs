@@ -7,10 +7,6 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 
-/// How many tasks are started together at the most: to wake a thread for each of them costs more than the tasks, and the last
-/// of them should not wait for the decisions of thousands of jobs.
-const TOGETHER: usize = 128;
-
 /// A task that is not started yet.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -18,8 +14,8 @@ pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 ///
 /// A thread of the program that has nothing to do sleeps, and to wake it takes a call of the system, which costs as much as
 /// the whole decision of a job. Where thousands of jobs begin at the same moment, each item would end before the next one
-/// is started, and each would wake a thread. So the tasks of jobs that are ready at the same moment are started together, up to
-/// [`TOGETHER`] of them.
+/// is started, and each would wake a thread. So the tasks of jobs that are ready at the same moment are started together.
+/// None waits for longer than the jobs take that are ready, some dozens of them at a time.
 #[derive(Debug, Clone)]
 pub struct Launcher(Arc<Shared>);
 
@@ -27,44 +23,27 @@ struct Shared {
     waiting: Mutex<Vec<Task>>,
     /// Rings when there may be a task, or the last launcher is gone.
     bell: Arc<Notify>,
-    /// The runtime of the program.
-    runtime: Handle,
 }
 
 impl Launcher {
     /// Starts tasks on `runtime`. Its own task runs on `system`, as the drivers of jobs do.
     pub fn start(system: &Handle, runtime: Handle) -> Self {
         let bell = Arc::new(Notify::new());
-        let shared = Arc::new(Shared { waiting: Mutex::default(), bell: bell.clone(), runtime });
-        system.spawn(run(Arc::downgrade(&shared), bell));
+        let shared = Arc::new(Shared { waiting: Mutex::default(), bell: bell.clone() });
+        system.spawn(run(Arc::downgrade(&shared), bell, runtime));
         Self(shared)
     }
 
     /// Starts a task in a moment.
     pub fn launch(&self, task: Task) {
-        let mut waiting = self.0.waiting();
-        waiting.push(task);
-        match waiting.len() {
-            // The bell rings already for the first of them.
-            2..TOGETHER => {}
-            TOGETHER.. => self.0.start(waiting),
-            _ => self.0.bell.notify_one(),
-        }
+        self.0.waiting().push(task);
+        self.0.bell.notify_one();
     }
 }
 
 impl Shared {
     fn waiting(&self) -> MutexGuard<'_, Vec<Task>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Starts the tasks that wait, in their order.
-    fn start(&self, mut waiting: MutexGuard<'_, Vec<Task>>) {
-        let tasks = std::mem::take(&mut *waiting);
-        drop(waiting);
-        for task in tasks {
-            self.runtime.spawn(task);
-        }
     }
 }
 
@@ -80,13 +59,17 @@ impl Drop for Shared {
     }
 }
 
-async fn run(shared: Weak<Shared>, bell: Arc<Notify>) {
+async fn run(shared: Weak<Shared>, bell: Arc<Notify>, runtime: Handle) {
     loop {
         bell.notified().await;
         // The runtime lets other tasks run before this one goes on: drivers that are ready add their tasks.
         yield_now().await;
         let Some(launcher) = shared.upgrade() else { return };
-        launcher.start(launcher.waiting());
+        let tasks = std::mem::take(&mut *launcher.waiting());
+        drop(launcher);
+        for task in tasks {
+            runtime.spawn(task);
+        }
     }
 }
 
@@ -136,26 +119,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn many_do_not_wait_for_the_last_one_that_is_ready() {
-        let launcher = Launcher::start(&Handle::current(), Handle::current());
-        let started = || Handle::current().metrics().num_alive_tasks();
-        let before = started();
-        let launch = |count| (0..count).for_each(|_| launcher.launch(Box::pin(std::future::pending())));
-        launch(TOGETHER - 1);
-        assert_eq!(started(), before, "so few wait for others");
-        launch(1);
-        assert_eq!(started(), before + TOGETHER);
-        launch(2 * TOGETHER + 1);
-        assert_eq!(started(), before + 3 * TOGETHER);
-    }
-
-    #[tokio::test]
     async fn it_ends_with_the_last_launcher() {
         let (bell, held) = (Arc::new(Notify::new()), Arc::new(()));
-        let shared = Arc::new(Shared { waiting: Mutex::default(), bell: bell.clone(), runtime: Handle::current() });
+        let shared = Arc::new(Shared { waiting: Mutex::default(), bell: bell.clone() });
         let (weak, still_held) = (Arc::downgrade(&shared), held.clone());
         let ends = tokio::spawn(async move {
-            run(weak, bell).await;
+            run(weak, bell, Handle::current()).await;
             drop(still_held);
         });
         let launcher = Launcher(shared);
