@@ -316,15 +316,11 @@ impl Launches {
                 ended.retain(|wanted| hub.follows_item(id, wanted.item));
                 ended.sort_unstable_by_key(|wanted| wanted.item);
                 if !ended.is_empty() {
-                    tokio::spawn(self.clone().launch_freed(Launch { items: ended, ..launch.clone() }));
+                    let (launches, freed) = (self.clone(), Launch { items: ended, ..launch.clone() });
+                    tokio::spawn(async move { launches.attempt(freed).await });
                 }
             }
         })
-    }
-
-    /// Launches items whose earlier runs have ended.
-    fn launch_freed(self, launch: Launch) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(async move { self.attempt(launch).await })
     }
 
     /// Learns what the carrier keeps from earlier schedulers. A carrier that does not answer is asked again until it does. No

@@ -13,12 +13,7 @@ const JOB: &str = "/r/default/jobs/archive";
 
 pub async fn is_shown() {
     let stage = Stage::start().await;
-    let chrome = Chrome::start(&stage.address).await;
-    chrome.log_in("operator").await;
-    let mut buttons = Buttons::new(&chrome);
-    buttons.open(JOB).await;
-    buttons.act(Button::post(JOB, "trigger"), &[]).await;
-    follow_when_there(&chrome, &format!("{JOB}/runs"), "tbody th a").await;
+    let chrome = at_a_new_fire(&stage).await;
     let fire = chrome.session.url().await.replace(&chrome.address, "");
     follow_when_there(&chrome, &fire, "tbody a[href*='/log/']").await;
     let line = |number: u32| format!("part {number} of {LINES} <b>is</b> archived rows={}", number * 100);
@@ -39,17 +34,23 @@ pub async fn is_shown() {
 /// The page of a fire changes by itself while an item of it runs.
 pub async fn fire_is_followed() {
     let stage = Stage::start().await;
+    let chrome = at_a_new_fire(&stage).await;
+    let begin = chrome.text().await;
+    assert!(begin.contains("Running") && !begin.contains("Succeeded"), "{begin}");
+    wait_shown(&chrome, |text| text.contains("Succeeded") && !text.contains("Running")).await;
+    assert!(chrome.complaints().await.is_empty());
+    chrome.quit().await;
+}
+
+/// An operator runs the job, and looks at the page of the fire.
+async fn at_a_new_fire(stage: &Stage) -> Chrome {
     let chrome = Chrome::start(&stage.address).await;
     chrome.log_in("operator").await;
     let mut buttons = Buttons::new(&chrome);
     buttons.open(JOB).await;
     buttons.act(Button::post(JOB, "trigger"), &[]).await;
     follow_when_there(&chrome, &format!("{JOB}/runs"), "tbody th a").await;
-    let begin = chrome.text().await;
-    assert!(begin.contains("Running") && !begin.contains("Succeeded"), "{begin}");
-    wait_shown(&chrome, |text| text.contains("Succeeded") && !text.contains("Running")).await;
-    assert!(chrome.complaints().await.is_empty());
-    chrome.quit().await;
+    chrome
 }
 
 /// Opens a page again until it has a link, and clicks it.
