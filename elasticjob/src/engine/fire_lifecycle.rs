@@ -149,10 +149,14 @@ impl JobEngine {
         self.fires.unresolved.as_ref().is_some_and(|unresolved| !unresolved.key.is_takeover())
     }
 
-    /// Closes the open fire. A fire that the engine never looked at is reported and counted.
+    /// Closes the open fire. A fire that the engine never looked at is reported and counted. One from before it joined was
+    /// another instance's, and the records say whether that began it: who begins the next one reports that, see
+    /// [`Self::tell_unbegun`].
     pub(super) fn close(&mut self) {
+        let monitored = self.configuration.is_monitored();
         if let Some(open) = self.fires.open.take()
             && !open.looked
+            && !(open.looks_back && monitored)
         {
             let connected = self.session.connected().is_some();
             let reason = if connected { SkipReason::NotBegunInTime } else { SkipReason::RegistryLost };

@@ -34,11 +34,15 @@ pub(super) fn begin(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     let is_looking = |engine: &JobEngine| engine.fires.open.as_ref().is_some_and(|open| !open.looked);
     let looks = is_looking(engine);
     let step = begin_open(engine, now)?;
-    // No event may follow a fire of which nothing is to run here: the trigger would wait for the next one, and for ever
-    // where each fire finds it so.
-    let waits = || looks && !is_looking(engine) && engine.mirror.exists(&engine.own_trigger());
+    // No event may follow a fire of which nothing is to run here: a trigger, or a missed fire whose item became free before
+    // the look, would wait for the next one, and for ever where each fire finds it so.
+    let is_missed = |open: &OpenFire| open.key.source == ExecutionSource::Misfire;
+    let waits = |engine: &JobEngine| {
+        engine.mirror.exists(&engine.own_trigger())
+            || (!engine.fires.open.as_deref().is_some_and(is_missed) && misfire::to_make_up(engine).is_some())
+    };
     Ok(match step {
-        Step::Pass if waits() => Step::Again,
+        Step::Pass if looks && !is_looking(engine) && waits(engine) => Step::Again,
         step => step,
     })
 }

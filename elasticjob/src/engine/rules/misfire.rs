@@ -299,18 +299,24 @@ fn is_disabled(engine: &JobEngine, item: ShardingItem) -> bool {
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.
 pub(super) fn open(engine: &mut JobEngine, now: Now) {
-    let Some(configuration) = engine.configuration.in_force.clone().filter(|configuration| configuration.misfire())
-    else {
-        return;
-    };
-    if engine.planted.has(Bug::ForgottenMisfire) {
+    if engine.fires.open.as_ref().is_some_and(|open| !open.looked) {
         return;
     }
-    if engine.runs.regular().is_some() || engine.fires.open.as_ref().is_some_and(|open| !open.looked) {
-        return;
+    let Some(at) = to_make_up(engine) else { return };
+    if !engine.configuration.is_monitored() {
+        engine.fires.missed = None;
+    }
+    engine.open_instead(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
+}
+
+/// The missed fire that may be made up for now.
+pub(super) fn to_make_up(engine: &JobEngine) -> Option<i64> {
+    let configuration = engine.configuration.in_force.as_deref().filter(|configuration| configuration.misfire())?;
+    if engine.runs.regular().is_some() || engine.planted.has(Bug::ForgottenMisfire) {
+        return None;
     }
     let at = if engine.configuration.is_monitored() {
-        let Ok((mine, _)) = engine.own_items(configuration.sharding_total_count()) else { return };
+        let (mine, _) = engine.own_items(configuration.sharding_total_count()).ok()?;
         mine.into_iter()
             .filter(|item| engine.is_to_make_up(*item))
             .filter_map(|item| Some((item, engine.misfire_of(item).ok()??)))
@@ -321,16 +327,9 @@ pub(super) fn open(engine: &mut JobEngine, now: Now) {
     } else {
         engine.fires.missed.map(Missed::at)
     };
-    let Some(at) = at else { return };
     // Items that moved here while a later fire is open are begun for that one, which makes up for the earlier ones too.
-    let is_later = |open: &OpenFire| matches!(open.key.fire, Fire::Scheduled(later) if later > at);
-    if engine.fires.open.as_deref().is_some_and(is_later) {
-        return;
-    }
-    if !engine.configuration.is_monitored() {
-        engine.fires.missed = None;
-    }
-    engine.open_instead(OpenFire::new(Fire::Scheduled(at), ExecutionSource::Misfire, now.mono));
+    let is_later = |open: &OpenFire, at| matches!(open.key.fire, Fire::Scheduled(later) if later > at);
+    at.filter(|at| !engine.fires.open.as_deref().is_some_and(|open| is_later(open, *at)))
 }
 
 impl JobEngine {

@@ -39,6 +39,45 @@ fn so_is_one_that_came_longer_before() {
     assert_eq!(fires(&group, 1), [Fire::Scheduled(EPOCH + 5_000)]);
 }
 
+/// An instance that joins right before the fire at 15 seconds, and waits for its items when that comes. Whether the
+/// fire at 10 seconds was begun by the owner of before.
+fn waits_for_items_over_a_fire(before_is_begun: bool) -> Group {
+    let mut group = Group::settled(1, &every_five(1));
+    for at in [5_000, 10_000].into_iter().take(if before_is_begun { 2 } else { 1 }) {
+        group.run_until(at);
+        group.end_items(0, &[0]);
+    }
+    // The leader is to share the items, and is cut off.
+    group.disconnect(0);
+    group.run_until(14_700);
+    let mut asks = Transaction::new();
+    asks.create("/job/leader/sharding/necessary", "", CreateMode::Persistent);
+    group.operate(&asks, true);
+    group.join("10.0.0.2", &every_five(1));
+    group.run_until(15_000);
+    group
+}
+
+#[test]
+fn an_instance_that_joins_right_before_a_fire_does_not_take_the_one_before_for_missed() {
+    let group = waits_for_items_over_a_fire(true);
+    let skipped = |notice: &&Notice| matches!(notice, Notice::Skipped { .. });
+    assert_eq!(group.hosts[1].notices.iter().find(skipped), None);
+}
+
+#[test]
+fn what_nobody_began_of_the_one_before_is_said_when_the_next_one_begins() {
+    let mut group = waits_for_items_over_a_fire(false);
+    let mut moves = Transaction::new();
+    moves.set(JobPath::owner_of(0).absolute(&job()), "10.0.0.2@-@7", None);
+    moves.delete("/job/leader/sharding/necessary", None);
+    group.operate(&moves, false);
+    assert_eq!(fires(&group, 1), [Fire::Scheduled(EPOCH + 15_000)]);
+    let (from, before) = (EPOCH + 10_000, EPOCH + 15_000);
+    let told = Notice::NotBegun { items: vec![0], from, before };
+    assert!(group.hosts[1].notices.contains(&told), "{:?}", group.hosts[1].notices);
+}
+
 #[test]
 fn a_time_that_was_none_by_the_schedule_before_is_no_fire() {
     let other = JobConfiguration::builder("job", 1).cron("4/5 * * * * ?").overwrite(true).build().unwrap();

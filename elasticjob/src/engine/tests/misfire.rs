@@ -144,6 +144,24 @@ fn an_item_that_another_instance_still_runs_is_made_up_for_by_its_owner() {
 }
 
 #[test]
+fn an_item_that_became_free_before_the_fire_was_looked_at_is_made_up_for_right_after_the_look() {
+    let mut group = Group::settled(1, &every_five(2));
+    let mut foreign = Transaction::new();
+    foreign.create("/job/sharding/0/running", "10.0.0.9@-@1", CreateMode::Ephemeral);
+    group.operate(&foreign, false);
+    // The begin of item 1 goes astray. Before it is tried again, another instance has begun it, and item 0 is free.
+    group.hosts[0].lost = Lost::BeforeItArrived;
+    group.run_until(5_000);
+    assert_eq!(group.starts(0), []);
+    let mut meanwhile = Transaction::new();
+    meanwhile.set("/job/sharding/1/fire", format!("{{\"through\":{}}}", EPOCH + 5_000), None);
+    meanwhile.delete("/job/sharding/0/running", None);
+    group.operate(&meanwhile, false);
+    group.run_until(6_000);
+    assert_eq!(group.starts(0), [(at(5), MISFIRE, vec![0])]);
+}
+
+#[test]
 fn a_fire_that_falls_into_the_last_run_of_a_leaving_instance_is_made_up_for_by_its_successor() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(5_000);

@@ -70,8 +70,13 @@ async fn an_item_begins_before_the_other_items_of_the_job_before_it_have_ended()
     let first = soon(children.recv()).await.unwrap();
     assert_eq!(first.sharding_item(), 0);
     go_on.send(true).unwrap();
-    let second = soon(children.recv()).await.unwrap();
-    assert_eq!((second.fire(), second.sharding_item()), (first.fire(), 1));
+    // A slow machine may begin the next fire of item 0 first: items do not wait for each other.
+    let mut then = soon(children.recv()).await.unwrap();
+    while then.sharding_item() == 0 {
+        assert!(then.fire() > first.fire(), "{then:?}");
+        then = soon(children.recv()).await.unwrap();
+    }
+    assert_eq!((then.fire(), then.sharding_item()), (first.fire(), 1));
 }
 
 #[tokio::test]
