@@ -168,7 +168,7 @@ impl Console {
         let data = options.data.clone();
         let kept = |registry: Registry| match &data {
             Some(data) => registry.kept_in(data),
-            None => registry,
+            None => registry.kept_in_memory(),
         };
         let mut named = BTreeMap::new();
         for registry in registries {

@@ -13,6 +13,7 @@ use elasticjob::trace::{AnyTraceReader, Tracing};
 use tokio::sync::watch;
 
 use crate::service::now;
+use crate::service::recent_actions::RecentActions;
 use crate::service::strip::KeptFires;
 use crate::store::DataFile;
 
@@ -28,7 +29,7 @@ pub struct Registry {
     record: Option<Tracing>,
     /// The tracings of jobs that have others.
     record_of_jobs: Arc<BTreeMap<JobName, Tracing>>,
-    /// The actions of operators in the data file of the console, where no database of traces has them.
+    /// The actions of operators where no database of traces has them.
     kept: Option<Kept>,
     /// Settings of the registry center, as pages show them.
     shown: Vec<(String, String)>,
@@ -39,10 +40,11 @@ pub struct Registry {
     since: Arc<Mutex<Option<i64>>>,
 }
 
-/// What operators do, in the data file.
+/// What operators do, in the data file or in memory.
 struct Kept {
     reader: AnyTraceReader,
     record: Tracing,
+    outlives_the_console: bool,
 }
 
 impl Registry {
@@ -146,9 +148,27 @@ impl Registry {
         if self.record.is_none() {
             let storage = data.storage();
             let (reader, record) = (storage.actions(&self.name), storage.record_actions(&self.name));
-            self.kept = Some(Kept { reader, record });
+            self.kept = Some(Kept { reader, record, outlives_the_console: true });
         }
         self
+    }
+
+    /// Notes the last things that operators do in memory, unless a database of traces records them. Outside of a Tokio
+    /// runtime nothing can.
+    pub(crate) fn kept_in_memory(mut self) -> Self {
+        if self.record.is_none()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let recent = RecentActions::of(&self.name);
+            let (reader, record) = (recent.reader(), recent.record(&runtime));
+            self.kept = Some(Kept { reader, record, outlives_the_console: false });
+        }
+        self
+    }
+
+    /// Whether the actions of operators outlive the console.
+    pub(crate) fn keeps_actions(&self) -> bool {
+        self.kept.as_ref().is_none_or(|kept| kept.outlives_the_console)
     }
 
     /// What has the actions of operators.
@@ -156,7 +176,7 @@ impl Registry {
         self.kept.as_ref().map(|kept| &kept.reader).or(self.traces.as_ref())
     }
 
-    /// Writes the actions that wait for the data file.
+    /// Writes the actions that wait to be kept.
     pub(crate) async fn close_kept(&self, limit: Duration) {
         if let Some(kept) = &self.kept {
             kept.record.close(limit).await;

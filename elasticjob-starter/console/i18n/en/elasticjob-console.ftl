@@ -401,6 +401,7 @@ past-ended-instance = an instance that has ended
 # What operators did, and who came in
 audit = Audit
 audit-about = What operators did or tried to do, by the console, its API and the command line, the last one first. A time range has at most { $days } days; without one it is the last 7.
+audit-in-memory = Nothing keeps them here: the last 1,000 actions of this console are shown until it ends, and its log has them. A data file keeps them:
 audit-who = Who
 audit-action = Action
 audit-parts = Changed

@@ -490,6 +490,7 @@ reason-maybe-run-by-java = 没有开始运行的记录，但 Java 实例可能�
 # What operators did, and who came in
 audit = 审计
 audit-about = 操作员通过控制台、API 和命令行执行或尝试执行的操作，最近的在前。时间范围最多 { $days } 天；未指定时为最近 7 天。
+audit-in-memory = 此处没有持久保存：只显示本控制台最近 1,000 次操作，直到它结束；日志中也有记录。数据文件可以保留它们：
 audit-who = 操作者
 audit-action = 操作
 audit-parts = 变更内容

@@ -129,14 +129,14 @@ impl Grant {
 
 /// A pattern for names, in which `*` stands for any number of characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Glob(String);
+pub(crate) struct Glob(String);
 
 impl Glob {
-    fn new(pattern: impl Into<String>) -> Self {
+    pub(crate) fn new(pattern: impl Into<String>) -> Self {
         Self(pattern.into())
     }
 
-    fn matches(&self, name: &str) -> bool {
+    pub(crate) fn matches(&self, name: &str) -> bool {
         let mut parts = self.0.split('*');
         let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
         let Some(last) = parts.next_back() else { return rest.is_empty() };

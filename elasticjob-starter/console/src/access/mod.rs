@@ -28,7 +28,7 @@ pub use token::{Token, TokenHash, TokenProblem};
 pub use user::{FirstPassword, User};
 
 pub(crate) use account::Account;
-pub(crate) use grant::Permission;
+pub(crate) use grant::{Glob, Permission};
 pub(crate) use guard::{authenticate, guard, shown_session};
 pub(crate) use host::{Misnamed, OpenAddress, OwnAddress};
 pub(crate) use identity::{Identity, Kind};

@@ -126,6 +126,8 @@ struct AuditPage {
     records: Vec<ActionRecord>,
     /// The reader may see who came in to this console.
     may_administer: bool,
+    /// The actions outlive the console.
+    are_kept: bool,
 }
 
 impl AuditPage {
@@ -313,8 +315,9 @@ pub(crate) async fn decisions(here: Here, Query(query): Query<HistoryQuery>) -> 
 
 pub(crate) async fn audit(here: Here, Query(query): Query<HistoryQuery>) -> Response {
     let may_administer = here.identity.may(Permission::Has(Role::Admin), None, None);
+    let are_kept = here.registry.keeps_actions();
     answer(here, query, |layout, frame, records| {
-        with_status(frame.status(), &AuditPage { layout, frame, records, may_administer })
+        with_status(frame.status(), &AuditPage { layout, frame, records, may_administer, are_kept })
     })
     .await
 }

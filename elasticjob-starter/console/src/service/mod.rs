@@ -17,6 +17,7 @@ mod local;
 pub(crate) mod nodes;
 pub(crate) mod overview;
 pub(crate) mod past;
+pub(crate) mod recent_actions;
 pub(crate) mod rerun;
 pub(crate) mod run_log;
 pub(crate) mod strip;
