@@ -168,12 +168,14 @@ impl Registry {
 
     /// Whether the actions of operators outlive the console.
     pub(crate) fn keeps_actions(&self) -> bool {
-        self.kept.as_ref().is_none_or(|kept| kept.outlives_the_console)
+        self.traces.is_some() || self.kept.as_ref().is_none_or(|kept| kept.outlives_the_console)
     }
 
-    /// What has the actions of operators.
+    /// What has the actions of operators. A database of traces has those of the command line as well, and for longer than
+    /// the memory of the console.
     pub(crate) fn action_reader(&self) -> Option<&AnyTraceReader> {
-        self.kept.as_ref().map(|kept| &kept.reader).or(self.traces.as_ref())
+        let kept = self.kept.as_ref().filter(|kept| kept.outlives_the_console || self.traces.is_none());
+        kept.map(|kept| &kept.reader).or(self.traces.as_ref())
     }
 
     /// Writes the actions that wait to be kept.
