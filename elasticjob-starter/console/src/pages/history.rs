@@ -132,15 +132,21 @@ struct AuditPage {
 
 impl AuditPage {
     fn outcome(&self, outcome: &str) -> String {
-        match outcome {
-            "done" => t!(self, "audit-done"),
-            "unchanged" => t!(self, "audit-unchanged"),
-            "refused" => t!(self, "audit-refused"),
-            "failed" => t!(self, "outcome-failed"),
-            "unknown" => t!(self, "not-known"),
-            other => other.to_owned(),
-        }
+        outcome_of_action(&self.layout.text, outcome)
     }
+}
+
+/// How an action of an operator ended, in words.
+pub(super) fn outcome_of_action(text: &Text, outcome: &str) -> String {
+    let id = match outcome {
+        "done" => "audit-done",
+        "unchanged" => "audit-unchanged",
+        "refused" => "audit-refused",
+        "failed" => "outcome-failed",
+        "unknown" => "not-known",
+        other => return other.to_owned(),
+    };
+    text.loader().get(id)
 }
 
 impl ExecutionsPage {

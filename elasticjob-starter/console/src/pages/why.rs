@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::cloud::tasks::Ready;
 use super::decisions;
 use super::findings::{self, Line};
+use super::history::outcome_of_action;
 use super::job::{Head, snapshot};
 use super::query::Query;
 use super::time::Clock;
@@ -21,8 +22,12 @@ use crate::api::Problem;
 use crate::cloud::Cloud;
 use crate::here::Here;
 use crate::same::of_registry;
+use crate::service::audit::{ActionRecord, last_actions};
 use crate::service::past::past;
 use crate::text::t;
+
+/// How many actions of operators are shown.
+const LAST_ACTIONS: u32 = 5;
 
 /// What is asked for.
 #[derive(Debug, Default, Deserialize)]
@@ -44,15 +49,26 @@ struct WhyPage {
     problem: Option<Problem>,
     of_job: Vec<Line>,
     of_items: Vec<(ShardingItem, Vec<Line>)>,
+    /// What operators did to it last.
+    actions: Result<Vec<ActionRecord>, Problem>,
 }
 
 impl WhyPage {
+    fn outcome(&self, outcome: &str) -> String {
+        outcome_of_action(&self.layout.text, outcome)
+    }
+
     fn at(&self, happened: &Happened) -> String {
         self.clock.at(&happened.at())
     }
 
     fn happened(&self, happened: &Happened) -> String {
         decisions::happened(&self.layout.text, happened, &self.clock)
+    }
+
+    /// The address of the page of all actions on the job.
+    fn audit(&self) -> String {
+        self.layout.here(&format!("/history/audit?job={}", super::segment(self.head.job.as_str())))
     }
 
     /// The address of the page of the fire.
@@ -98,6 +114,10 @@ pub(crate) async fn show(
     if let (Ok(cloud), None) = (cloud, &found) {
         add_carrier(&cloud, &snapshot.job, &mut of_job, &mut of_items).await;
     }
+    let actions = match found {
+        None => last_actions(&here.registry, &snapshot.job, LAST_ACTIONS).await,
+        Some(_) => Ok(Vec::new()),
+    };
     let page = WhyPage {
         layout,
         head: Head::of(&here, &snapshot.job, "why"),
@@ -107,6 +127,7 @@ pub(crate) async fn show(
         at,
         past: found,
         problem,
+        actions,
     };
     with_status(status, &page)
 }

@@ -1,6 +1,6 @@
 //! Actions of operators in the decision log.
 
-use elasticjob::ident::ShardingItem;
+use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::trace::{
     AnyTraceReader, DecisionFilter, DecisionKind, DecisionRecord, OperatorAction, Page, PageRequest, ReadError,
     TraceReader,
@@ -10,6 +10,15 @@ use super::history::{HistoryQuery, Jobs, Range, Traced};
 use super::history_file::{Row, written};
 use crate::api::Problem;
 use crate::registries::Registry;
+
+/// The last actions on a job, the last one first; none where nothing has them.
+pub(crate) async fn last_actions(registry: &Registry, job: &JobName, most: u32) -> Result<Vec<ActionRecord>, Problem> {
+    let Some(reader) = registry.action_reader() else { return Ok(Vec::new()) };
+    let mut filter = DecisionFilter::of_job(job.clone());
+    filter.kinds = vec![DecisionKind::Operator];
+    let found = reader.decisions(&filter, &PageRequest::default().limit(most)).await?;
+    Ok(found.records.into_iter().map(ActionRecord).collect())
+}
 
 /// An action of an operator.
 #[derive(Debug, Clone)]

@@ -12,11 +12,10 @@ use std::collections::BTreeSet;
 
 use elasticjob::ident::JobName;
 use elasticjob::operations::{OperationError, StoredConfiguration};
-use elasticjob::trace::{DecisionFilter, DecisionKind, Page, PageRequest, TraceReader};
 use serde_json::{Map, Value};
 
 use self::memory::Memory;
-use super::audit::ActionRecord;
+use super::audit::{ActionRecord, last_actions};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::registries::Registry;
@@ -142,14 +141,10 @@ pub(crate) async fn version(here: &Here, job: &JobName, id: i64) -> Result<Versi
 
 /// The changes of the configuration in the decision log; none where there is no log.
 async fn actions(registry: &Registry, job: &JobName) -> Result<Vec<ActionRecord>, Problem> {
-    let Some(reader) = registry.action_reader() else { return Ok(Vec::new()) };
-    let mut filter = DecisionFilter::of_job(job.clone());
-    filter.kinds = vec![DecisionKind::Operator];
-    let found: Page<ActionRecord> =
-        reader.decisions(&filter, &PageRequest::default().limit(MOST)).await?.map(ActionRecord);
+    let actions = last_actions(registry, job, MOST).await?;
     let is_change =
         |action: &ActionRecord| action.action().name() == "update-configuration" && action.action().outcome() == "done";
-    Ok(found.records.into_iter().filter(is_change).collect())
+    Ok(actions.into_iter().filter(is_change).collect())
 }
 
 /// Both in one list. An action that made a version says who and why; one that made none that is known stands by itself.

@@ -91,3 +91,22 @@ async fn without_traces_the_past_is_not_known_and_the_page_says_so() {
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("elasticjob.tracing"), "{}", page.body);
 }
+
+#[tokio::test]
+async fn who_disabled_a_job_and_why_stands_beside_the_reasons() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let before = get(&console, "/r/default/jobs/settle/why", "en").await.body;
+    assert!(!before.contains("What operators did last"), "{before}");
+    let (admin, body) = (cookie_of(&console, "admin").await, json!({ "enabled": false, "reason": "<kernel> update" }));
+    let off = crate::testing::json("PUT", "/api/v1/registries/default/jobs/settle/state", &admin, &body);
+    assert_eq!(call(&console, off).await.status, StatusCode::OK);
+    console.app().registries["default"].close_kept(std::time::Duration::from_secs(10)).await;
+    let page = get(&console, "/r/default/jobs/settle/why", "en").await.body;
+    for part in ["What operators did last", "admin: <code>disable-servers</code>", "&#60;kernel&#62; update", ">done<"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains("/r/default/history/audit?job=settle\""), "{page}");
+}
