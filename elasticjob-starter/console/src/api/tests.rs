@@ -126,6 +126,10 @@ async fn a_job_is_shown_with_its_items_and_the_reasons_why_they_do_not_run() {
     assert_eq!(items[1]["last"]["manual"], true, "{items}");
     let disabled = caller.send("PUT", &format!("{path}/items/1/state"), value!({"enabled": false})).await;
     assert_eq!(parsed(&disabled)["changed"][0]["item"], 1, "{}", disabled.body);
+    let item = parsed(&caller.get(&format!("{path}/items/1")).await);
+    let is_time = |key: &str| item[key].as_str().is_some_and(|at| at.ends_with('Z'));
+    assert!(is_time("ownedSince") && is_time("disabledSince"), "{item}");
+    assert_eq!(item["misfiredSince"], Value::Null, "{item}");
     let findings = parsed(&caller.get(&format!("{path}/findings?item=1")).await);
     let found = findings.as_array().expect("a list").iter().find(|finding| finding["code"] == "item-disabled");
     let found = found.unwrap_or_else(|| panic!("{findings}"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use elasticjob::fire::Begun;
 use elasticjob::ident::{InstanceId, JobName, ShardingItem};
-use elasticjob::operations::{Argument, Finding, JobSnapshot, OperationError, Remedy, ShardInfo};
+use elasticjob::operations::{Argument, Finding, ItemSnapshot, JobSnapshot, OperationError, Remedy, ShardInfo};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -112,7 +112,16 @@ pub(crate) struct ItemView {
     /// PENDING, RUNNING, DISABLED or SHARDING_FLAG.
     status: &'static str,
     instance: Option<String>,
+    /// Since when the item is of this instance.
+    #[schema(value_type = Option<String>)]
+    owned_since: Option<Time>,
     server: Option<String>,
+    /// Since when it is disabled.
+    #[schema(value_type = Option<String>)]
+    disabled_since: Option<Time>,
+    /// Since when a missed fire waits to be made up for.
+    #[schema(value_type = Option<String>)]
+    misfired_since: Option<Time>,
     /// Whether an instance took it over after its run was lost.
     failover: bool,
     last: Option<RunView>,
@@ -155,9 +164,24 @@ impl From<Begun> for RunView {
     }
 }
 
-impl From<ShardInfo> for ItemView {
-    fn from(info: ShardInfo) -> Self {
+impl ItemView {
+    /// The items of a job.
+    pub(crate) fn all(snapshot: &JobSnapshot, now: i64) -> Vec<Self> {
+        let view = |info: ShardInfo| Self::of(snapshot.items.get(&info.item), info);
+        snapshot.shards(now).into_iter().map(view).collect()
+    }
+
+    pub(crate) fn item(&self) -> ShardingItem {
+        self.item
+    }
+
+    /// An item, with what the registry center has of it, if anything.
+    fn of(known: Option<&ItemSnapshot>, info: ShardInfo) -> Self {
+        let since = |of: fn(&ItemSnapshot) -> Option<i64>| known.and_then(of).map(Time);
         Self {
+            owned_since: since(|item| item.owned_since),
+            disabled_since: since(|item| item.disabled_since),
+            misfired_since: since(|item| item.misfired_since),
             item: info.item,
             parameter: info.parameter,
             status: info.status.as_str(),
