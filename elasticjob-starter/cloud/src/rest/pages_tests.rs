@@ -245,7 +245,11 @@ async fn a_registration_is_not_contradicted_by_the_configuration_in_the_registry
     let edit = format!("{page}/edit");
     let form = call(&server, &admin, &edit, None).await;
     assert_eq!(form.status, StatusCode::CONFLICT);
-    assert!(form.text.contains("Change the registration: PUT /api/job/update"), "{}", form.text);
+    assert!(
+        form.text.contains("change the registration instead, with <code>PUT /api/job/update</code>"),
+        "{}",
+        form.text
+    );
     let chinese = call(&server, &format!("{admin}; elasticjob_language=zh-CN"), &edit, None).await.text;
     assert!(chinese.contains("请修改注册信息"), "{chinese}");
     let fields = [("version", "0"), ("cron", "0 0 3 * * ?"), ("sharding-total-count", "2"), ("action", "preview")];
