@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::FromRequestParts;
 use axum::http::header::{HOST, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{Method, Request, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tower::ServiceExt;
 
 use crate::access::Caller;
@@ -37,6 +38,19 @@ impl Rest {
 
     pub(crate) fn router(&self) -> &Router {
         &self.router
+    }
+
+    /// Whether an address that no route has belongs to the REST API of a scheduler on this port: to the one of the console belongs
+    /// what is below `/api/v1`, or below its base path.
+    pub(crate) fn has(app: &App, request: &Request<Body>) -> bool {
+        let is_of_console = request.uri().path().starts_with("/api/v1/") || !app.options.base_path.is_empty();
+        !is_of_console && request.extensions().get::<Self>().is_some()
+    }
+
+    /// Says so in the form of the errors of that API.
+    pub(crate) fn no_such_route() -> Response {
+        let message = "there is no such route: /api/openapi.json has all of them";
+        (StatusCode::NOT_FOUND, Json(json!({ "message": message }))).into_response()
     }
 
     /// The scheduler of a registry center, where the request came to a console beside it.

@@ -14,6 +14,7 @@ use tower_http::limit::RequestBodyLimitLayer;
 use crate::access::{Permission, authenticate, guard, note_proxy};
 use crate::api::{self, Problem, is_api};
 use crate::app::App;
+use crate::cloud::Rest;
 use crate::here::Who;
 use crate::{assets, headers, health, metrics, pages, requests};
 
@@ -147,6 +148,7 @@ async fn first_page(console: Router, mut request: Request) -> Response {
 
 async fn unknown(who: Who, request: Request) -> Response {
     match is_api(request.uri().path()) {
+        true if Rest::has(&who.app, &request) => Rest::no_such_route(),
         true => Problem::no_such_route().into_response(),
         false => pages::error::no_such_page(&who.app, &who.identity, request.headers()),
     }

@@ -294,6 +294,7 @@ fn outcome(error: &OperationError) -> &'static str {
         | OperationError::NotRerun { .. }
         | OperationError::InstancesOnline { .. }
         | OperationError::Invalid { .. }
+        | OperationError::CarriedJob { .. }
         | OperationError::Unreadable { .. }
         | OperationError::ChangedMeanwhile { .. } => "refused",
     }

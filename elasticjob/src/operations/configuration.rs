@@ -9,6 +9,9 @@ use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
 use crate::secret::{mask_document, mask_inside};
 
+/// The directory of the registrations of carried jobs, by the name of the job. ElasticJob-Cloud has the same.
+const CARRIED_JOBS: &str = "/config/job";
+
 /// A configuration in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -22,6 +25,7 @@ pub struct StoredConfiguration {
     changed_at: i64,
     /// The class or type that the root node of the job names.
     class: String,
+    is_carried: bool,
 }
 
 /// The effect of a change of a configuration.
@@ -54,6 +58,12 @@ impl StoredConfiguration {
         self.changed_at
     }
 
+    /// Whether the job is registered at a scheduler of carried jobs. The registration is written over this configuration each time
+    /// the job starts, so a change of the configuration is refused.
+    pub fn is_carried(&self) -> bool {
+        self.is_carried
+    }
+
     /// The settings, with secrets masked.
     pub fn masked_settings(&self) -> JobSettings {
         self.configuration.settings().masked()
@@ -66,15 +76,19 @@ impl Operations {
     /// # Errors
     /// [`OperationError::Unreadable`] when it cannot be used: then instances use the last good one.
     pub async fn configuration(&self, job: &JobName) -> Result<StoredConfiguration, OperationError> {
-        let (root, node) =
-            tokio::try_join!(self.text(JobPath::Root.absolute(job)), self.get(JobPath::Config.absolute(job)))?;
+        let (root, node, registration) = tokio::try_join!(
+            self.text(JobPath::Root.absolute(job)),
+            self.get(JobPath::Config.absolute(job)),
+            self.get(format!("{CARRIED_JOBS}/{job}")),
+        )?;
         let Some(class) = root else { return Err(self.no_such_job(job).await) };
         let Some(node) = node else { return Err(OperationError::NoConfiguration { job: job.clone() }) };
         let reading =
             wire::read(job, &node.data).map_err(|reason| OperationError::Unreadable { job: job.clone(), reason })?;
         let (data, version, changed_at) = (node.data, node.stat.version, node.stat.mtime);
         let (configuration, ignored) = (reading.configuration, reading.ignored);
-        Ok(StoredConfiguration { configuration, ignored, data, version, changed_at, class })
+        let is_carried = registration.is_some();
+        Ok(StoredConfiguration { configuration, ignored, data, version, changed_at, class, is_carried })
     }
 
     /// Replaces all settings of the configuration that was read by these settings: lay a change over
@@ -87,7 +101,8 @@ impl Operations {
     ///
     /// # Errors
     /// [`OperationError::Invalid`] with all problems. A schedule that is removed and a secret that is new are problems
-    /// too: secrets belong to the program. [`OperationError::ChangedMeanwhile`] when another client changed the
+    /// too: secrets belong to the program. [`OperationError::CarriedJob`] where the registration of a carried job decides.
+    /// [`OperationError::ChangedMeanwhile`] when another client changed the
     /// configuration since it was read; that other change is not lost then.
     pub async fn update_configuration(
         &self,
@@ -103,7 +118,8 @@ impl Operations {
     /// write. Nothing is written.
     ///
     /// # Errors
-    /// [`OperationError::Invalid`] with all problems.
+    /// [`OperationError::Invalid`] with all problems, [`OperationError::CarriedJob`] where the registration of a carried job
+    /// decides.
     pub fn check_configuration(
         &self,
         read: &StoredConfiguration,
@@ -114,6 +130,9 @@ impl Operations {
         let changed = before.with_settings(settings).map_err(invalid)?;
         if changed == *before {
             return Ok((changed, ConfigurationChange::default()));
+        }
+        if read.is_carried {
+            return Err(OperationError::CarriedJob { job: before.job_name().clone() });
         }
         let mut problems = self.built_in.problems(&changed, &read.class);
         problems.extend(changed.problems_of_size());

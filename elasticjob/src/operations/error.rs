@@ -91,6 +91,16 @@ pub enum OperationError {
         /// All problems.
         problems: Vec<Invalid>,
     },
+    /// The configuration of a carried job: its registration is written over it each time the job starts.
+    #[error(
+        "the configuration of job '{job}' was not changed: it is a carried job, and its registration would be written over the \
+         change; change the registration instead, with `PUT /api/job/update` of a scheduler of `elasticjob cloud`, or on the page \
+         of the registered job"
+    )]
+    CarriedJob {
+        /// The job.
+        job: JobName,
+    },
     /// The configuration in the registry center cannot be read.
     #[error("the configuration of job '{job}' in the registry center cannot be used: {reason}")]
     Unreadable {

@@ -86,10 +86,17 @@ impl Fields {
         })
     }
 
+    /// Reports a field, unless it is known to be wrong: one mistake has one problem.
+    pub(super) fn wrong_once(&mut self, field: &str, reason: impl Into<String>) {
+        if !self.problems.iter().any(|problem| problem.field == field) {
+            self.wrong(field, reason);
+        }
+    }
+
     /// Reports a field that has to be there and is not.
     pub(super) fn missing(&mut self, field: &str, is_missing: bool) {
-        if is_missing && !self.problems.iter().any(|problem| problem.field == field) {
-            self.wrong(field, "is missing: give a number");
+        if is_missing {
+            self.wrong_once(field, "is missing: give a number");
         }
     }
 

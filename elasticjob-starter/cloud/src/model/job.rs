@@ -164,7 +164,7 @@ impl CarriedJob {
         if let Err(ConfigError::Settings { problems, .. }) = job.ordinary() {
             for problem in problems {
                 let reason = problem.reason.replace("`depends-on`", "`dependsOn`");
-                fields.wrong(&camel_case(&problem.setting), reason);
+                fields.wrong_once(&camel_case(&problem.setting), reason);
             }
         }
         fields.end(job)
@@ -365,6 +365,18 @@ mod tests {
         let Problems(problems) = CarriedJob::from_json(both).unwrap_err();
         let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
         assert_eq!(fields, ["cron", "dependsOn"], "{problems:?}");
+    }
+
+    #[test]
+    fn a_field_that_is_out_of_its_range_has_one_problem() {
+        for total in [0, MOST_ITEMS + 1] {
+            let mut wrong = manual();
+            wrong["shardingTotalCount"] = json!(total);
+            let Problems(problems) = CarriedJob::from_json(wrong).unwrap_err();
+            let of_total: Vec<_> = problems.iter().filter(|problem| problem.field == "shardingTotalCount").collect();
+            assert_eq!(of_total.len(), 1, "{problems:?}");
+            assert_eq!(of_total[0].reason, format!("is {total}: give a whole number from 1 to {MOST_ITEMS}"));
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The console's pages of carried jobs, which call this API.
 
 use axum::body::{Body, to_bytes};
-use axum::http::header::{CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use axum::http::header::{CONTENT_TYPE, COOKIE, IF_MATCH, LOCATION, SET_COOKIE};
 use axum::http::{HeaderMap, Request, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -210,5 +210,61 @@ async fn the_page_why_names_what_an_item_waits_for_at_its_carrier() {
     let (_, ready) = server.call(&token, "GET", "/api/job/tasks/ready?jobName=small", "").await;
     assert_eq!(ready, json!([]));
     server.call(&token, "POST", "/api/job/large/disable", "").await;
+    server.scheduler.shutdown().await;
+}
+
+/// Changes the configuration of the job `orders` by the API of the console. Returns the answer.
+async fn patch(server: &Server, cookie: &str, query: &str, etag: &str, change: &Value) -> (StatusCode, Value) {
+    let path = format!("/api/v1/registries/default/jobs/orders/configuration{query}");
+    let request = Request::builder().method("PATCH").uri(path).header(COOKIE, cookie);
+    let request = request.header(CONTENT_TYPE, "application/json").header(IF_MATCH, etag);
+    let response = server.router.clone().oneshot(request.body(Body::from(change.to_string())).unwrap()).await.unwrap();
+    let status = response.status();
+    (status, serde_json::from_slice(&to_bytes(response.into_body(), 1 << 20).await.unwrap()).unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_registration_is_not_contradicted_by_the_configuration_in_the_registry_center() {
+    let server = Server::start().await;
+    let (admin, token) = (cookie(&server, "admin").await, server.token("admin").await);
+    assert_eq!(server.call(&token, "POST", "/api/app", &server.app("a", "true")).await.0, StatusCode::OK);
+    assert_eq!(server.call(&token, "POST", "/api/job/register", &job("orders", "a")).await.0, StatusCode::OK);
+    let page = "/r/default/jobs/orders/configuration";
+    until("the job is started", || async { call(&server, &admin, page, None).await.status == StatusCode::OK }).await;
+
+    let change = json!({ "sharding-total-count": 5 });
+    for query in ["", "?dryRun=true"] {
+        let (status, problem) = patch(&server, &admin, query, "\"0\"", &change).await;
+        assert_eq!((status, &problem["code"]), (StatusCode::CONFLICT, &json!("carried-job")), "{problem}");
+        let detail = problem["detail"].as_str().unwrap();
+        assert!(detail.contains("'orders'") && detail.contains("`PUT /api/job/update`"), "{detail}");
+    }
+    let shown = text(&server, &admin, page).await;
+    assert!(shown.contains("id=\"carried\"") && shown.contains("PUT /api/job/update"), "{shown}");
+    assert!(!shown.contains("configuration/edit"), "{shown}");
+    let edit = format!("{page}/edit");
+    let form = call(&server, &admin, &edit, None).await;
+    assert_eq!(form.status, StatusCode::CONFLICT);
+    assert!(
+        form.text.contains("change the registration instead, with <code>PUT /api/job/update</code>"),
+        "{}",
+        form.text
+    );
+    let chinese = call(&server, &format!("{admin}; elasticjob_language=zh-CN"), &edit, None).await.text;
+    assert!(chinese.contains("请修改注册信息"), "{chinese}");
+    let fields = [("version", "0"), ("cron", "0 0 3 * * ?"), ("sharding-total-count", "2"), ("action", "preview")];
+    let sent = call(&server, &admin, &edit, Some(&fields)).await;
+    assert_eq!(sent.status, StatusCode::CONFLICT, "{}", sent.text);
+    assert!(sent.text.contains("it is a carried job"), "{}", sent.text);
+
+    // The registration is the way to change it.
+    let update = json!({ "jobName": "orders", "shardingTotalCount": 5 }).to_string();
+    assert_eq!(server.call(&token, "PUT", "/api/job/update", &update).await.0, StatusCode::OK);
+    let stored = "/api/v1/registries/default/jobs/orders/configuration";
+    until("the configuration follows", || async {
+        let answer: Value = serde_json::from_str(&text(&server, &admin, stored).await).unwrap();
+        answer["settings"]["sharding-total-count"] == 5
+    })
+    .await;
     server.scheduler.shutdown().await;
 }

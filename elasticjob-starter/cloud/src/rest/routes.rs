@@ -1,6 +1,7 @@
 //! The table of all routes. A route cannot be added without the role that it needs and a line that says what it does.
 
 use axum::Router;
+use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use elasticjob_console::Role;
@@ -8,6 +9,7 @@ use elasticjob_console::Role::{Admin, Operator, Viewer};
 use tower_http::csrf::CsrfLayer;
 
 use super::Api;
+use super::answer::Refusal;
 use super::{apps, events, guard, jobs, openapi, operate, statistics, tasks};
 
 /// What the body of a request is.
@@ -116,6 +118,11 @@ pub(super) fn router(api: Api) -> Router {
         let guarded = (route.handler)().route_layer(from_fn_with_state((api.clone(), route.role), guard::guard));
         router = router.route(route.path, guarded);
     }
+    let router = router.method_not_allowed_fallback(wrong_method);
     // A page of another origin can make a browser send a request, also to a scheduler that asks for no login.
     router.layer(CsrfLayer::new()).layer(axum::extract::DefaultBodyLimit::max(BODY_LIMIT)).with_state(api)
+}
+
+async fn wrong_method() -> Refusal {
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the API has this address, and not with this method")
 }

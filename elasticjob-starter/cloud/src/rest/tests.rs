@@ -238,6 +238,11 @@ async fn every_reason_is_told_with_the_status_that_fits() {
         ("GET", "/api/job/events/executions?startTime=soon", "", StatusCode::BAD_REQUEST),
         ("GET", "/api/job/statistics/tasks/results/never", "", StatusCode::NOT_FOUND),
         ("GET", "/api/operate/sandbox", "", StatusCode::BAD_REQUEST),
+        ("GET", "/api/nope", "", StatusCode::NOT_FOUND),
+        ("GET", "/api/app/none/nope", "", StatusCode::NOT_FOUND),
+        ("POST", "/api/job/nope", "{}", StatusCode::NOT_FOUND),
+        ("GET", "/api/job/register", "", StatusCode::METHOD_NOT_ALLOWED),
+        ("PATCH", "/api/app/none", "{}", StatusCode::METHOD_NOT_ALLOWED),
         ("POST", "/api/login", "{}", StatusCode::BAD_REQUEST),
         ("POST", "/api/login", r#"{"username":"admin","password":"root"}"#, StatusCode::UNAUTHORIZED),
     ] {
@@ -245,6 +250,9 @@ async fn every_reason_is_told_with_the_status_that_fits() {
         assert_eq!(told, status, "{method} {path}: {answer}");
         assert!(answer["message"].as_str().is_some_and(|message| message.len() > 10), "{method} {path}: {answer}");
     }
+    // The API of the console is on the same port, and keeps the form of its own.
+    let (status, answer) = server.call(&admin, "GET", "/api/v1/nope", "").await;
+    assert_eq!((status, answer["code"].as_str()), (StatusCode::NOT_FOUND, Some("no-such-route")), "{answer}");
     server.scheduler.shutdown().await;
 }
 

@@ -175,6 +175,7 @@ configuration-not-a-number = { $name }: '{ $value }' is not a whole number
 configuration-not-a-flag = { $name }: '{ $value }' is not true or false
 configuration-not-a-property = props: '{ $line }' is not of the form KEY=VALUE
 configuration-not-previewed = Nothing was changed: the values are not those of the preview that you saw. Look at this one, and save again.
+configuration-carried = This is a carried job: its registration is written over this configuration each time it starts. Change the registration instead, with PUT /api/job/update of a scheduler, or on the page of the registered job on the console of the scheduler.
 configuration-overwritten = overwrite is true: the next start of a program puts its own configuration back.
 configuration-foreign = Not for Java instances of the job: { $value }
 configuration-own-type = Not built in, so the programs of the job have to have it: { $value }
@@ -871,6 +872,8 @@ problem-unreadable-configuration = The stored configuration cannot be used, so t
 problem-unreadable-configuration-remedy = Send the whole configuration with PUT.
 problem-invalid-configuration = The configuration has mistakes. Nothing was changed.
 problem-invalid-configuration-remedy = Each problem has the JSON pointer of its setting; mend all, and send it again. ?dryRun=true tries without a change.
+problem-carried-job = The job is a carried job. Its registration is written over the configuration each time it starts, so the change would be lost. Nothing was changed.
+problem-carried-job-remedy = Change the registration: PUT /api/job/update of a scheduler (elasticjob cloud), or the page of the registered job on the console of the scheduler.
 problem-no-version = A change needs the version that it is a change of.
 problem-no-version-remedy = Send If-Match with the ETag of the configuration that was read.
 problem-changed-meanwhile = Another operator or program changed it after it was read. Nothing was changed.

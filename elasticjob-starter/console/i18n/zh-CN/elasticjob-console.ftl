@@ -163,6 +163,7 @@ configuration-not-a-number = { $name }：“{ $value }”不是整数
 configuration-not-a-flag = { $name }：“{ $value }”不是 true 或 false
 configuration-not-a-property = props：“{ $line }”不是 KEY=VALUE 的形式
 configuration-not-previewed = 未作任何修改：这些值与您看到的预览不同。请查看此预览后再次保存。
+configuration-carried = 该作业由 Cloud 调度器承载：每次启动时，其注册信息都会覆盖此配置。请改为修改注册信息：调用调度器的 PUT /api/job/update，或使用调度器控制台上该注册作业的页面。
 configuration-overwritten = overwrite 为 true：程序下次启动时会恢复其自身的配置。
 configuration-foreign = 不适用于该作业的 Java 实例：{ $value }
 configuration-own-type = 非内置类型，作业的程序必须自带：{ $value }
@@ -902,6 +903,8 @@ problem-unreadable-configuration = 已存储的配置无法使用，因此不能
 problem-unreadable-configuration-remedy = 请使用 PUT 发送完整配置。
 problem-invalid-configuration = 配置有错误，未作任何修改。
 problem-invalid-configuration-remedy = 每个问题都带有其设置的 JSON 指针；全部修正后重新发送。?dryRun=true 只检查不修改。
+problem-carried-job = 该作业由 Cloud 调度器承载。每次启动时，其注册信息都会覆盖注册中心中的配置，因此修改会丢失。未作任何修改。
+problem-carried-job-remedy = 请修改注册信息：调用调度器（elasticjob cloud）的 PUT /api/job/update，或使用调度器控制台上该注册作业的页面。
 problem-no-version = 修改需要说明所基于的版本。
 problem-no-version-remedy = 请在 If-Match 中发送读取配置时得到的 ETag。
 problem-changed-meanwhile = 读取之后，其他操作者或程序修改了它。未作任何修改。

@@ -267,6 +267,9 @@ impl From<OperationError> for Problem {
                 let problems = problems.iter().map(|wrong| (wrong.setting.as_ref(), wrong.reason.as_str()));
                 Self::invalid_configuration(detail.clone(), problems)
             }
+            E::CarriedJob { .. } => {
+                problem(StatusCode::CONFLICT, Code::CarriedJob, "The registration of the carried job decides")
+            }
             E::Unreadable { .. } => {
                 problem(StatusCode::CONFLICT, Code::UnreadableConfiguration, "The stored configuration cannot be used")
             }

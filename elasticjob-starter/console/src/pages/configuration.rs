@@ -25,6 +25,8 @@ struct ConfigurationPage {
     /// Parts of the stored text that have no effect.
     ignored: Vec<String>,
     overwrite: bool,
+    /// Whether the registration of a carried job decides, so that nothing can be changed here.
+    is_carried: bool,
     may_edit: bool,
     said: Option<Said>,
     stored: String,
@@ -76,7 +78,8 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
         props,
         ignored: stored.ignored.iter().map(ToString::to_string).collect(),
         overwrite: stored.configuration.overwrite(),
-        may_edit: here.may(Role::Editor, &job),
+        is_carried: stored.is_carried(),
+        may_edit: here.may(Role::Editor, &job) && !stored.is_carried(),
         said: Said::of(&headers),
         stored: stored.masked_text(),
     });

@@ -300,6 +300,9 @@ pub(crate) async fn show(
 /// The form with the stored settings, or with those of an old version.
 async fn filled(here: &Here, job: &JobName, version: Option<i64>) -> Result<EditPage, Problem> {
     let stored = here.views().configuration(job).await?;
+    if stored.is_carried() {
+        return Err(OperationError::CarriedJob { job: job.clone() }.into());
+    }
     let form = EditPage::of(here, job, &stored);
     let Some(id) = version else { return Ok(form) };
     let version = versions::version(here, job, id).await?;

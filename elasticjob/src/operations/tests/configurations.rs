@@ -213,3 +213,29 @@ async fn a_change_of_a_command_says_what_programs_do_with_it() {
     let refused = changed(&desk, None, &[("script.command.line.from-registry", "true")]).await.unwrap_err();
     assert!(refused.contains("only the program can allow that"), "{refused}");
 }
+
+#[tokio::test]
+async fn the_configuration_of_a_carried_job_is_changed_by_its_registration_alone() {
+    let desk = Desk::new();
+    desk.write(&[("/job/config", JAVA), ("/other/config", JAVA), ("/config/job/job", "{\"jobName\": \"job\"}")]).await;
+    let stored = desk.operations.configuration(&name("job")).await.unwrap();
+    let settings = stored.configuration.settings();
+    let change = JobSettings { description: Some("night".into()), ..settings.clone() };
+    let refused = OperationError::CarriedJob { job: name("job") };
+    assert_eq!(desk.operations.check_configuration(&stored, &change).unwrap_err(), refused);
+    let error = desk.operations.update_configuration(&stored, &change).await.unwrap_err();
+    assert_eq!(error, refused);
+    for part in ["'job'", "carried job", "registration", "`PUT /api/job/update`"] {
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    assert_eq!(desk.text("/job/config").await.unwrap(), JAVA, "nothing is written");
+    assert_eq!(
+        desk.operations.update_configuration(&stored, &settings).await.unwrap(),
+        ConfigurationChange::default(),
+        "what changes nothing contradicts nothing"
+    );
+    let other = desk.operations.configuration(&name("other")).await.unwrap();
+    assert!(stored.is_carried() && !other.is_carried());
+    let change = JobSettings { description: Some("night".into()), ..other.configuration.settings() };
+    assert_eq!(desk.operations.update_configuration(&other, &change).await.unwrap().changes.len(), 1);
+}

@@ -13,7 +13,8 @@ const CALLER: [Answer; 3] = [(401, Code::NotLoggedIn), (403, Code::Forbidden), (
 const WRITE: [Answer; 1] = [(409, Code::Contended)];
 const TRIGGER: [Answer; 3] = [(409, Code::NoEnabledInstance), (409, Code::KeyInUse), (422, Code::KeyReused)];
 const STORED: [Answer; 2] = [(404, Code::NoConfiguration), (409, Code::UnreadableConfiguration)];
-const EDIT: [Answer; 3] = [(412, Code::ChangedMeanwhile), (422, Code::InvalidConfiguration), (428, Code::NoVersion)];
+const EDIT: [Answer; 4] =
+    [(409, Code::CarriedJob), (412, Code::ChangedMeanwhile), (422, Code::InvalidConfiguration), (428, Code::NoVersion)];
 
 /// Routes about what the data file keeps.
 const KEPT: [&str; 1] = ["/api/v1/access"];
