@@ -31,6 +31,19 @@ impl JobEngine {
         Ok(self.loss_of(item)?.is_some_and(|loss| !loss.is_held))
     }
 
+    /// Whether the run of an item was cut off and handed over, and no instance has taken it over since. Its mark may be there
+    /// still.
+    pub(super) fn is_handed_over(&self, item: ShardingItem) -> Result<bool, Unread> {
+        if !self.configuration.is_failover_on() {
+            return Ok(false);
+        }
+        let Some(asked) = self.mirror.need(&JobPath::FailoverItem(item))? else { return Ok(false) };
+        let Some(known) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
+        let record = self.read_record(known);
+        let is_cut_off = record.last.as_ref().is_some_and(|begun| begun.state.is_unfinished());
+        Ok(is_cut_off && !is_answered(&record, known.mzxid, asked))
+    }
+
     /// The loss of an item that has to be taken over.
     fn loss_of(&self, item: ShardingItem) -> Result<Option<Loss>, Unread> {
         let known = self.mirror.need(&JobPath::fire(item)).inspect_err(|_| {

@@ -404,6 +404,27 @@ fn a_process_that_comes_back_with_a_new_session_hands_its_cut_off_run_over() {
 }
 
 #[test]
+fn what_a_process_handed_over_runs_before_its_next_fire_though_its_mark_is_there_still() {
+    // Begun with failover off, the mark ends with its session, and that may be later than the run.
+    let mut group = Group::settled(1, &with_failover(1, false));
+    group.run_until(5_000);
+    group.set(&JobPath::Config, &wire::to_yaml(&with_failover(1, true)));
+    let old = group.hosts[0].session;
+    group.disconnect(0);
+    group.run_until(9_000);
+    group.cut_off_items(0, &[0]);
+    group.connect_anew(0);
+    group.run_until(10_500);
+    assert_eq!(group.starts(0).len(), 1, "{:?}", group.starts(0));
+    assert!(group.exists(&JobPath::FailoverItem(0)));
+    group.expire(old);
+    group.run_until(11_000);
+    assert_eq!(group.starts(0)[1], (FIRST, FAILOVER, vec![0]));
+    group.end_items(0, &[0]);
+    assert_eq!(group.starts(0)[2].1, ExecutionSource::Misfire);
+}
+
+#[test]
 fn who_got_another_id_meanwhile_takes_its_mark_away() {
     let mut group = settled(1, 1);
     group.run_until(5_000);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
 use crate::engine::{Notice, ShardingData};
-use crate::fire::{ExecutionSource, Fire, SkipReason};
+use crate::fire::{ExecutionSource, Fire, FireRecord, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Op;
 use crate::registry::layout::{ItemNode, JobPath};
@@ -104,8 +104,14 @@ impl MadeUp {
                     let running = scene.hosts[*host].process.iter().flat_map(|process| process.executions.keys());
                     let items: Vec<ShardingItem> =
                         if items.is_empty() { running.copied().collect() } else { items.clone() };
-                    let is_decided =
-                        |item: &ShardingItem| self.decided.get(item).is_some_and(|fires| fires.contains(at));
+                    // By a clock that is ahead, an item was begun for the fire before it moved to where that comes now.
+                    let is_begun = |item: &ShardingItem| {
+                        let record = scene.data(&JobPath::fire(*item));
+                        record.is_some_and(|data| FireRecord::parse(&data).covers(Fire::Scheduled(*at)))
+                    };
+                    let is_decided = |item: &ShardingItem| {
+                        is_begun(item) || self.decided.get(item).is_some_and(|fires| fires.contains(at))
+                    };
                     // Items that are made again count as begun for what a clock ahead began of removed ones.
                     let of_removed = scene.data(&JobPath::Sharding).map(|data| ShardingData::parse(&data).removed);
                     if of_removed.is_some_and(|mark| mark.ahead == Some(*at)) {

@@ -169,6 +169,10 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
         Some(mark) => mark,
     };
     let by = || mark.text().and_then(|text| text.parse().ok());
+    // What was handed over goes first: it is taken over when the mark is gone with the session that owns it.
+    if engine.is_handed_over(item)? && !engine.planted.has(Bug::OvertakenLoss) {
+        return Ok(Verdict::Busy(SkipReason::AwaitingFailover));
+    }
     // Left over by an earlier session, or by a begin of this one that was never started.
     if engine.membership.is_own(mark.owner)
         || engine.planted.has(Bug::LookThenOverwrite)
