@@ -73,7 +73,10 @@ impl Assignment {
                 let leader = scene.text(&JobPath::LeaderInstance);
                 // A Java leader takes items away by their count, so one that was marked too late stays (finding 9).
                 let by_java = leader.is_some_and(|leader| scene.java_ids.contains(&leader));
-                if items != scene.total as usize && !by_java {
+                // They are made with the first fire. After a loss of the data none may have come since there is a leader.
+                let came = EPOCH + scene.now as i64 - 1_000 * i64::from(scene.period);
+                let is_before_first = || scene.node(&JobPath::LeaderInstance).is_some_and(|it| it.stat.ctime > came);
+                if items != scene.total as usize && !by_java && !(items == 0 && is_before_first()) {
                     return Err(format!("there are {items} items, and {} are configured", scene.total));
                 }
                 // Strategies that let the items move on ask for it after each fire.
