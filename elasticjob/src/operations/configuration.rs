@@ -10,7 +10,8 @@ use crate::registry::{CommitError, Data, Refusal, Transaction};
 use crate::secret::{mask_document, mask_inside};
 
 /// The directory of the registrations of carried jobs, by the name of the job. ElasticJob-Cloud has the same.
-const CARRIED_JOBS: &str = "/config/job";
+#[doc(hidden)]
+pub const CARRIED_JOBS: &str = "/config/job";
 
 /// A configuration in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -57,6 +57,8 @@ pub use crate::engine::{
 pub use crate::registry::layout::ServerStatus;
 pub use audit::{ActionEnd, Audit};
 pub use commit::Outcome;
+#[doc(hidden)]
+pub use configuration::CARRIED_JOBS;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub(crate) use dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 pub use error::{NotCancelled, NotRerun, OperationError};

@@ -1,10 +1,10 @@
 //! The paths of registrations in the registry center, below the namespace: those of ElasticJob-Cloud.
 
 use elasticjob::ident::JobName;
+pub(super) use elasticjob::operations::CARRIED_JOBS as JOBS;
 
 pub(super) const CONFIG: &str = "/config";
 pub(super) const APPS: &str = "/config/app";
-pub(super) const JOBS: &str = "/config/job";
 pub(super) const DISABLED: &str = "/state/disable";
 pub(super) const DISABLED_APPS: &str = "/state/disable/app";
 pub(super) const DISABLED_JOBS: &str = "/state/disable/job";

@@ -65,7 +65,7 @@ pub(crate) async fn one(of: OfJob) -> Result<Json<JobView>, Problem> {
     responses((status = 200, body = Vec<ItemView>), (status = "default", body = Problem)))]
 pub(crate) async fn items(of: OfJob) -> Result<Json<Vec<ItemView>>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    Ok(Json(ItemView::all(&snapshot, now)))
+    Ok(Json(snapshot.shards(now).into_iter().map(|shard| ItemView::of(&snapshot, shard)).collect()))
 }
 
 /// An item of a job
@@ -76,8 +76,8 @@ pub(crate) async fn item(
     Names((_, _, item)): Names<(String, String, ShardingItem)>,
 ) -> Result<Json<ItemView>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    let found = ItemView::all(&snapshot, now).into_iter().find(|view| view.item() == item);
-    found.map(Json).ok_or_else(|| Problem::no_such_item(&of.job, item))
+    let found = snapshot.shards(now).into_iter().find(|shard| shard.item == item);
+    found.map(|shard| Json(ItemView::of(&snapshot, shard))).ok_or_else(|| Problem::no_such_item(&of.job, item))
 }
 
 /// Which findings are asked for.

@@ -165,18 +165,9 @@ impl From<Begun> for RunView {
 }
 
 impl ItemView {
-    /// The items of a job.
-    pub(crate) fn all(snapshot: &JobSnapshot, now: i64) -> Vec<Self> {
-        let view = |info: ShardInfo| Self::of(snapshot.items.get(&info.item), info);
-        snapshot.shards(now).into_iter().map(view).collect()
-    }
-
-    pub(crate) fn item(&self) -> ShardingItem {
-        self.item
-    }
-
-    /// An item, with what the registry center has of it, if anything.
-    fn of(known: Option<&ItemSnapshot>, info: ShardInfo) -> Self {
+    /// An item of a job, with what the registry center has of it, if anything.
+    pub(crate) fn of(snapshot: &JobSnapshot, info: ShardInfo) -> Self {
+        let known = snapshot.items.get(&info.item);
         let since = |of: fn(&ItemSnapshot) -> Option<i64>| known.and_then(of).map(Time);
         Self {
             owned_since: since(|item| item.owned_since),
