@@ -15,7 +15,7 @@ use super::planted::Bug;
 use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::clock::Now;
 use crate::config::JobConfiguration;
-use crate::fire::{ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
+use crate::fire::{Begun, ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{JobPath, is_of_java};
 use crate::registry::mirror::{Unread, read_known};
@@ -245,24 +245,28 @@ impl JobEngine {
             }
         }
         let Some(from) = unbegun.iter().map(|(from, _)| *from).min() else { return Ok(()) };
+        // The write that follows may be refused, and be tried again.
+        unbegun.iter().for_each(|(from, item)| self.fires.given_up.note_before(*item, *from, at));
         let items = unbegun.into_iter().map(|(_, item)| item).collect();
         self.tell(Notice::NotBegun { items, from, before: at });
         Ok(())
     }
 
-    /// The first fire of an item after those that the record of another instance covers, if it comes before this one
-    /// and was not reported as given up.
+    /// The first fire of an item after those that the record of another instance, or of a run that was taken over, covers or
+    /// has as missed, if it comes before this one and was not reported. While the session of a dead instance lasts, nobody
+    /// begins its items: whoever takes its run over may become their owner after several fires.
     fn first_unbegun(&self, fires: &OwnFires, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
-        let by_another = record.last.as_ref().is_none_or(|begun| begun.instance != self.identity.instance);
-        let through = record.through.filter(|_| by_another)?;
+        let is_own = |begun: &Begun| begun.instance == self.identity.instance && begun.source != ExecutionSource::Failover;
+        let through = record.through.filter(|_| !record.last.as_ref().is_some_and(is_own))?;
         // Before the schedule was followed other fires were due, or no fire was recorded.
         let is_followed = self.configuration.follows_since.is_some_and(|since| since <= through);
         if matches!(fires, OwnFires::Scheduled(_)) && !is_followed {
             return None;
         }
-        // What a clock far ahead began has run.
+        // What a clock far ahead began has run. What is noted as missed was reported by whoever noted it.
         let next_after = |after| fires.next_after(item, after);
-        let first = next_after(through).filter(|first| record.ahead != Some(*first));
+        let decided = record.to_make_up().map_or(through, |missed| missed.max(through));
+        let first = next_after(decided).filter(|first| record.ahead != Some(*first));
         let first = first.or_else(|| next_after(record.ahead?))?;
         self.fires.given_up.first_unsaid(item, first, next_after).filter(|first| *first < at)
     }
@@ -270,8 +274,15 @@ impl JobEngine {
     /// Remembers the items that are given up for a scheduled fire, because that is reported now.
     pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
         let Fire::Scheduled(at) = fire else { return };
-        if let Some(fires) = reason.gives_up().then(|| self.own_fires()).flatten() {
-            items.iter().for_each(|item| self.fires.given_up.note(*item, at, |last| fires.next_after(*item, last)));
+        if reason.gives_up() {
+            items.iter().for_each(|item| self.note_reported(*item, at));
+        }
+    }
+
+    /// Remembers that this fire of an item is reported as not begun.
+    pub(super) fn note_reported(&mut self, item: ShardingItem, at: i64) {
+        if let Some(fires) = self.own_fires() {
+            self.fires.given_up.note(item, at, |last| fires.next_after(item, last));
         }
     }
 

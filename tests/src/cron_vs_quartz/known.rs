@@ -9,7 +9,7 @@ use super::{Answer, Row};
 pub enum Known {
     /// An expression with a slip, which Quartz passes over.
     RefusedHere,
-    /// Quartz finds no end with `L`, on a day that the month or the zone does not have.
+    /// Quartz finds no end with `L` or `W`, on a day that the month or the zone does not have.
     EndlessInQuartz,
     /// The weekday nearest to a day that the month does not have.
     NearestToMissingDay,
@@ -24,9 +24,7 @@ impl Known {
     pub(super) fn explains(row: &Row, ours: &Answer, quartz: &Answer) -> Option<Self> {
         match (ours, quartz) {
             (Answer::Refused(_), Answer::Fires(_) | Answer::Endless) if row.has_slip => Some(Self::RefusedHere),
-            (Answer::Fires(_), Answer::Endless) if day_of_month(row).starts_with(['L', 'l']) => {
-                Some(Self::EndlessInQuartz)
-            }
+            (Answer::Fires(_), Answer::Endless) if may_miss_its_day(row) => Some(Self::EndlessInQuartz),
             (Answer::Fires(ours), Answer::Fires(quartz)) => Self::of_fires(row, ours, quartz),
             _ => None,
         }
@@ -53,6 +51,11 @@ fn is_begin_of(first: &[i64], second: &[i64]) -> bool {
 
 fn day_of_month(row: &Row) -> &str {
     row.expression.split_whitespace().nth(3).unwrap_or_default()
+}
+
+/// Whether the day of the month is one that a month may not have.
+fn may_miss_its_day(row: &Row) -> bool {
+    day_of_month(row).starts_with(['L', 'l']) || days_needed(row).is_some()
 }
 
 /// How many days a month needs so that it has the day of `31W` or `L-30W`, where not every month has it.
@@ -142,9 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn quartz_may_loop_with_the_last_day_only() {
+    fn quartz_may_loop_with_a_day_that_a_month_may_not_have_only() {
         let explains = |expression| Known::explains(&row("UTC", 0, expression, false), &fires(&[1]), &Answer::Endless);
         assert_eq!(explains("0 0 12 L-30W * ?"), Some(Known::EndlessInQuartz));
+        assert_eq!(explains("36 42 8 31W NOV ?"), Some(Known::EndlessInQuartz));
+        assert_eq!(explains("0 0 12 28W * ?"), None);
         assert_eq!(explains("0 0 12 ? * 6L"), None);
     }
 }

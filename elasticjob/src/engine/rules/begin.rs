@@ -195,7 +195,8 @@ fn begin_nothing(engine: &mut JobEngine, now: Now, key: RunKey, mine: &[Sharding
 /// Begins these items, or as many of them as one transaction takes.
 fn begin_items(engine: &mut JobEngine, key: RunKey, mut items: Vec<ShardingItem>) -> Result<Step, Unread> {
     let RunKey { fire, source } = key;
-    if source == ExecutionSource::NormalTrigger {
+    // What fires again by a request is none of the schedule.
+    if matches!(source, ExecutionSource::NormalTrigger | ExecutionSource::Misfire) {
         engine.tell_unbegun(fire, &items)?;
     }
     let attempt = engine.next_attempt();

@@ -100,6 +100,11 @@ pub(super) fn mark(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if items.is_empty() {
         return Ok(Step::Pass);
     }
+    let mut by_fire: BTreeMap<i64, Vec<ShardingItem>> = BTreeMap::new();
+    items.iter().for_each(|(item, at)| by_fire.entry(*at).or_default().push(*item));
+    for (at, items) in by_fire {
+        engine.tell_unbegun(Fire::Scheduled(at), &items)?;
+    }
     Ok(Step::Write(Proposal { transaction, purpose: Purpose::Miss { items } }))
 }
 
@@ -143,7 +148,10 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
             unsaid.push(item);
         }
         // The engine sees the earlier missed fires of the record when it writes the record.
-        collapsed.extend(engine.fires.missed_items.insert(item, at).filter(|earlier| *earlier < at));
+        if let Some(earlier) = engine.fires.missed_items.insert(item, at).filter(|earlier| *earlier < at) {
+            engine.note_reported(item, earlier);
+            collapsed.insert(earlier);
+        }
     }
     tell_missed_of_the_run(engine, at, unsaid);
     engine.tell_collapsed_into(&collapsed, at);

@@ -15,6 +15,11 @@ impl GivenUp {
         *said = if next_after(said.1) == Some(at) { (said.0, at) } else { (at, at) };
     }
 
+    /// Notes that all fires of an item from one on, and before another, are reported.
+    pub(in crate::engine) fn note_before(&mut self, item: ShardingItem, from: i64, before: i64) {
+        self.0.insert(item, (from, before - 1));
+    }
+
     /// The first fire of an item, from this one on, that was not reported as given up.
     pub(in crate::engine) fn first_unsaid(
         &self,
@@ -48,5 +53,9 @@ mod tests {
         said.note(1, 60_000, next_after);
         assert_eq!(first(&said, 1, 60_000), Some(70_000));
         assert_eq!(first(&said, 1, 50_000), Some(50_000));
+        said.note_before(1, 20_000, 50_000);
+        assert_eq!((first(&said, 1, 20_000), first(&said, 1, 40_000)), (Some(50_000), Some(50_000)));
+        said.note(1, 50_000, next_after);
+        assert_eq!(first(&said, 1, 20_000), Some(60_000), "they are in a row");
     }
 }

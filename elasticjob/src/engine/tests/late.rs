@@ -169,6 +169,39 @@ fn what_was_given_up_is_said_once_and_what_was_not_said_is_said_before_the_next_
 }
 
 #[test]
+fn whoever_takes_a_run_over_says_what_nobody_began_since() {
+    for (misfire, is_busy, begun) in [(true, false, 40), (true, true, 40), (false, false, 50)] {
+        let job = JobConfiguration::builder("job", 2).cron("0/10 * * * * ?").failover(true).misfire(misfire);
+        let mut group = Group::settled(2, &job.build().unwrap());
+        group.run_until(10_000);
+        let (own, lost) = (group.starts(1)[0].2.clone(), group.starts(0)[0].2.clone());
+        group.hosts[0].killed = true;
+        group.hosts[0].connected = false;
+        for second in [20, 30, 40, 45] {
+            group.run_until(1_000 * second - 1_000);
+            if !is_busy {
+                group.end_items(1, &own);
+            }
+            group.run_until(1_000 * second);
+        }
+        let session = group.hosts[0].session;
+        group.expire(session);
+        group.run_until(46_000);
+        assert!(group.starts(1).contains(&(at(10), ExecutionSource::Failover, lost.clone())), "{:?}", group.starts(1));
+        group.run_until(49_000);
+        group.end_items(1, &lost);
+        group.end_items(1, &own);
+        group.run_until(50_000);
+        let is_begun = |(fire, _, items): &(Fire, _, Vec<u32>)| *fire == at(begun) && items.ends_with(&lost);
+        assert!(group.starts(1).iter().any(is_begun), "{misfire}, {is_busy}: {:?}", group.starts(1));
+        let notices = group.hosts[1].notices.iter();
+        let said: Vec<_> = notices.filter(|notice| matches!(notice, Notice::NotBegun { .. })).cloned().collect();
+        let expected = Notice::NotBegun { items: lost, from: EPOCH + 20_000, before: EPOCH + 1_000 * begun };
+        assert_eq!(said, [expected], "{misfire}, {is_busy}");
+    }
+}
+
+#[test]
 fn what_the_records_cover_is_not_begun_by_those_that_start_later_and_nothing_is_said() {
     let configuration = nightly(2).build().unwrap();
     let mut group = Group::settled(1, &configuration);
