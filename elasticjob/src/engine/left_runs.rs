@@ -29,7 +29,9 @@ impl JobEngine {
 
     /// The runs that began here and did not come to their end, as this engine leaves them.
     pub fn left_runs(&self) -> Vec<LeftRun> {
+        let is_early = |at: &i64| self.seen.is_some_and(|now| self.is_far_ahead(now, *at));
         let left = self.runs.iter().flat_map(|run| run.items.iter().map(|(item, of)| LeftRun::of(run, *item, of)));
+        let left = left.map(|left| LeftRun { skipped: left.skipped.filter(|at| !is_early(at)), ..left });
         left.chain(self.membership.abandoned.iter().cloned()).collect()
     }
 

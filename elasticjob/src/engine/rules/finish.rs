@@ -88,13 +88,15 @@ fn write_end(
     let of_this_run = |known: &Known| known.owner == session || (known.owner.is_none() && known.text() == marked_as);
     let is_mine = engine.mirror.need(&mark)?.is_some_and(of_this_run);
     let is_marked = engine.mirror.exists(&JobPath::Item(item, ItemNode::Misfire));
-    let ended = record.end_and_skip(now.wall, end, run.skipped, is_marked);
+    // An instance that leaves in a new session is not registered in it, and does not ask for the server's time before.
+    let skipped = run.skipped.filter(|at| !engine.is_far_ahead(now, *at));
+    let ended = record.end_and_skip(now.wall, end, skipped, is_marked);
     txn.set(&path, ended.to_bytes(), Some(known.version));
     if is_mine && !engine.planted.has(Bug::KeptMark) {
         txn.delete(&mark, None);
     }
     // The missed fire came before the one that was skipped: no instance makes up for it any more.
-    if run.skipped.is_some() && ended.to_make_up().is_none() {
+    if skipped.is_some() && ended.to_make_up().is_none() {
         txn.delete_existing(&JobPath::Item(item, ItemNode::Misfire));
     }
     if run.key.is_takeover() {

@@ -1,9 +1,11 @@
 //! The check of clocks, at start and with each fire.
 
+use std::time::Duration;
+
 use super::group::{EPOCH, Group, Lost, job};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
 use crate::engine::{Event, Notice};
-use crate::fire::{ExecutionSource, Fire, SkipReason};
+use crate::fire::{ExecutionSource, Fire, FireRecord, SkipReason};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, Transaction};
 
@@ -263,4 +265,29 @@ fn a_fire_that_was_let_go_of_comes_again_also_when_the_clock_is_set_right_just_b
     assert_eq!(group.starts(0).len(), 1);
     group.run_until(20_000);
     assert_eq!(group.starts(0)[1..], [(Fire::Scheduled(EPOCH + 20_000), ExecutionSource::NormalTrigger, vec![0])]);
+}
+
+#[test]
+fn a_run_that_ends_in_a_new_session_while_its_instance_leaves_decides_no_fire_of_a_clock_far_ahead() {
+    for engine_falls in [false, true] {
+        let mut group = Group::settled(1, &builder(60).misfire(false).build().unwrap());
+        group.run_until(6_000);
+        group.disconnect(0);
+        group.clock_offset = 3_600_000;
+        group.run_until(12_000);
+        let leave = Event::Shutdown { grace: Duration::from_secs(30) };
+        group.tell(0, leave);
+        let early = |at: i64| at > EPOCH + 100_000;
+        if engine_falls {
+            let left = group.hosts[0].engine.left_runs();
+            assert!(!left.is_empty() && left.iter().all(|left| !left.skipped.is_some_and(early)), "{left:?}");
+            continue;
+        }
+        group.expire(group.hosts[0].session);
+        group.end_items(0, &[0]);
+        group.connect_anew(0);
+        group.run_until(13_000);
+        let record = FireRecord::parse(group.text(&JobPath::fire(0)).unwrap().as_bytes());
+        assert!(record.running().is_none() && !record.through.is_some_and(early), "{record:?}");
+    }
 }
