@@ -256,7 +256,8 @@ impl JobEngine {
     /// has as missed, if it comes before this one and was not reported. While the session of a dead instance lasts, nobody
     /// begins its items: whoever takes its run over may become their owner after several fires.
     fn first_unbegun(&self, fires: &OwnFires, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
-        let is_own = |begun: &Begun| begun.instance == self.identity.instance && begun.source != ExecutionSource::Failover;
+        let is_own =
+            |begun: &Begun| begun.instance == self.identity.instance && begun.source != ExecutionSource::Failover;
         let through = record.through.filter(|_| !record.last.as_ref().is_some_and(is_own))?;
         // Before the schedule was followed other fires were due, or no fire was recorded.
         let is_followed = self.configuration.follows_since.is_some_and(|since| since <= through);

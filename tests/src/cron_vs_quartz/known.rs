@@ -15,6 +15,10 @@ pub enum Known {
     NearestToMissingDay,
     /// The start is in the first pass of an hour that comes twice.
     StartInFirstPass,
+    /// The clocks are put forward within an hour, and Quartz passes over the rest of the hour.
+    HourLeftInPart,
+    /// A slip made a year that is later than those that Quartz counts.
+    YearTooLate,
 }
 
 /// The longest that clocks are put back.
@@ -25,6 +29,11 @@ impl Known {
         match (ours, quartz) {
             (Answer::Refused(_), Answer::Fires(_) | Answer::Endless) if row.has_slip => Some(Self::RefusedHere),
             (Answer::Fires(_), Answer::Endless) if may_miss_its_day(row) => Some(Self::EndlessInQuartz),
+            (Answer::Fires(ours), Answer::Refused(why))
+                if row.has_slip && ours.is_empty() && why.contains("stop year") =>
+            {
+                Some(Self::YearTooLate)
+            }
             (Answer::Fires(ours), Answer::Fires(quartz)) => Self::of_fires(row, ours, quartz),
             _ => None,
         }
@@ -37,6 +46,11 @@ impl Known {
             let exists = |fire: &&i64| days_in_month(**fire, zone) >= needed;
             let quartz: Vec<i64> = quartz.iter().filter(exists).copied().collect();
             return is_begin_of(&quartz, ours).then_some(Self::NearestToMissingDay);
+        }
+        let is_whole = |fire: &&i64| !is_in_part_of_hour(**fire, zone);
+        let whole: Vec<i64> = ours.iter().filter(is_whole).copied().collect();
+        if whole.len() < ours.len() && is_begin_of(&whole, quartz) {
+            return Some(Self::HourLeftInPart);
         }
         let until = repeated_until(row.from, zone)?;
         let ours: Vec<i64> = ours.iter().filter(|fire| **fire > until).copied().collect();
@@ -74,6 +88,12 @@ fn days_in_month(fire: i64, zone: TimeZone) -> i64 {
     let day: i64 = format_rfc3339(fire * 1_000, zone)[8..10].parse().unwrap_or_default();
     let here = month(0);
     (day..=31).take_while(|last| month(last - day) == here).last().unwrap_or(day)
+}
+
+/// Whether the clocks were put forward within the hour of a fire, before it.
+fn is_in_part_of_hour(fire: i64, zone: TimeZone) -> bool {
+    let into_the_hour = (fire + i64::from(zone.offset_at(fire))).rem_euclid(3_600);
+    zone.offset_at(fire - into_the_hour) < zone.offset_at(fire)
 }
 
 /// For a time in the first pass of what comes twice: the same wall-clock time in the second pass.
@@ -142,6 +162,29 @@ mod tests {
         assert_eq!(explains(from, &[first, second + 1]), None);
         assert_eq!(explains(from - 3_600, &[first, second]), None, "before the first pass");
         assert_eq!(explains(from + 3_600, &[first, second]), None, "in the second pass");
+    }
+
+    #[test]
+    fn what_is_left_of_an_hour_after_the_clocks_are_put_forward_is_known() {
+        // 2001-04-01: at 00:01 the clocks were set to 01:01; 01:06 of that day and of the next one.
+        let (first, second) = (986_096_160, 986_182_560);
+        let explains = |zone, ours: &[i64]| {
+            Known::explains(&row(zone, first - 3_600, "0 6 1 * * ?", false), &fires(ours), &fires(&[second]))
+        };
+        assert_eq!(explains("America/St_Johns", &[first, second]), Some(Known::HourLeftInPart));
+        assert_eq!(explains("America/St_Johns", &[first + 3_600, second]), None, "the hour after");
+        assert_eq!(explains("UTC", &[first, second]), None);
+    }
+
+    #[test]
+    fn a_slip_may_make_a_year_that_quartz_does_not_count() {
+        let refused = Answer::Refused("Start year must be less than stop year".to_owned());
+        let explains = |has_slip, ours: &[i64]| {
+            Known::explains(&row("UTC", 0, "0 0 0 ? * 1 2179/4", has_slip), &fires(ours), &refused)
+        };
+        assert_eq!(explains(true, &[]), Some(Known::YearTooLate));
+        assert_eq!(explains(true, &[1]), None);
+        assert_eq!(explains(false, &[]), None);
     }
 
     #[test]

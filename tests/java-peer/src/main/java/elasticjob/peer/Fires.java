@@ -20,7 +20,7 @@ import org.quartz.CronExpression;
 /**
  * When expressions fire, as Quartz finds it. Each line of the input has a zone, the epoch second to start after, how many
  * fires are wanted, and the expression, with tabs between them. Each is answered with a line: {@code ok} and the fires as
- * epoch seconds, {@code err} and why, or {@code hang} where Quartz finds no end.
+ * epoch seconds, {@code err} and why, or {@code hang} where Quartz finds no end, or no room for what it collects.
  */
 final class Fires {
 
@@ -68,6 +68,9 @@ final class Fires {
             // What it takes without a value for a field it fails on when it looks for a fire.
         } catch (final ParseException | NoSuchElementException | StringIndexOutOfBoundsException ex) {
             return "err\t" + String.valueOf(ex.getMessage()).replaceAll("\\s+", " ");
+        } catch (final OutOfMemoryError ex) {
+            // Quartz keeps each number of a range of years; it lets go of them with this expression.
+            return "hang";
         }
     }
 
