@@ -29,6 +29,13 @@ pub(super) struct Leadership {
 
 impl Leadership {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        // A deposed leader hears nothing before it is connected again, and may leave at that moment.
+        for (session, at) in &mut self.deposed {
+            let owner = self.owners.get(session).and_then(|(host, _)| scene.hosts[*host].process.as_ref());
+            if owner.is_some_and(|process| process.session == Some(*session) && process.connection.is_none()) {
+                *at = scene.now;
+            }
+        }
         let Observation::Committed { session, host, transaction, leader } = observation else { return Ok(()) };
         let before = std::mem::replace(&mut self.leader, *leader);
         let deposed = before.filter(|it| *leader != Some(*it) && scene.tree.session_timeout(*it).is_some());

@@ -79,9 +79,11 @@ impl Once {
         fires.into_iter().filter(|fire| began(*fire).is_none_or(|at| Some(at) > own)).count() >= KEPT_FIRES
     }
 
-    /// Whether the listeners are as they are for long.
+    /// Whether the listeners are as they are for long, also in the registry: where that lost its data, an instance wrote its
+    /// own configuration, from before a switch.
     fn is_steady(&self, scene: &Scene<'_>) -> bool {
-        self.switched_at.is_none_or(|at| scene.now > at + SWITCHED)
+        let is_written = |on| scene.text(&JobPath::Config).is_none_or(|yaml| yaml.contains("jobListenerTypes") == on);
+        self.switched_at.is_none_or(|at| scene.now > at + SWITCHED) && is_written(self.on)
     }
 
     fn called(

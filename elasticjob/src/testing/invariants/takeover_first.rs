@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::{Observation, Scene};
 use crate::fire::{Begun, ExecutionSource, FireRecord};
 use crate::ident::ShardingItem;
-use crate::registry::layout::JobPath;
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{Op, Transaction};
 use crate::testing::sim::Millis;
 
@@ -36,7 +36,15 @@ impl TakeoverFirst {
         let Observation::Committed { host, transaction, .. } = observation else { return Ok(()) };
         let is_ours = host.is_some_and(|host| !scene.is_java(host));
         for op in transaction.ops() {
-            let Some(JobPath::FailoverItem(item)) = JobPath::parse(scene.job, op.path()) else { continue };
+            let item = match JobPath::parse(scene.job, op.path()) {
+                Some(JobPath::FailoverItem(item)) => item,
+                // There are fewer items now: one that is made anew has no run that waits.
+                Some(JobPath::Item(item, ItemNode::Dir)) if matches!(op, Op::Delete { .. }) => {
+                    self.waiting.remove(&item);
+                    continue;
+                }
+                _ => continue,
+            };
             let last = last_begun(scene, transaction, item);
             match op {
                 Op::Create { .. } if is_ours && last.as_ref().is_some_and(|last| last.state.is_unfinished()) => {
