@@ -36,7 +36,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::registrations::Registrations;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemStates, LaunchId};
+use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use hub::Hub;
@@ -244,7 +244,7 @@ impl Scheduler {
     async fn may_run(&self) -> Result<bool, CarrierError> {
         for id in self.carrier.launches().await? {
             let states = self.carrier.states(&id).await?.unwrap_or_default();
-            if states.values().any(|state| state.outcome().is_none()) {
+            if states.values().any(ItemState::is_open) {
                 return Ok(true);
             }
         }

@@ -26,6 +26,7 @@ mod remains;
 mod removal;
 mod triggers;
 mod unreadable;
+mod withdrawn;
 
 /// Says that it runs, and runs until the test lets it end.
 const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
