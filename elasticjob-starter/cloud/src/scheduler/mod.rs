@@ -4,6 +4,7 @@
 //! dies, another one takes its items over and adopts what the carrier runs. There is no queue and no second record of runs:
 //! those of the ordinary job are the truth.
 
+mod carriers;
 mod daemons;
 mod ends;
 mod formers;
@@ -38,6 +39,7 @@ pub use self::registrations::Registrations;
 pub use self::store::{Store, StoreError};
 use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
 use crate::model::CarriedJob;
+use carriers::Entry;
 use daemons::{Daemons, Owner};
 use hub::Hub;
 use jobs::{Means, Scheduled, Troubles};
@@ -89,7 +91,8 @@ impl Scheduler {
     /// Starts a scheduler: it reads the registrations and schedules their jobs. It needs a tokio runtime.
     ///
     /// # Errors
-    /// [`StoreError`] when the registrations cannot be read.
+    /// [`StoreError::OtherCarrier`] when a scheduler of the registry center has another carrier; others when the registrations
+    /// cannot be read.
     pub async fn start(options: SchedulerOptions) -> Result<Self, StoreError> {
         let SchedulerOptions { environment, registry, carrier, embedded, registry_center } = options;
         if registry.is_open() && embedded.is_none() {
@@ -102,6 +105,9 @@ impl Scheduler {
         let ends_processes = embedded.is_some();
         let store = Store::new(registry.clone(), carrier.clone(), embedded);
         store.prepare().await?;
+        let scheduler = environment.instance_id().to_string();
+        let entry = Entry::new(registry.clone(), scheduler, carrier.type_name().to_owned());
+        entry.enter().await?;
         if let Some(center) = store.center().await? {
             carrier.serve(&center);
         }
@@ -136,6 +142,7 @@ impl Scheduler {
             tokio::spawn(daemons.keep_all()),
             tokio::spawn(learn(launches.clone(), ending.clone())),
             tokio::spawn(tidy(carrier.clone(), registrations.clone(), ending.clone())),
+            tokio::spawn(entry.stay(ending.clone())),
         ]);
         Ok(Self {
             registry,

@@ -19,6 +19,7 @@ use away::Away;
 use cluster::{Cluster, Member, job, name, until};
 
 mod away;
+mod carriers;
 mod cluster;
 mod daemons;
 mod depends;
