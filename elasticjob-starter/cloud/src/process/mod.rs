@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::info;
 use rustix::process::Signal;
 use tokio::task::{JoinSet, spawn_blocking};
 
@@ -105,6 +106,9 @@ impl ProcessCarrier {
             millicpus: options.cpus.map_or(host.millicpus, |_| given.millicpus),
             megabytes: options.memory_mb.map_or(host.megabytes, |_| given.megabytes),
         };
+        info!(
+            "the processes of items together are given {total}; a process that uses more CPU than its cpuCount is not kept from it"
+        );
         let shared = Arc::new(Shared {
             host: text_of("/proc/sys/kernel/hostname".as_ref())?
                 .map_or("this host".to_owned(), |name| name.trim().to_owned()),

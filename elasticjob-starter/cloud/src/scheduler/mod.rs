@@ -4,6 +4,7 @@
 //! dies, another one takes its items over and adopts what the carrier runs. There is no queue and no second record of runs:
 //! those of the ordinary job are the truth.
 
+mod ailing;
 mod carriers;
 mod daemons;
 mod ends;
@@ -39,6 +40,7 @@ pub use self::registrations::Registrations;
 pub use self::store::{Store, StoreError};
 use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
 use crate::model::CarriedJob;
+use ailing::{Ailing, Watch};
 use carriers::Entry;
 use daemons::{Daemons, Owner};
 use hub::Hub;
@@ -81,6 +83,7 @@ pub struct Scheduler {
     launches: Launches,
     registrations: watch::Receiver<Registrations>,
     troubles: Troubles,
+    ailing: Ailing,
     scheduled: Scheduled,
     ending: CancellationToken,
     ends_processes: bool,
@@ -126,7 +129,15 @@ impl Scheduler {
             scheduled: scheduled.clone(),
             ending: ending.clone(),
         };
+        let ailing = Ailing::default();
+        let watch = Watch {
+            ailing: ailing.clone(),
+            carrier: carrier.clone(),
+            tracing: environment.tracing().cloned(),
+            instance: environment.instance_id().clone(),
+        };
         let daemons = Daemons {
+            ailing: ailing.clone(),
             registry: registry.clone(),
             carrier: carrier.clone(),
             kept: Kept::new(registry.clone(), KEPT, &carrier.place()),
@@ -143,6 +154,7 @@ impl Scheduler {
             tokio::spawn(learn(launches.clone(), ending.clone())),
             tokio::spawn(tidy(carrier.clone(), registrations.clone(), ending.clone())),
             tokio::spawn(entry.stay(ending.clone())),
+            tokio::spawn(watch.watch(ending.clone())),
         ]);
         Ok(Self {
             registry,
@@ -152,6 +164,7 @@ impl Scheduler {
             launches,
             registrations,
             troubles,
+            ailing,
             scheduled,
             ending,
             ends_processes,
@@ -197,6 +210,7 @@ impl Scheduler {
     /// Why jobs do not run here, or not as they are registered, by job.
     pub fn troubles(&self) -> BTreeMap<JobName, String> {
         let mut troubles = self.registrations.borrow().troubles();
+        troubles.extend(self.ailing.troubles());
         troubles.extend(self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone());
         troubles
     }

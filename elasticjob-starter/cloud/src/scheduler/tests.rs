@@ -18,6 +18,7 @@ use crate::process::{ProcessCarrier, ProcessOptions};
 use away::Away;
 use cluster::{Cluster, Member, job, name, until};
 
+mod ailing;
 mod away;
 mod carriers;
 mod cluster;
