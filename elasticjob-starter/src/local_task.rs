@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
 use elasticjob::api::{
-    CancellationToken, Cut, ItemHandler, ItemRun, ItemWork, JobError, JobResult, RunInfo, ShardingContext,
+    CancellationToken, Cut, ItemHandler, ItemRun, ItemWork, JobError, JobResult, Lease, RunInfo, ShardingContext,
 };
 use elasticjob::config::JobConfiguration;
 use elasticjob::fire::{ExecutionSource, Fire, RunKey};
@@ -93,6 +93,7 @@ impl LocalTask {
             stop: self.stop,
             cancellation: self.cancellation,
             cut: Cut::default(),
+            lease: Lease::default(),
         });
         let handler = self.handler;
         // A task of its own: a panic of the job ends in its result.

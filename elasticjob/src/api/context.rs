@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use chrono::{DateTime, FixedOffset};
 use tokio_util::sync::CancellationToken;
 
-use super::RunInfo;
+use super::{Lease, RunInfo};
 use crate::config::JobConfiguration;
 use crate::fire::{CancelReason, CancelRequest, ExecutionSource, Fire, Rerun};
 use crate::ident::{InstanceId, JobName, ShardingItem, TaskId};
@@ -32,6 +32,8 @@ pub struct ItemRun {
     pub cancellation: CancellationToken,
     /// See [`ShardingContext::cut_reason`].
     pub cut: Cut,
+    /// See [`ShardingContext::is_session_proven`].
+    pub lease: Lease,
 }
 
 /// Why a run is cut off, once it is. Clones share it: the runtime has one, and the context of the run has the other.
@@ -202,6 +204,13 @@ impl ShardingContext {
     /// [`Operator`](CancelReason::Operator) then. `None` otherwise.
     pub fn cancel_request(&self) -> Option<&CancelRequest> {
         self.0.cut.request()
+    }
+
+    /// Whether the session of the instance is proven at this moment, by the clocks of the host. As long as it is, no other
+    /// instance is given the item. A process that was frozen may be here before it hears that the run is
+    /// [`cancelled`](Self::cancelled): code that is about to do what must not be done twice asks this right before.
+    pub fn is_session_proven(&self) -> bool {
+        self.0.lease.holds()
     }
 
     /// The token behind [`cancelled`](Self::cancelled), to hand to other code.

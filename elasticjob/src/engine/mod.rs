@@ -74,5 +74,5 @@ pub use planted::Bug;
 pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
 pub use state::membership::Identity;
-pub(crate) use state::session::oldest_answer;
+pub(crate) use state::session::{ProvenUntil, oldest_answer};
 pub(crate) use timers::AGES;

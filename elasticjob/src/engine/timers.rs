@@ -6,6 +6,7 @@ use super::engine::JobEngine;
 use super::state::listener_round::Round;
 use super::state::membership::Phase;
 use super::state::runs::{Run, Stage};
+use super::state::session::ProvenUntil;
 use crate::job_status::NextTimer;
 
 /// 100 years. No process lives longer: a limit beyond this counts as no limit, and the engine can add times to the
@@ -111,6 +112,11 @@ pub struct Timeout {
 }
 
 impl JobEngine {
+    /// Until when the session is proven, whether items run or not.
+    pub fn proven_until(&self) -> ProvenUntil {
+        self.session.proven_until()
+    }
+
     /// When to send a [`Event::Tick`](super::Event::Tick) at the latest.
     pub fn poll_timeout(&self) -> Timeout {
         let mut next = Timeout { wall: None, mono: None };

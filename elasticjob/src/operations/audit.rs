@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 use super::{
     ConfigurationChange, InstanceOfJob, ItemOfJob, JobRemoved, OperationError, Operations, Removed, ServerOfJob, Target,
@@ -13,7 +12,7 @@ use crate::ident::{JobName, ShardingItem};
 use crate::registry::CommitError;
 use crate::registry::layout::ServerStatus;
 use crate::schedule::{TimeZone, format_rfc3339};
-use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut, now};
+use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut};
 
 /// How many parts of an action are named.
 const MOST_PARTS: usize = 500;
@@ -265,17 +264,10 @@ impl Operations {
         ]);
         let tracing = audit.of_jobs.get(job).unwrap_or(&audit.tracing);
         tracing.post(JobEvent::Decision(JobDecisionEvent {
-            id: Uuid::new_v4().to_string(),
-            job_name: job.clone(),
-            at: now(),
-            kind: DecisionKind::Operator,
-            scheduled_at: None,
-            scheduled_until: None,
             sharding_items: items,
-            instance: None,
-            related_instance: None,
             reason: cut(audit.reason.clone()),
             detail,
+            ..JobDecisionEvent::new(job.clone(), DecisionKind::Operator)
         }));
     }
 }

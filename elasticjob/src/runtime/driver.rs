@@ -22,6 +22,7 @@ use super::live_item::LiveItem;
 use super::mailbox::Mailbox;
 use super::observed::Observed;
 use super::pending_replies::Answers;
+use super::proven::Proven;
 use super::recorder::Recorder;
 use super::timers::{Deadline, Timer};
 use crate::api::ItemHandler;
@@ -62,6 +63,8 @@ pub(super) struct Driver {
     running: LiteMap<ShardingItem, LiveItem>,
     /// The proof of another job's transaction that the engine got last.
     handed_over: Option<Proof>,
+    /// Until when the session is proven, for the runs.
+    proven: Proven,
     /// The jobs that this one depends on, while it leads.
     followed: Followed,
     /// The slots of the pool that the last run used.
@@ -92,6 +95,7 @@ impl Driver {
             observed: environment.observer().map(|observer| Box::new(Observed::new(observer.clone(), name.clone()))),
             reported_given_up: false,
             handed_over: None,
+            proven: Proven::default(),
             job: name,
             environment,
             registry,
@@ -153,6 +157,7 @@ impl Driver {
         } else {
             self.engine.handle(now, event);
         }
+        self.proven.set(self.engine.proven_until());
         while let Some(action) = self.engine.poll_action() {
             self.perform(action);
         }

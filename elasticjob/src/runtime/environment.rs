@@ -243,10 +243,13 @@ impl JobEnvironment {
     }
 
     pub(super) fn now(&self) -> Now {
-        let clock = &self.shared.clock;
-        // The wall clock is read last: a pause between the two readings makes a proof look older, not younger.
-        let mono = clock.mono().saturating_sub(self.shared.origin);
-        Now { mono, wall: clock.wall_ms() }
+        now(&*self.shared.clock, self.shared.origin)
+    }
+
+    /// Tells the time as [`now`](Self::now) does, without the environment.
+    pub(super) fn time(&self) -> impl Fn() -> Now + Send + Sync + use<> {
+        let (clock, origin) = (self.shared.clock.clone(), self.shared.origin);
+        move || now(&*clock, origin)
     }
 
     /// The time of an engine by the clock of the timers.
@@ -290,4 +293,10 @@ impl fmt::Debug for JobEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JobEnvironment").field("instance", &self.shared.instance).finish_non_exhaustive()
     }
+}
+
+fn now(clock: &dyn Clock, origin: Duration) -> Now {
+    // The wall clock is read last: a pause between the two readings makes a proof look older, not younger.
+    let mono = clock.mono().saturating_sub(origin);
+    Now { mono, wall: clock.wall_ms() }
 }

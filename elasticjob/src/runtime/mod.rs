@@ -17,6 +17,7 @@ mod mailbox;
 mod observed;
 mod pending_replies;
 mod proofs;
+mod proven;
 mod recorder;
 mod restarts;
 mod running_jobs;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use crate::ident::{InstanceId, JobName, ShardingItem};
 
@@ -33,6 +34,25 @@ pub struct JobDecisionEvent {
     pub reason: String,
     /// The values that a text in another language needs.
     pub detail: Map<String, Value>,
+}
+
+impl JobDecisionEvent {
+    /// A decision of now about the whole job, without more. Set the other fields.
+    pub fn new(job_name: JobName, kind: DecisionKind) -> Self {
+        Self {
+            id: Uuid::new_v4().to_string(),
+            job_name,
+            at: super::now(),
+            kind,
+            scheduled_at: None,
+            scheduled_until: None,
+            sharding_items: Vec::new(),
+            instance: None,
+            related_instance: None,
+            reason: String::new(),
+            detail: Map::new(),
+        }
+    }
 }
 
 macro_rules! kinds {
@@ -101,6 +121,8 @@ kinds! {
     Resharded "RESHARDED",
     /// The sharding strategy failed.
     StrategyFailed "STRATEGY_FAILED",
+    /// Processes of a `DAEMON` job end again and again soon after their start.
+    DaemonEnds "DAEMON_ENDS",
     /// The clock of a host is too far off.
     ClockOff "CLOCK_OFF",
     /// The clock is right again.

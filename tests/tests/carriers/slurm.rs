@@ -66,7 +66,7 @@ fn launch(app: App, more: Value, items: u32) -> Launch {
     }
     let job = Arc::new(CarriedJob::from_json(job).expect("a job"));
     let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(1_700_000_000_000) };
-    let items = (0..items).map(|item| LaunchItem { item, fencing_token: None }).collect();
+    let items = (0..items).map(|item| LaunchItem::new(item, None)).collect();
     Launch::new(id, items, Arc::new(app), job)
 }
 

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::kubernetes::Cluster;
-use elasticjob_tests::scheduler::SchedulerProgram;
+use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-const ITEMS: usize = 2;
+pub(crate) const ITEMS: usize = 2;
 
 /// How often schedulers are killed.
 const ROUNDS: u32 = 5;
@@ -23,8 +23,13 @@ const LIMIT: Duration = Duration::from_secs(120);
 const SCRIPT: &str = "sh -c 'note() { echo \"$1 $ELASTICJOB_SCHEDULED_AT $ELASTICJOB_SHARDING_ITEM\" >>/notes/runs; }; \
                       note begun; sleep 2; note ended'";
 
-pub(crate) async fn run_once(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
-    let folder = TemporaryFolder::new("killed-schedulers").unwrap();
+/// How schedulers of this test are started, in this folder.
+pub(crate) fn program(
+    cluster: &Cluster,
+    server: &ZookeeperServer,
+    folder: &TemporaryFolder,
+    name: &str,
+) -> SchedulerProgram {
     let template = json!({ "spec": {
         "volumes": [{ "name": "notes", "hostPath": { "path": folder.path() } }],
         "containers": [{ "name": "item", "volumeMounts": [{ "name": "notes", "mountPath": "/notes" }] }]
@@ -33,16 +38,34 @@ pub(crate) async fn run_once(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>
     std::fs::write(&template_file, template.to_string()).unwrap();
     let template_file = template_file.display().to_string();
     let carrier = ["--carrier", "kubernetes", "--kubeconfig", &kubeconfig, "--pod-template", &template_file];
-    let program = SchedulerProgram {
+    SchedulerProgram {
         binary: env!("CARGO_BIN_EXE_scheduler").into(),
         zookeeper: server.connect_string(),
-        namespace: "killed-on-kubernetes".to_owned(),
+        namespace: name.to_owned(),
         folder: folder.path().to_owned(),
         carrier: carrier.map(str::to_owned).to_vec(),
-    };
-    let mut schedulers = vec![program.start(), program.start()];
+    }
+}
+
+/// Registers the job, which fires every four seconds.
+pub(crate) fn register(scheduler: &SchedulerProcess) {
     let app = json!({ "appName": "work", "appURL": "oci://localhost/box:1", "bootstrapScript": SCRIPT, "cpuCount": 0, "memoryMB": 16 });
-    schedulers[0].register(&app, &job("0/4 * * * * ?"));
+    scheduler.register(&app, &job("0/4 * * * * ?"));
+}
+
+/// Ends the fires, and looks at what ran.
+pub(crate) async fn stop_and_check(program: &SchedulerProgram, scheduler: &SchedulerProcess) {
+    // It fires again next year.
+    scheduler.done("PUT", "/api/job/update", &job("0 0 3 1 1 ?").to_string());
+    until_at_rest(program).await;
+    check(program);
+}
+
+pub(crate) async fn run_once(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("killed-schedulers").unwrap();
+    let program = program(&cluster, &server, &folder, "killed-on-kubernetes");
+    let mut schedulers = vec![program.start(), program.start()];
+    register(&schedulers[0]);
     let mut ended = 0;
     for round in 0..ROUNDS {
         // Some fires between, and another point of a run each time: before the launch, during it, and while it runs.
@@ -58,10 +81,7 @@ pub(crate) async fn run_once(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>
         }
     }
     until_ended(&program, ended + 2 * ITEMS).await;
-    // It fires again next year.
-    schedulers[0].done("PUT", "/api/job/update", &job("0 0 3 1 1 ?").to_string());
-    until_at_rest(&program).await;
-    check(&program);
+    stop_and_check(&program, &schedulers[0]).await;
 }
 
 fn job(cron: &str) -> Value {
@@ -74,7 +94,7 @@ fn count(program: &SchedulerProgram, kind: &str) -> usize {
 }
 
 /// Waits until so many runs have ended.
-async fn until_ended(program: &SchedulerProgram, wanted: usize) -> usize {
+pub(crate) async fn until_ended(program: &SchedulerProgram, wanted: usize) -> usize {
     let deadline = Instant::now() + LIMIT;
     loop {
         let ended = count(program, "ended");

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod absence;
+mod frozen;
 mod killed;
 mod lost;
 mod packages;
@@ -9,6 +10,7 @@ mod queues;
 mod rights;
 mod shared;
 mod support;
+mod troubles;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,6 +35,10 @@ fn main() -> ExitCode {
     harness.on_started_kubernetes("a_package_is_fetched_checked_and_run", packages::run);
     harness.on_started_kubernetes("a_launch_in_a_queue_waits_for_it_and_can_be_stopped_there", queues::waited);
     harness.on_started_kubernetes("the_rights_of_the_manifest_are_enough_and_not_more", rights::are_least);
+    harness
+        .on_started_kubernetes("what_keeps_an_item_from_its_start_is_told_in_the_words_of_the_cluster", troubles::told);
+    harness.on_started_kubernetes("an_item_that_is_evicted_is_lost_or_runs_again", troubles::evicted);
+    harness.on_started_kubernetes_and_zookeeper("items_of_frozen_schedulers_run_once", frozen::run_once);
     harness.on_started_kubernetes_and_zookeeper("items_of_killed_schedulers_run_once", killed::run_once);
     harness.beside_kubernetes("an_item_of_a_dead_node_is_lost_or_runs_again", || async {
         lost::with_its_node(Cluster::start_with("dying").unwrap()).await;

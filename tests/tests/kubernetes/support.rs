@@ -26,7 +26,7 @@ pub(crate) fn launch_of(app: App, name: &str, items: &[u32], more: Value) -> Lau
     }
     let job = Arc::new(CarriedJob::from_json(job).unwrap());
     let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(1_700_000_000_000) };
-    let items = items.iter().map(|item| LaunchItem { item: *item, fencing_token: None }).collect();
+    let items = items.iter().map(|item| LaunchItem::new(*item, None)).collect();
     Launch::new(id, items, Arc::new(app), job)
 }
 

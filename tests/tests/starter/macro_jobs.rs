@@ -109,6 +109,7 @@ fn context_of(configuration: JobConfiguration, item: u32) -> ShardingContext {
         stop: Default::default(),
         cancellation: Default::default(),
         cut: Default::default(),
+        lease: Default::default(),
     })
 }
 

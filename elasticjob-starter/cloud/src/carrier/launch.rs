@@ -11,6 +11,7 @@ use elasticjob::ident::{JobName, ShardingItem};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::Permit;
 use crate::model::{App, CarriedJob};
 
 /// The variable of a carried process with its [`Carried`] as JSON.
@@ -109,12 +110,22 @@ impl FromStr for LaunchId {
 }
 
 /// An item of a launch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct LaunchItem {
     /// The item.
     pub item: ShardingItem,
     /// A number that only grows from one run of this item to the next, for stores that refuse late writes.
     pub fencing_token: Option<i64>,
+    /// Whether it may still be started.
+    pub permit: Permit,
+}
+
+impl LaunchItem {
+    /// An item that may be started until its permit is withdrawn.
+    pub fn new(item: ShardingItem, fencing_token: Option<i64>) -> Self {
+        Self { item, fencing_token, permit: Permit::default() }
+    }
 }
 
 /// Items of a fire that are launched together.
@@ -142,6 +153,11 @@ impl Launch {
     pub fn new(id: LaunchId, items: Vec<LaunchItem>, app: Arc<App>, job: Arc<CarriedJob>) -> Self {
         let (source, scheduled_at, task_id) = (ExecutionSource::NormalTrigger, String::new(), String::new());
         Self { id, source, scheduled_at, task_id, items, app, job }
+    }
+
+    /// Leaves out the items that may not be started any more.
+    pub fn leave_out_withdrawn(&mut self) {
+        self.items.retain(|item| !item.permit.is_withdrawn());
     }
 
     /// Whether the carrier runs an item again that was lost with its place. A program that fails is never run again.

@@ -9,6 +9,7 @@
 mod daemon;
 mod error;
 mod launch;
+mod permit;
 mod state;
 #[cfg(any(test, feature = "testing"))]
 pub mod suite;
@@ -30,6 +31,7 @@ pub use launch::{
     CARRIED, Carried, CarriedCenter, CarriedSchedule, Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId,
 };
 pub(crate) use launch::{digest, job_token};
+pub use permit::Permit;
 pub use state::{ItemState, Outcome};
 pub use watch::{EventSender, LaunchEvent, LaunchStream};
 
@@ -65,6 +67,11 @@ pub trait Carrier: Send + Sync + 'static {
 
     /// Launches the items. Those that the carrier knows already under this id, running or ended, are *adopted*: nothing is
     /// started for them. A later launch may name other items of the same id.
+    ///
+    /// An item whose [permit](Permit) is withdrawn is left out of the answer, and not started. A carrier that starts processes itself
+    /// asks again right before it starts one, however long the item waited, and has the item as
+    /// [let go](ItemState::LetGo) from then on: the next launch of it starts it. What an engine that all
+    /// schedulers share has accepted stays there: the next scheduler adopts it. Another launch of the item brings another permit.
     ///
     /// The answer says what was accepted, not that it runs: an item may wait for room. Once it is given,
     /// [`states`](Self::states) of this carrier has the items.

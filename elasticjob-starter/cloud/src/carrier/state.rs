@@ -13,6 +13,9 @@ pub enum ItemState {
         /// What it waits for, for operators.
         why: String,
     },
+    /// It was accepted, its [permit](super::Permit) was withdrawn before its process began, and the carrier starts it only when it
+    /// is launched again.
+    LetGo,
     /// Its process runs.
     Running {
         /// Where: the host, the pod or the node.
@@ -39,8 +42,13 @@ impl ItemState {
     pub fn outcome(&self) -> Option<&Outcome> {
         match self {
             Self::Ended { outcome } => Some(outcome),
-            Self::Waiting { .. } | Self::Running { .. } => None,
+            Self::Waiting { .. } | Self::LetGo | Self::Running { .. } => None,
         }
+    }
+
+    /// Whether its process runs, or begins without another launch.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Waiting { .. } | Self::Running { .. })
     }
 }
 

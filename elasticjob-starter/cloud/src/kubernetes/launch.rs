@@ -31,7 +31,11 @@ impl KubernetesCarrier {
         let (mut number, mut left) = (0, launch.items.clone());
         for _ in 0..ATTEMPTS {
             let mut conflicts = false;
-            while !left.is_empty() && !conflicts {
+            while !conflicts {
+                left.retain(|item| !item.permit.is_withdrawn());
+                if left.is_empty() {
+                    break;
+                }
                 let now: Vec<LaunchItem> = left.iter().take(indexed_job::room(&launch)).cloned().collect();
                 let job = indexed_job::job(&launch, &now, number, &self.common);
                 match answer(self.jobs.create(&PostParams::default(), &job)).await {

@@ -138,7 +138,7 @@ mod tests {
         }
         let job = Arc::new(CarriedJob::from_json(job).unwrap());
         let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(1) };
-        let items = (0..3).map(|item| LaunchItem { item, fencing_token: Some(7) }).collect();
+        let items = (0..3).map(|item| LaunchItem::new(item, Some(7))).collect();
         Launch::new(id, items, Arc::new(App::from_json(app).unwrap()), job)
     }
 

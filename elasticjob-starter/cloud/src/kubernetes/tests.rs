@@ -35,7 +35,7 @@ fn common(template: Value) -> Common {
 }
 
 fn made(app: App, of: CarriedJob, common: &Common) -> Job {
-    let items: Vec<LaunchItem> = of.items().map(|item| LaunchItem { item, fencing_token: None }).collect();
+    let items: Vec<LaunchItem> = of.items().map(|item| LaunchItem::new(item, None)).collect();
     let id = LaunchId { job: of.job_name.clone(), fire: Fire::Scheduled(1) };
     let launch = Launch::new(id, items.clone(), Arc::new(app), Arc::new(of));
     indexed_job::job(&launch, &items, 0, common)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use elasticjob::log::warn;
 use rustix::process::Signal;
 use tokio::process::Child;
 use tokio::sync::Notify;
@@ -14,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::Shared;
 use super::budget::{Amount, Room};
 use super::slot::{Look, Slot, Start};
-use crate::carrier::{ItemState, Launch, LaunchItem, Outcome};
+use crate::carrier::{ItemState, Launch, LaunchItem, Outcome, Permit};
 
 /// How often a lock is looked at that another process holds. The kernel does not report that a lock is given back.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -28,6 +29,8 @@ pub(super) struct Tracked {
     pub(super) state: ItemState,
     /// Wakes its task: it was stopped.
     pub(super) wake: Arc<Notify>,
+    /// That of the last launch that named it.
+    pub(super) permit: Permit,
 }
 
 /// An item that is followed to its end.
@@ -44,7 +47,8 @@ impl Item {
     pub(super) fn new(shared: Arc<Shared>, launch: Arc<Launch>, item: LaunchItem, slot: Slot) -> Self {
         let wake = Arc::new(Notify::new());
         let state = ItemState::waiting("it is being prepared");
-        shared.lock().insert((launch.id.clone(), item.item), Tracked { state, wake: wake.clone() });
+        let tracked = Tracked { state, wake: wake.clone(), permit: item.permit.clone() };
+        shared.lock().insert((launch.id.clone(), item.item), tracked);
         Self { shared, launch, item, slot, wake }
     }
 
@@ -91,6 +95,8 @@ impl Item {
                 Ok(Look::Untouched | Look::Held) if self.shared.is_forgotten(&self.launch.id) => {
                     return self.tell_forgotten();
                 }
+                Ok(Look::Untouched | Look::Held) if self.lets_go() => return,
+                Ok(look) if self.runs_again(&look, attempt) && self.lets_go() => return,
                 Ok(look) if self.runs_again(&look, attempt) => {
                     attempt += 1;
                     has_begun = false;
@@ -138,6 +144,33 @@ impl Item {
         }
     }
 
+    /// Lets go of it where it may not be started any more. One look under the lock, as a launch that brings another permit either
+    /// comes before, or finds it let go. A note tells the next scheduler of this folder that it has not begun: without it, an item
+    /// that may not run twice would count as lost.
+    fn lets_go(&self) -> bool {
+        let (mut items, key) = (self.shared.lock(), (self.launch.id.clone(), self.item.item));
+        let is_withdrawn = items.get(&key).is_some_and(|tracked| tracked.permit.is_withdrawn());
+        if is_withdrawn {
+            if let Err(error) = self.slot.note_let_go() {
+                warn!("item {} of {} waits here no more, and counts as lost: {error}", self.item.item, self.launch.id);
+            }
+            items.remove(&key);
+        }
+        is_withdrawn
+    }
+
+    fn is_withdrawn(&self) -> bool {
+        let key = (self.launch.id.clone(), self.item.item);
+        self.shared.lock().get(&key).is_some_and(|tracked| tracked.permit.is_withdrawn())
+    }
+
+    /// Completes when it may not be started any more.
+    async fn withdrawn(&self) {
+        let key = (self.launch.id.clone(), self.item.item);
+        let permit = self.shared.lock().get(&key).map(|tracked| tracked.permit.clone());
+        permit.unwrap_or_default().withdrawn().await;
+    }
+
     /// Waits a while, or until it is stopped.
     async fn pause(&self) {
         tokio::select! {
@@ -156,6 +189,7 @@ impl Item {
         let package = tokio::select! {
             package = preparing => package?,
             () = self.wake.notified() => return Ok(None),
+            () = self.withdrawn() => return Ok(None),
         };
         if room.is_none() {
             let needs = self.needs();
@@ -173,6 +207,7 @@ impl Item {
                 tokio::select! {
                     taken = self.shared.budget.take(needs) => *room = Some(taken),
                     () = self.wake.notified() => return Ok(None),
+                    () = self.withdrawn() => return Ok(None),
                 }
             }
         }
@@ -187,6 +222,9 @@ impl Item {
             return Ok(None);
         }
         fs::write(self.slot.folder.join("limit"), self.slot.limit.to_string()).map_err(fails)?;
+        if self.is_withdrawn() {
+            return Ok(None);
+        }
         let start = Start {
             command: self.launch.command(),
             arguments: self.launch.arguments(self.item.item),

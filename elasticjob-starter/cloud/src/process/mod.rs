@@ -20,13 +20,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::info;
 use rustix::process::Signal;
 use tokio::task::{JoinSet, spawn_blocking};
 
 pub use self::memory::MemoryLimit;
 use crate::carrier::{
-    Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchEvent,
-    LaunchId, LaunchStream, Launched,
+    Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemState, ItemStates, Launch, LaunchError,
+    LaunchEvent, LaunchId, LaunchItem, LaunchStream, Launched,
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
@@ -105,6 +106,9 @@ impl ProcessCarrier {
             millicpus: options.cpus.map_or(host.millicpus, |_| given.millicpus),
             megabytes: options.memory_mb.map_or(host.megabytes, |_| given.megabytes),
         };
+        info!(
+            "the processes of items together are given {total}; a process that uses more CPU than its cpuCount is not kept from it"
+        );
         let shared = Arc::new(Shared {
             host: text_of("/proc/sys/kernel/hostname".as_ref())?
                 .map_or("this host".to_owned(), |name| name.trim().to_owned()),
@@ -129,7 +133,11 @@ impl ProcessCarrier {
         tasks.spawn(task);
     }
 
-    async fn launched(&self, launch: Launch) -> Result<Launched, LaunchError> {
+    async fn launched(&self, mut launch: Launch) -> Result<Launched, LaunchError> {
+        launch.leave_out_withdrawn();
+        if launch.items.is_empty() {
+            return Ok(Launched::default());
+        }
         let fails = |error: io::Error| LaunchError::NotReached { why: format!("the folder of the carrier: {error}") };
         let folder = self.shared.launch_folder(&launch.id);
         fs::create_dir_all(&folder).map_err(fails)?;
@@ -139,7 +147,7 @@ impl ProcessCarrier {
         for wanted in &launch.items {
             let slot = self.shared.slot(&launch.id, &launch.job, &launch.app, wanted.item);
             let look = slot.look().map_err(fails)?;
-            if self.shared.tracks(&launch.id, wanted.item) {
+            if self.shared.tracks(&launch.id, wanted) {
                 launched.adopted.push(wanted.item);
                 continue;
             }
@@ -201,8 +209,11 @@ impl Shared {
         let _ = fs::remove_dir(self.launch_folder(id));
     }
 
-    fn tracks(&self, id: &LaunchId, item: ShardingItem) -> bool {
-        self.lock().contains_key(&(id.clone(), item))
+    /// Whether an item is followed. Then it goes on with the permit of this launch.
+    fn tracks(&self, id: &LaunchId, wanted: &LaunchItem) -> bool {
+        let mut items = self.lock();
+        let tracked = items.get_mut(&(id.clone(), wanted.item));
+        tracked.map(|tracked| tracked.permit = wanted.permit.clone()).is_some()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(LaunchId, ShardingItem), Tracked>> {
@@ -213,7 +224,9 @@ impl Shared {
         let Some(items) = self.items_of(id)? else { return Ok(None) };
         let mut states = ItemStates::new();
         for item in items {
-            if let Some(state) = self.state(self.known_slot(id, item).look()?) {
+            let slot = self.known_slot(id, item);
+            let let_go = || slot.was_let_go().then_some(ItemState::LetGo);
+            if let Some(state) = self.state(slot.look()?).or_else(let_go) {
                 states.insert(item, state);
             }
         }
@@ -251,7 +264,7 @@ impl Shared {
         }
     }
 
-    fn tell(&self, id: &LaunchId, item: ShardingItem, state: crate::carrier::ItemState) {
+    fn tell(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {
         if let Some(tracked) = self.lock().get_mut(&(id.clone(), item)) {
             if tracked.state == state {
                 return;

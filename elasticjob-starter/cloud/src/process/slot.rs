@@ -24,6 +24,9 @@ const KEEPER: &str = include_str!("keeper.sh");
 /// The file that says that the address space of the process is limited.
 const ADDRESS_SPACE: &str = "address-space";
 
+/// The file that says that a scheduler let go of the item before it began.
+const LET_GO: &str = "let-go";
+
 /// Where the process of an item is kept.
 #[derive(Debug, Clone)]
 pub(super) struct Slot {
@@ -175,6 +178,17 @@ impl Slot {
     pub(super) fn note_stop(&self) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         write_whole(&self.file("stop"), "")
+    }
+
+    /// Notes that its scheduler let go of it before it began: the next launch of it starts it.
+    pub(super) fn note_let_go(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        write_whole(&self.file(LET_GO), "")
+    }
+
+    /// Whether it was let go of. Says something only of an item that has not begun.
+    pub(super) fn was_let_go(&self) -> bool {
+        self.file(LET_GO).exists()
     }
 
     /// Signals the process and all that it started. Returns whether its keeper lived and had said its id.

@@ -94,7 +94,7 @@ async fn an_item_that_waits_is_not_started_once_another_scheduler_has_forgotten_
         tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap()
     };
     let launch = |id: &LaunchId| {
-        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        let items = vec![LaunchItem::new(0, None)];
         carrier.launch(Launch::new(id.clone(), items, app.clone(), job.clone()))
     };
     launch(&ids[0]).await.unwrap();
@@ -132,7 +132,7 @@ async fn an_item_that_needs_more_than_the_host_has_fails_and_keeps_no_other_one_
                           "memoryMB": 16, "shardingTotalCount": 1 });
         let job = Arc::new(CarriedJob::from_json(job).unwrap());
         let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
-        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        let items = vec![LaunchItem::new(0, None)];
         carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
         tokio::time::timeout(std::time::Duration::from_secs(60), ended(&carrier, &id)).await.unwrap()
     };
@@ -155,7 +155,7 @@ async fn a_program_that_got_no_memory_says_that_its_address_space_was_limited() 
                           "memoryMB": 64, "shardingTotalCount": 1 });
         let job = Arc::new(CarriedJob::from_json(job).unwrap());
         let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
-        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        let items = vec![LaunchItem::new(0, None)];
         carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
         let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended(&carrier, &id)).await.unwrap();
         let Outcome::Failed { text, .. } = &ended else { panic!("{ended:?}") };
@@ -176,7 +176,7 @@ async fn killed(failover: bool) -> (Outcome, String) {
                       "memoryMB": 16, "shardingTotalCount": 1, "failover": failover });
     let job = Arc::new(CarriedJob::from_json(job).unwrap());
     let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
-    let items = vec![LaunchItem { item: 0, fencing_token: None }];
+    let items = vec![LaunchItem::new(0, None)];
     let folder = host.scratch.path().join("work/launches").join(id.token("tests")).join("0");
     carrier.launch(Launch::new(id.clone(), items, app, job)).await.unwrap();
     let waiting = async {
@@ -218,7 +218,7 @@ async fn no_other_user_reads_what_is_kept_of_a_process() {
                       "memoryMB": 16, "shardingTotalCount": 1 });
     let job = Arc::new(CarriedJob::from_json(job).unwrap());
     let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
-    let launch = Launch::new(id.clone(), vec![LaunchItem { item: 0, fencing_token: None }], app, job);
+    let launch = Launch::new(id.clone(), vec![LaunchItem::new(0, None)], app, job);
     carrier.launch(launch).await.unwrap();
     tokio::time::timeout(std::time::Duration::from_secs(60), ended(&carrier, &id)).await.unwrap();
     let item = folder.join("launches").join(id.token("tests")).join("0");
@@ -299,7 +299,7 @@ async fn a_stop_ends_nothing_of_a_carrier_with_another_folder_and_launches_of_th
     for (host, carrier) in hosts.iter().zip(&carriers) {
         let folder = host.scratch.path().display();
         let app = host.app("same", &format!("touch {folder}/begun; while [ ! -e {folder}/end ]; do sleep 0.05; done"));
-        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        let items = vec![LaunchItem::new(0, None)];
         carrier.launch(Launch::new(id.clone(), items, Arc::new(app), job.clone())).await.unwrap();
         while !host.scratch.path().join("begun").exists() {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;

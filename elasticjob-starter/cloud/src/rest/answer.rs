@@ -66,7 +66,8 @@ impl From<StoreError> for Refusal {
                 StatusCode::SERVICE_UNAVAILABLE
             }
             StoreError::Read(_) | StoreError::Write(_) => StatusCode::BAD_GATEWAY,
-            StoreError::NotKept { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            // Only a start meets it.
+            StoreError::OtherCarrier { .. } | StoreError::NotKept { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())
     }

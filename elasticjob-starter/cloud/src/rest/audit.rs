@@ -53,7 +53,8 @@ fn end(ended: &Result<(), StoreError>) -> ActionEnd {
         | StoreError::JobExists(_) => ActionEnd::Refused(why),
         StoreError::Contended | StoreError::Read(_) | StoreError::Unchecked { .. } => ActionEnd::Failed(why),
         StoreError::Write(CommitError::Unknown { .. }) => ActionEnd::Unknown(why),
-        StoreError::Write(_) => ActionEnd::Failed(why),
+        // Only a start meets the second one.
+        StoreError::Write(_) | StoreError::OtherCarrier { .. } => ActionEnd::Failed(why),
         // It is in force.
         StoreError::NotKept { .. } => ActionEnd::Done,
     }

@@ -90,7 +90,7 @@ pub(super) async fn running(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusa
                 Some(ItemState::Waiting { .. }) => continue,
                 Some(ItemState::Running { place, since, .. }) => (place.as_str(), Some(*since)),
                 // Another scheduler waits for it, with a carrier of its own.
-                Some(ItemState::Ended { .. }) | None => (begun.instance.as_str(), begun.began),
+                Some(ItemState::Ended { .. } | ItemState::LetGo) | None => (begun.instance.as_str(), begun.began),
             };
             tasks.push(task(name, item, kind, place, since));
         }

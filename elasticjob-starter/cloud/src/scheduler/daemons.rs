@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::ailing::Ailing;
 use super::kept::Kept;
 use super::nodes::{DAEMONS, Node};
 use super::registrations::{Registered, Registrations};
@@ -23,6 +24,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 
 /// Looks after the `DAEMON` jobs.
 pub(super) struct Daemons {
+    pub(super) ailing: Ailing,
     pub(super) registry: Arc<dyn RegistryCenter>,
     pub(super) carrier: Arc<dyn Carrier>,
     pub(super) kept: Kept,
@@ -66,6 +68,8 @@ impl Daemons {
                     true
                 }
             };
+            let kept = told.iter().flatten().filter(|(_, (_, instances))| *instances > 0);
+            self.ailing.keep(&kept.map(|(name, _)| name.clone()).collect());
             tokio::select! {
                 changed = self.registrations.changed() => if changed.is_err() { break },
                 event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break },

@@ -126,7 +126,7 @@ impl Formers {
         let mut formers = by_launch(noted.formers(id, items).filter(open));
         for (former, items) in &mut formers {
             let states = self.states(former).await?;
-            items.retain(|item| states.get(item).is_some_and(|state| state.outcome().is_none()));
+            items.retain(|item| states.get(item).is_some_and(ItemState::is_open));
         }
         formers.retain(|_, items| !items.is_empty());
         Ok(formers)
@@ -148,7 +148,7 @@ impl Formers {
             let is_old = id.fire.at().saturating_sub(former.fire.at()) > LONG_AGO;
             for item in items {
                 match states.get(&item) {
-                    Some(state) if state.outcome().is_some() => known.ended.push(item),
+                    Some(state) if !state.is_open() => known.ended.push(item),
                     None if is_old => known.gone.push(item),
                     Some(_) | None => {}
                 }
@@ -186,7 +186,7 @@ impl Formers {
         drop(self.stop(former, item, grace));
         loop {
             self.hub.accepted(former, &[item]).await;
-            if timeout(AGAIN, following.outcome()).await.is_ok() {
+            if timeout(AGAIN, following.over()).await.is_ok() {
                 return self.saw_end(former, item);
             }
             if !is_wanted() {

@@ -71,6 +71,12 @@ impl Following {
             None => std::future::pending().await,
         }
     }
+
+    /// Completes when the process of the item has ended, or does not begin without another launch.
+    pub(super) async fn over(&mut self) {
+        // The sender lives as long as this does.
+        let _ = self.state.wait_for(|state| state.as_ref().is_some_and(|state| !state.is_open())).await;
+    }
 }
 
 impl Hub {

@@ -19,7 +19,9 @@ use super::formers::Formers;
 use super::hub::Hub;
 use super::marks::{Marks, Note, Noted};
 use super::registrations::Registered;
-use crate::carrier::{Carrier, CarrierError, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome};
+use crate::carrier::{
+    Carrier, CarrierError, ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome, Permit,
+};
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
@@ -61,7 +63,10 @@ impl JobClass for Launches {
         let id = LaunchId { job: context.job_name().clone(), fire: context.fire() };
         let item = context.sharding_item();
         let mut following = self.0.hub.follow(&id, item);
-        let mut launched = self.join(&id, registered, &context);
+        let permit = permit(&context);
+        // What was not started by the end of the run is for the next scheduler to start.
+        let _withdrawn = permit.withdraw_on_drop();
+        let mut launched = self.join(&id, registered, &context, permit);
         // What has ended, or is known to be lost, need not wait until the others of its launch are accepted.
         let ended = async {
             let left_alone = async {
@@ -98,6 +103,20 @@ fn of_job(outcome: Outcome) -> JobResult {
     }
 }
 
+/// Whether another scheduler may take over what is cut off for this reason. Any other one is the wish that it ends.
+fn lets_go(reason: CancelReason) -> bool {
+    matches!(reason, CancelReason::SessionUnproven | CancelReason::ClockLeapt | CancelReason::Shutdown)
+}
+
+/// A permit to start the item of a run, as long as this scheduler has it. It looks at the clocks itself: a process that was frozen
+/// hears of the end of its session only some time after it goes on.
+fn permit(context: &ShardingContext) -> Permit {
+    let context = context.clone();
+    Permit::new(move || {
+        context.is_session_proven() && !(context.is_cancelled() && context.cut_reason().is_none_or(lets_go))
+    })
+}
+
 impl Launches {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks) -> Self {
         let formers = Formers::new(carrier.clone(), hub.clone());
@@ -114,21 +133,25 @@ impl Launches {
         reason: Option<CancelReason>,
     ) -> JobResult {
         match reason {
-            None | Some(CancelReason::SessionUnproven | CancelReason::ClockLeapt | CancelReason::Shutdown) => {
-                Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
-            }
-            Some(other) => {
+            Some(wish) if !lets_go(wish) => {
                 // The run may be dropped before the carrier answers: the stop goes on.
                 let _ = self.0.formers.stop(id, item, registered.job.grace()).await;
-                Err(JobError::message(format!("it was stopped: {other}")))
+                Err(JobError::message(format!("it was stopped: {wish}")))
             }
+            _ => Err(JobError::message("it goes on, and the next scheduler of its job waits for it")),
         }
     }
 
     /// Joins the items of the run that are launched together. The receiver tells when nothing is left to launch.
-    fn join(&self, id: &LaunchId, registered: &Registered, context: &ShardingContext) -> watch::Receiver<bool> {
+    fn join(
+        &self,
+        id: &LaunchId,
+        registered: &Registered,
+        context: &ShardingContext,
+        permit: Permit,
+    ) -> watch::Receiver<bool> {
         let run = context.run();
-        let item = LaunchItem { item: context.sharding_item(), fencing_token: context.fencing_token() };
+        let item = LaunchItem { permit, ..LaunchItem::new(context.sharding_item(), context.fencing_token()) };
         let key = (id.clone(), run.items.clone());
         let mut groups = self.0.groups.lock().unwrap_or_else(PoisonError::into_inner);
         let mut is_first = false;
@@ -204,7 +227,8 @@ impl Launches {
     /// on, and the others have failed.
     async fn refused(&self, launch: &Launch, known: &ItemStates, why: &LaunchError) {
         let items = launch.items.iter().map(|item| item.item);
-        let (known, refused): (Vec<_>, Vec<_>) = items.partition(|item| known.contains_key(item));
+        let (known, refused): (Vec<_>, Vec<_>) =
+            items.partition(|item| known.get(item).is_some_and(|state| *state != ItemState::LetGo));
         for item in refused {
             self.0.hub.settle(&launch.id, item, Outcome::Failed { exit: None, text: why.to_string() });
         }
@@ -223,6 +247,7 @@ impl Launches {
         }
         let noted = self.0.marks.read(&launch.id.job).await?;
         self.leave_out_overtaken(launch, &noted, true);
+        launch.leave_out_withdrawn();
         Ok(())
     }
 
@@ -435,7 +460,7 @@ impl Launches {
             return Ok(false);
         }
         let states = self.0.carrier.states(id).await.map_err(|error| error.to_string())?.unwrap_or_default();
-        Ok(states.values().all(|state| state.outcome().is_some()))
+        Ok(!states.values().any(ItemState::is_open))
     }
 
     fn lock_kept(&self) -> MutexGuard<'_, HashMap<JobName, Vec<LaunchId>>> {
@@ -463,6 +488,6 @@ impl Launches {
     /// The items of a launch that have not ended.
     async fn running(&self, id: &LaunchId) -> Result<Vec<ShardingItem>, CarrierError> {
         let states = self.0.carrier.states(id).await?.unwrap_or_default();
-        Ok(states.into_iter().filter(|(_, state)| state.outcome().is_none()).map(|(item, _)| item).collect())
+        Ok(states.into_iter().filter(|(_, state)| state.is_open()).map(|(item, _)| item).collect())
     }
 }

@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn run(token: i64) -> [LaunchItem; 1] {
-        [LaunchItem { item: 0, fencing_token: Some(token) }]
+        [LaunchItem::new(0, Some(token))]
     }
 
     async fn marks() -> Marks {
@@ -251,7 +251,7 @@ mod tests {
         // The answer got lost, and it is written again over what was read first.
         assert_eq!(marks.note(&launch(1), &run(7), before.clone()).await, Ok(Noted::Done));
         // Another item of the job is noted meanwhile: both stay.
-        let other = [LaunchItem { item: 1, fencing_token: Some(3) }];
+        let other = [LaunchItem::new(1, Some(3))];
         assert_eq!(marks.note(&launch(1), &other, before).await, Ok(Noted::Done));
         assert!([0, 1].iter().all(|item| {
             let read = futures_util::FutureExt::now_or_never(marks.read(&launch(1).job));
@@ -263,7 +263,7 @@ mod tests {
     fn a_note_is_read_with_and_without_a_token_whatever_the_job_is_called() {
         for job in ["work", "nightly settlement", "5 12"] {
             let launch = LaunchId { job: JobName::new(job).unwrap(), fire: Fire::Scheduled(5) };
-            let without = Launched::of(&launch, &LaunchItem { item: 0, fencing_token: None });
+            let without = Launched::of(&launch, &LaunchItem::new(0, None));
             for launched in [Launched::of(&launch, &run(12)[0]), without] {
                 assert_eq!(Launched::parse(&launched.to_string()), launched);
             }
@@ -274,7 +274,7 @@ mod tests {
     async fn what_has_no_token_overtakes_nothing_before_it_is_noted() {
         let marks = marks().await;
         let job = launch(1).job;
-        let unmonitored = [LaunchItem { item: 0, fencing_token: None }];
+        let unmonitored = [LaunchItem::new(0, None)];
         let read = async || marks.read(&job).await.unwrap();
         assert_eq!(marks.note(&launch(1), &unmonitored, read().await).await, Ok(Noted::Done));
         // A run with a token after one without, and the other way round.

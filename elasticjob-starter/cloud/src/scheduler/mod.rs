@@ -4,6 +4,8 @@
 //! dies, another one takes its items over and adopts what the carrier runs. There is no queue and no second record of runs:
 //! those of the ordinary job are the truth.
 
+mod ailing;
+mod carriers;
 mod daemons;
 mod ends;
 mod formers;
@@ -36,8 +38,10 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::registrations::Registrations;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemStates, LaunchId};
+use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
 use crate::model::CarriedJob;
+use ailing::{Ailing, Watch};
+use carriers::Entry;
 use daemons::{Daemons, Owner};
 use hub::Hub;
 use jobs::{Means, Scheduled, Troubles};
@@ -79,6 +83,7 @@ pub struct Scheduler {
     launches: Launches,
     registrations: watch::Receiver<Registrations>,
     troubles: Troubles,
+    ailing: Ailing,
     scheduled: Scheduled,
     ending: CancellationToken,
     ends_processes: bool,
@@ -89,7 +94,8 @@ impl Scheduler {
     /// Starts a scheduler: it reads the registrations and schedules their jobs. It needs a tokio runtime.
     ///
     /// # Errors
-    /// [`StoreError`] when the registrations cannot be read.
+    /// [`StoreError::OtherCarrier`] when a scheduler of the registry center has another carrier; others when the registrations
+    /// cannot be read.
     pub async fn start(options: SchedulerOptions) -> Result<Self, StoreError> {
         let SchedulerOptions { environment, registry, carrier, embedded, registry_center } = options;
         if registry.is_open() && embedded.is_none() {
@@ -102,6 +108,9 @@ impl Scheduler {
         let ends_processes = embedded.is_some();
         let store = Store::new(registry.clone(), carrier.clone(), embedded);
         store.prepare().await?;
+        let scheduler = environment.instance_id().to_string();
+        let entry = Entry::new(registry.clone(), scheduler, carrier.type_name().to_owned());
+        entry.enter().await?;
         if let Some(center) = store.center().await? {
             carrier.serve(&center);
         }
@@ -120,7 +129,15 @@ impl Scheduler {
             scheduled: scheduled.clone(),
             ending: ending.clone(),
         };
+        let ailing = Ailing::default();
+        let watch = Watch {
+            ailing: ailing.clone(),
+            carrier: carrier.clone(),
+            tracing: environment.tracing().cloned(),
+            instance: environment.instance_id().clone(),
+        };
         let daemons = Daemons {
+            ailing: ailing.clone(),
             registry: registry.clone(),
             carrier: carrier.clone(),
             kept: Kept::new(registry.clone(), KEPT, &carrier.place()),
@@ -136,6 +153,8 @@ impl Scheduler {
             tokio::spawn(daemons.keep_all()),
             tokio::spawn(learn(launches.clone(), ending.clone())),
             tokio::spawn(tidy(carrier.clone(), registrations.clone(), ending.clone())),
+            tokio::spawn(entry.stay(ending.clone())),
+            tokio::spawn(watch.watch(ending.clone())),
         ]);
         Ok(Self {
             registry,
@@ -145,6 +164,7 @@ impl Scheduler {
             launches,
             registrations,
             troubles,
+            ailing,
             scheduled,
             ending,
             ends_processes,
@@ -190,6 +210,7 @@ impl Scheduler {
     /// Why jobs do not run here, or not as they are registered, by job.
     pub fn troubles(&self) -> BTreeMap<JobName, String> {
         let mut troubles = self.registrations.borrow().troubles();
+        troubles.extend(self.ailing.troubles());
         troubles.extend(self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone());
         troubles
     }
@@ -244,7 +265,7 @@ impl Scheduler {
     async fn may_run(&self) -> Result<bool, CarrierError> {
         for id in self.carrier.launches().await? {
             let states = self.carrier.states(&id).await?.unwrap_or_default();
-            if states.values().any(|state| state.outcome().is_none()) {
+            if states.values().any(ItemState::is_open) {
                 return Ok(true);
             }
         }

@@ -21,9 +21,24 @@ pub(super) const KEPT: &str = "/state/kept";
 /// removed, by whichever scheduler of the place is there then. ElasticJob-Cloud has no such node.
 pub(super) const CARRIED: &str = "/state/carried";
 
+/// The schedulers that live, each with its carrier. ElasticJob-Cloud has no such node.
+pub(super) const SCHEDULERS: &str = "/state/scheduler";
+
 /// All directories, each after its parent.
-pub(super) const DIRECTORIES: [&str; 11] =
-    [CONFIG, APPS, JOBS, "/state", DISABLED, DISABLED_APPS, DISABLED_JOBS, LAUNCHED, DAEMONS, KEPT, CARRIED];
+pub(super) const DIRECTORIES: [&str; 12] = [
+    CONFIG,
+    APPS,
+    JOBS,
+    "/state",
+    DISABLED,
+    DISABLED_APPS,
+    DISABLED_JOBS,
+    LAUNCHED,
+    DAEMONS,
+    KEPT,
+    CARRIED,
+    SCHEDULERS,
+];
 
 /// Names that no carried job can have: their nodes are in the way.
 pub(super) const TAKEN: [&str; 2] = ["config", "state"];

@@ -55,6 +55,20 @@ pub enum StoreError {
         /// Why.
         why: OperationError,
     },
+    /// A scheduler of the same registry center has another carrier.
+    #[error(
+        "this scheduler has the carrier {carrier}, and the scheduler {scheduler} of the same registry center has {other}: a job goes \
+         to any of them, so all have the same carrier. Stop the other one first (where it is gone, its session ends by itself), or \
+         give this one a registry center of its own: elasticjob.reg-center.namespace, or --namespace"
+    )]
+    OtherCarrier {
+        /// The carrier of this one.
+        carrier: String,
+        /// That of the other one.
+        other: String,
+        /// The other one.
+        scheduler: String,
+    },
     /// A transaction was not applied, or it is not known whether it was.
     #[error(transparent)]
     Write(#[from] CommitError),

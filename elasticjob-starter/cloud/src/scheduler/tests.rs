@@ -18,7 +18,9 @@ use crate::process::{ProcessCarrier, ProcessOptions};
 use away::Away;
 use cluster::{Cluster, Member, job, name, until};
 
+mod ailing;
 mod away;
+mod carriers;
 mod cluster;
 mod daemons;
 mod depends;
@@ -26,6 +28,7 @@ mod remains;
 mod removal;
 mod triggers;
 mod unreadable;
+mod withdrawn;
 
 /// Says that it runs, and runs until the test lets it end.
 const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";

@@ -209,7 +209,8 @@ impl Shared {
         }
     }
 
-    async fn launch(self: &Arc<Self>, launch: Launch) -> Result<Launched, LaunchError> {
+    async fn launch(self: &Arc<Self>, mut launch: Launch) -> Result<Launched, LaunchError> {
+        launch.leave_out_withdrawn();
         let not_reached =
             |error: io::Error| LaunchError::NotReached { why: format!("the folder of the carrier: {error}") };
         let folder = self.launch_folder(&launch.id);
@@ -221,7 +222,7 @@ impl Shared {
         let name = self.name(&launch.id);
         let is_known = |item: &ShardingItem| of_files.contains(item) || !snapshot.rows(&name, *item).is_empty();
         let items = launch.items.iter().map(|item| item.item);
-        let (adopted, started): (Vec<ShardingItem>, Vec<ShardingItem>) = items.partition(is_known);
+        let (adopted, mut started): (Vec<ShardingItem>, Vec<ShardingItem>) = items.partition(is_known);
         self.follow(&launch.id, &adopted);
         if !started.is_empty() {
             let package = self.packages.folder(&launch.app, &folder.join("package")).await;
@@ -230,6 +231,11 @@ impl Shared {
             let (shared, of_launch, items) = (self.clone(), launch.clone(), started.clone());
             let prepare = move || shared.prepare(&of_launch, &items, &package);
             blocking(prepare).await.map_err(not_reached)?;
+            launch.leave_out_withdrawn();
+            started.retain(|item| launch.items.iter().any(|wanted| wanted.item == *item));
+            if started.is_empty() {
+                return Ok(Launched { started, adopted });
+            }
             let submission = Submission {
                 name: &name,
                 comment: launch.id.to_string(),

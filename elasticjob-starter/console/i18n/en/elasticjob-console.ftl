@@ -270,6 +270,7 @@ kind-elected = Elected leader
 kind-abdicated = Gave up leading
 kind-resharded = Resharded
 kind-strategy-failed = Strategy failed
+kind-daemon-ends = Process ends
 kind-clock-off = Clock off
 kind-clock-right = Clock right again
 kind-registry-lost = Registry center lost

@@ -303,6 +303,7 @@ kind-elected = 当选主节点
 kind-abdicated = 放弃主节点
 kind-resharded = 重新分片
 kind-strategy-failed = 分片策略失败
+kind-daemon-ends = 进程反复结束
 kind-clock-off = 时钟偏差
 kind-clock-right = 时钟恢复
 kind-registry-lost = 与注册中心断开
@@ -460,6 +461,7 @@ decision-of-resharded = { $hasMoved ->
    *[other] 已分配分片项：没有变动
 }
 decision-of-strategy-failed = 分片策略失败，改用 AVG_ALLOCATION：{ $reason }
+decision-of-daemon-ends = 进程 { $process } 启动后不久已结束 { $ends } 次：{ $why }
 decision-of-clock-off = 本机时钟与注册中心相差 { $difference } 毫秒
 decision-of-clock-right = 时钟与注册中心恢复一致
 decision-of-registry-lost = 与注册中心的连接断开

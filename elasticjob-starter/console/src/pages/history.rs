@@ -240,6 +240,7 @@ pub(super) fn class_of_kind(kind: &str) -> &'static str {
         | "RUNS_ABANDONED"
         | "TRIGGER_DROPPED"
         | "CONFIGURATION_REFUSED"
+        | "DAEMON_ENDS"
         | "REGISTRY_LOST" => "bad",
         "SKIPPED"
         | "COLLAPSED"

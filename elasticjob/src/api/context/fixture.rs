@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::DateTime;
 use tokio_util::sync::CancellationToken;
 
-use super::{Cut, ItemRun, RunInfo, ShardingContext};
+use super::{Cut, ItemRun, Lease, RunInfo, ShardingContext};
 use crate::config::JobConfiguration;
 use crate::fire::{ExecutionSource, Fire, RunKey};
 use crate::ident::InstanceId;
@@ -45,5 +45,6 @@ fn of_source(
         stop: cancellation.child_token(),
         cancellation,
         cut: Cut::default(),
+        lease: Lease::default(),
     })
 }

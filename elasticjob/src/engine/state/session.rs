@@ -47,6 +47,26 @@ pub enum SessionChange {
     },
 }
 
+/// Until when a session is proven, by both clocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProvenUntil {
+    /// The session; `None` where it is known to have ended.
+    pub session: Option<SessionId>,
+    /// By the clock that never steps. `None` without a proof.
+    pub mono: Option<Duration>,
+    /// By the wall clock, in milliseconds since 1970. `None` without a proof.
+    pub wall: Option<i64>,
+}
+
+impl ProvenUntil {
+    /// Whether this session is proven at `now`.
+    pub fn holds(&self, session: SessionId, now: Now) -> bool {
+        let by_mono = self.mono.is_none_or(|until| now.mono < until);
+        let by_wall = self.wall.is_none_or(|until| now.wall < until);
+        self.session == Some(session) && by_mono && by_wall
+    }
+}
+
 /// How old a proof may be at the most that answers the question for one. Much younger than the one for which the engine
 /// asks: otherwise it would ask again at once.
 pub(crate) fn oldest_answer(timeout: Duration) -> Duration {
@@ -198,6 +218,12 @@ impl Session {
         Some(self.proof?.wall.saturating_add(millis(self.lasts())))
     }
 
+    /// Both deadlines, with the session that they are of.
+    pub fn proven_until(&self) -> ProvenUntil {
+        let session = self.last().filter(|_| !self.is_over());
+        ProvenUntil { session, mono: self.deadline(), wall: self.wall_deadline() }
+    }
+
     /// When what was cancelled at the deadline is dropped, by the wall clock.
     pub fn wall_drop_at(&self) -> Option<i64> {
         Some(self.wall_deadline()?.saturating_add(millis(self.grace())))
@@ -298,6 +324,20 @@ mod tests {
         // A grace of 2 s from the deadline on, of which 1 s and then nothing is left.
         assert_eq!((session.drop_at(suspended(7)), session.drop_at(suspended(60))), (S(102), S(101)));
         assert_eq!((session.wall_deadline(), session.wall_drop_at()), (Some(107_000), Some(109_000)));
+    }
+
+    #[test]
+    fn what_is_proven_ends_with_either_clock_and_with_the_session() {
+        let mut session = Session::new();
+        session.on_state(connected(1));
+        session.on_proof(SessionId(1), at(100));
+        let (until, first) = (session.proven_until(), SessionId(1));
+        assert!(until.holds(first, at(106)) && !until.holds(first, at(107)));
+        assert!(
+            !until.holds(first, Now { mono: S(101), ..at(107) }) && !until.holds(first, Now { wall: 0, ..at(107) })
+        );
+        session.on_state(connected(2));
+        assert!(!session.proven_until().holds(first, at(101)));
     }
 
     #[test]

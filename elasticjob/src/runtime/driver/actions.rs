@@ -114,6 +114,7 @@ impl Driver {
         if let Some(observed) = &self.observed {
             items.iter().for_each(|(item, _)| observed.started(*item));
         }
+        let lease = self.proven.lease(&self.environment);
         for (item, fencing_token) in items {
             let (cancellation, cut) = (CancellationToken::new(), Cut::default());
             let context = ShardingContext::new(ItemRun {
@@ -123,6 +124,7 @@ impl Driver {
                 stop: cancellation.child_token(),
                 cancellation,
                 cut: cut.clone(),
+                lease: lease.clone(),
             });
             let mailbox = self.mailbox.clone();
             let record = self.recorder.as_ref().and_then(|recorder| recorder.item(item));

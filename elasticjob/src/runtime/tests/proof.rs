@@ -61,6 +61,26 @@ async fn a_run_whose_session_cannot_be_proven_is_cancelled_in_time_and_the_drive
 }
 
 #[tokio::test]
+async fn a_run_sees_whether_its_session_is_proven() {
+    let environment = environment();
+    let remote = Remote::new(Duration::from_secs(5));
+    let registry: Arc<dyn RegistryCenter> = remote.clone();
+    let (sender, mut told) = mpsc::unbounded_channel();
+    let handler = item_handler(move |context: ShardingContext| {
+        let sender = sender.clone();
+        async move {
+            let _ = sender.send(context.is_session_proven());
+            context.cancelled().await;
+            let _ = sender.send(context.is_session_proven());
+        }
+    });
+    let _job = scheduled(&environment, &registry, each_second("seen", 1).misfire(false), handler).await;
+    assert_eq!(soon(told.recv()).await, Some(true));
+    remote.is_broken.store(true, Ordering::Relaxed);
+    assert_eq!(soon(told.recv()).await, Some(false));
+}
+
+#[tokio::test]
 async fn jobs_that_fire_together_share_the_proof_of_their_session() {
     const JOBS: u64 = 50;
     let environment = environment();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ground, ItemState, LaunchEvent, Outcome, Scene, in_time, launch};
+use super::{Ground, ItemState, LaunchEvent, Outcome, Permit, Scene, in_time, launch};
 
 /// Runs until it is stopped.
 const RUNS: &str = "echo begun; while :; do sleep 0.1; done";
@@ -46,6 +46,39 @@ pub(super) async fn later_items_of_a_launch_are_started_and_the_others_adopted(g
         assert_eq!(scene.ended(&early.id, item).await, Outcome::Succeeded);
         assert_eq!(scene.log(&early.id, item).await, "begun\n");
     }
+}
+
+pub(super) async fn what_may_not_be_started_any_more_is_not_started_and_the_next_scheduler_launches_it(
+    ground: Arc<dyn Ground>,
+) {
+    let first = Scene::of(&*ground).await;
+    let mut given_up = launch(&*ground, "given-up", "echo begun; sleep 2", &[0, 1]);
+    // Item 0 goes to another scheduler before the launch, and item 1 stays.
+    given_up.items[0].permit.withdraw();
+    assert_eq!(first.launch(&given_up).await, (vec![1], vec![]));
+    let known = first.carrier.states(&given_up.id).await.unwrap().unwrap_or_default();
+    assert_eq!(known.into_keys().collect::<Vec<_>>(), [1]);
+    first.until_logged(&given_up.id, 1, "begun").await;
+    let mut second = Scene::of(&*ground).await;
+    for item in &mut given_up.items {
+        item.permit = Permit::default();
+    }
+    assert_eq!(second.launch(&given_up).await, (vec![0], vec![1]));
+    // The first one lets go of what runs: it goes on.
+    for item in [0, 1] {
+        assert_eq!(second.ended(&given_up.id, item).await, Outcome::Succeeded);
+        assert_eq!(second.log(&given_up.id, item).await, "begun\n", "item {item}");
+    }
+}
+
+pub(super) async fn what_runs_goes_on_when_its_permit_is_withdrawn(ground: Arc<dyn Ground>) {
+    let mut scene = Scene::of(&*ground).await;
+    let launch = launch(&*ground, "goes-on", "echo begun; sleep 2; echo ended", &[0]);
+    scene.launch(&launch).await;
+    scene.until_logged(&launch.id, 0, "begun").await;
+    launch.items[0].permit.withdraw();
+    assert_eq!(scene.ended(&launch.id, 0).await, Outcome::Succeeded);
+    assert_eq!(scene.log(&launch.id, 0).await, "begun\nended\n");
 }
 
 pub(super) async fn a_launch_is_known_until_it_is_forgotten(ground: Arc<dyn Ground>) {

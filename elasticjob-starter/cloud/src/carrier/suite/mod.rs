@@ -18,7 +18,7 @@ use elasticjob::fire::Fire;
 use elasticjob::ident::{JobName, ShardingItem};
 use serde_json::{Value, json};
 
-use super::{Answer, Carrier, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, LaunchStream, Outcome};
+use super::{Answer, Carrier, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, LaunchStream, Outcome, Permit};
 use crate::model::{App, CarriedJob};
 
 /// How long anything that must happen is waited for.
@@ -75,6 +75,8 @@ cases! {
         a_launch_that_is_repeated_starts_nothing,
         another_scheduler_adopts_what_runs_and_what_has_ended,
         later_items_of_a_launch_are_started_and_the_others_adopted,
+        what_may_not_be_started_any_more_is_not_started_and_the_next_scheduler_launches_it,
+        what_runs_goes_on_when_its_permit_is_withdrawn,
         a_launch_is_known_until_it_is_forgotten,
         what_is_forgotten_while_it_runs_is_killed_and_not_started_again,
         a_watch_begins_with_a_gap_and_tells_each_change;
@@ -198,7 +200,7 @@ fn launch(ground: &dyn Ground, name: &str, script: &str, items: &[ShardingItem])
 
 fn launch_of((app, job): (Arc<App>, Arc<CarriedJob>), items: &[ShardingItem]) -> Launch {
     let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(1_700_000_000_000) };
-    let items = items.iter().map(|item| LaunchItem { item: *item, fencing_token: Some(7) }).collect();
+    let items = items.iter().map(|item| LaunchItem::new(*item, Some(7))).collect();
     Launch::new(id, items, app, job)
 }
 

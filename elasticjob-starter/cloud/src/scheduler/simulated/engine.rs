@@ -8,7 +8,7 @@ use elasticjob::ident::ShardingItem;
 use elasticjob::testing::rng::Rng;
 use tokio::time::{Instant, sleep};
 
-use crate::carrier::{EventSender, ItemState, ItemStates, Launch, LaunchEvent, LaunchId, Launched, Outcome};
+use crate::carrier::{EventSender, ItemState, ItemStates, Launch, LaunchEvent, LaunchId, Launched, Outcome, Permit};
 
 /// How often an item is started that is lost each time.
 const ATTEMPTS: u32 = 3;
@@ -35,6 +35,9 @@ struct Inner {
     overlaps: Vec<Overlap>,
     /// It answers no carrier until then.
     away: Instant,
+    /// Whether it is a part of its scheduler, as the processes of a host are: then it starts nothing that may not be started any
+    /// more.
+    asks_for_permits: bool,
 }
 
 /// An item that ran for two fires at a time.
@@ -55,12 +58,16 @@ pub(super) struct Life {
     pub(super) accepted: Duration,
     /// How often its program began.
     pub(super) begun: u32,
+    /// When its program began last.
+    pub(super) last_begin: Option<Duration>,
     /// How often its place was lost.
     pub(super) lost: u32,
+    /// That of the last launch that named it.
+    permit: Permit,
 }
 
 impl Engine {
-    pub(super) fn new(seed: u64, began: Instant) -> Self {
+    pub(super) fn new(seed: u64, began: Instant, asks_for_permits: bool) -> Self {
         let inner = Inner {
             rng: Rng::new(seed),
             began,
@@ -71,6 +78,7 @@ impl Engine {
             events: EventSender::default(),
             overlaps: Vec::new(),
             away: Instant::now(),
+            asks_for_permits,
         };
         Self(Arc::new(Mutex::new(inner)))
     }
@@ -97,16 +105,22 @@ impl Engine {
         let mut launched = Launched::default();
         let mut begun = Vec::new();
         let mut inner = self.lock();
-        let (accepted, mut number) = (inner.began.elapsed(), inner.lives);
+        let (accepted, mut number, asks) = (inner.began.elapsed(), inner.lives, inner.asks_for_permits);
         let lives = inner.launches.entry(launch.id.clone()).or_default();
         for item in &launch.items {
-            if lives.contains_key(&item.item) {
+            if asks && item.permit.is_withdrawn() {
+                continue;
+            }
+            if let Some(known) = lives.get_mut(&item.item).filter(|known| known.state != ItemState::LetGo) {
+                known.permit = item.permit.clone();
                 launched.adopted.push(item.item);
                 continue;
             }
             number += 1;
             let state = ItemState::waiting("it is queued");
-            lives.insert(item.item, Life { number, state, accepted, begun: 0, lost: 0 });
+            let permit = item.permit.clone();
+            let life = Life { number, state, accepted, begun: 0, last_begin: None, lost: 0, permit };
+            lives.insert(item.item, life);
             launched.started.push(item.item);
             begun.push((item.item, number));
         }
@@ -122,9 +136,9 @@ impl Engine {
     pub(super) fn stop(&self, id: &LaunchId, items: &[ShardingItem], grace: Duration) {
         let inner = self.lock();
         let Some(lives) = inner.launches.get(id) else { return };
-        let live = items.iter().filter_map(|item| {
-            lives.get(item).filter(|life| life.state.outcome().is_none()).map(|life| (*item, life.number))
-        });
+        let live = items
+            .iter()
+            .filter_map(|item| lives.get(item).filter(|life| life.state.is_open()).map(|life| (*item, life.number)));
         for (item, number) in live.collect::<Vec<_>>() {
             let (engine, id) = (self.clone(), id.clone());
             tokio::spawn(async move {
@@ -156,7 +170,7 @@ impl Engine {
     pub(super) fn forgotten(&self) -> (usize, Vec<(LaunchId, ShardingItem)>) {
         let inner = self.lock();
         let live = |(id, lives): &(LaunchId, BTreeMap<ShardingItem, Life>)| {
-            let live = lives.iter().filter(|(_, life)| life.state.outcome().is_none());
+            let live = lives.iter().filter(|(_, life)| life.state.is_open());
             live.map(|(item, _)| (id.clone(), *item)).collect::<Vec<_>>()
         };
         (inner.forgotten.len(), inner.forgotten.iter().flat_map(live).collect())
@@ -168,8 +182,15 @@ impl Engine {
         let longest = if self.lock().long == Some(id.fire.at()) { LONG } else { 20_000 };
         for attempt in 1..=ATTEMPTS {
             self.pass(2_000).await;
+            if self.lets_go(key) {
+                return;
+            }
+            let began = self.lock().began.elapsed();
             let running = ItemState::Running { place: format!("node {attempt}"), since: 0, attempt };
-            self.change(key, running, |life| life.begun += 1);
+            self.change(key, running, |life| {
+                life.begun += 1;
+                life.last_begin = Some(began);
+            });
             self.pass(longest).await;
             let chance = self.lock().rng.below(10);
             if chance > 1 {
@@ -183,6 +204,20 @@ impl Engine {
             }
             self.change(key, ItemState::waiting("its node failed"), |life| life.lost += 1);
         }
+    }
+
+    /// Lets go of an item that may not be started any more. One that ran and was lost stays so.
+    fn lets_go(&self, (id, item, number): (&LaunchId, ShardingItem, u64)) -> bool {
+        let mut inner = self.lock();
+        let asks = inner.asks_for_permits;
+        let Some(lives) = inner.launches.get_mut(id).filter(|_| asks) else { return false };
+        let life = lives.get_mut(&item).filter(|life| life.number == number && life.permit.is_withdrawn());
+        let Some(life) = life else { return false };
+        life.state = match life.begun {
+            0 => ItemState::LetGo,
+            _ => Outcome::Lost { why: "its node failed".to_owned() }.into(),
+        };
+        true
     }
 
     async fn pass(&self, most: u64) {

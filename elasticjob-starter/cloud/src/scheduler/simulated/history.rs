@@ -1,11 +1,11 @@
 //! A history: schedulers one after the other run the items of some fires, and what came of it is compared with the truth.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::DateTime;
-use elasticjob::api::{CancellationToken, Cut, ItemRun, JobClass, JobResult, RunInfo, ShardingContext};
+use elasticjob::api::{CancellationToken, Cut, ItemRun, JobClass, JobResult, Lease, RunInfo, ShardingContext};
 use elasticjob::fire::{CancelReason, ExecutionSource, Fire, RunKey};
 use elasticjob::ident::{InstanceId, ShardingItem};
 use elasticjob::registry::memory::MemoryRegistry;
@@ -67,6 +67,8 @@ pub(super) enum Bug {
     TakesAStopForAnEnd,
     /// Runs have no fencing token.
     HasNoTokens,
+    /// What waits at a carrier is started, whether its scheduler still has it or not.
+    StartsWhatWasLetGo,
 }
 
 impl Bug {
@@ -79,6 +81,7 @@ impl Bug {
         Self::ForgetsWhatOthersRun,
         Self::TakesAStopForAnEnd,
         Self::HasNoTokens,
+        Self::StartsWhatWasLetGo,
     ];
 }
 
@@ -98,7 +101,12 @@ pub(super) struct History {
     begins: i64,
     /// What was recorded of each item of each fire, and when.
     recorded: BTreeMap<(i64, ShardingItem), Recorded>,
+    let_go: LetGo,
 }
+
+/// The items that schedulers let go of, and have not got again: by the number of the scheduler and the time of the fire, with when
+/// that was.
+type LetGo = Arc<Mutex<BTreeMap<(i64, i64, ShardingItem), Duration>>>;
 
 /// What a scheduler said of the end of an item, and when.
 type Recorded = (Duration, JobResult);
@@ -123,6 +131,7 @@ pub(super) struct Counts {
 
 /// A scheduler that lives.
 struct Scheduler {
+    number: i64,
     carrier: Modelled,
     launches: Launches,
     engine: Engine,
@@ -133,6 +142,21 @@ struct Running {
     ends: JoinSet<(ShardingItem, Recorded)>,
     cancellation: CancellationToken,
     cut: Cut,
+    /// What the history notes when its scheduler lets go of it.
+    of: Vec<(i64, i64, ShardingItem)>,
+    began: Instant,
+    let_go: LetGo,
+}
+
+impl Running {
+    /// Its scheduler lets go of it.
+    async fn let_go(&mut self, reason: CancelReason) {
+        let when = self.began.elapsed();
+        self.let_go.lock().unwrap().extend(self.of.iter().map(|key| (*key, when)));
+        self.cut.note(reason);
+        self.cancellation.cancel();
+        while self.ends.join_next().await.is_some() {}
+    }
 }
 
 impl History {
@@ -155,6 +179,7 @@ impl History {
             schedulers: 0,
             begins: 0,
             recorded: BTreeMap::new(),
+            let_go: LetGo::default(),
         }
     }
 
@@ -183,7 +208,7 @@ impl History {
         self.record(EARLY, &mut early).await?;
         let pending = LaunchId { job: self.registered.job.job_name.clone(), fire: Fire::Scheduled(EARLY) };
         let marks = Marks::new(Arc::new(self.registry.connect()));
-        let item = LaunchItem { item: 2, fencing_token: Some(self.begins) };
+        let item = LaunchItem::new(2, Some(self.begins));
         marks.note(&pending, &[item], marks.read(&pending.job).await?).await?;
         let other = self.scheduler().await;
         other.launches.learn().await;
@@ -214,7 +239,8 @@ impl History {
         let engine = match (self.is_shared, self.engines.first()) {
             (true, Some(engine)) => engine.clone(),
             _ => {
-                self.engines.push(Engine::new(self.rng.next_u64(), self.began));
+                let asks_for_permits = !self.is_shared && self.bug != Some(Bug::StartsWhatWasLetGo);
+                self.engines.push(Engine::new(self.rng.next_u64(), self.began, asks_for_permits));
                 self.engines.last().unwrap().clone()
             }
         };
@@ -235,7 +261,7 @@ impl History {
             let _ = center.commit(transaction).await;
         }
         let marks = Marks::new(Arc::new(center));
-        Scheduler { carrier, launches: Launches::new(shared, hub, marks), engine }
+        Scheduler { number: self.schedulers, carrier, launches: Launches::new(shared, hub, marks), engine }
     }
 
     /// Runs a fire to its end, through disturbances. Returns the scheduler that lives then.
@@ -295,9 +321,7 @@ impl History {
             }
             // It lost its session, or leaves: it lets go.
             1 => {
-                running.cut.note(self.rng.pick(&[CancelReason::SessionUnproven, CancelReason::Shutdown]));
-                running.cancellation.cancel();
-                while running.ends.join_next().await.is_some() {}
+                running.let_go(self.rng.pick(&[CancelReason::SessionUnproven, CancelReason::Shutdown])).await;
                 self.scheduler().await
             }
             // It lost its session and does not know yet: for a while two believe that the items are theirs.
@@ -305,17 +329,13 @@ impl History {
                 let believes = Duration::from_millis(self.rng.below(LONGEST_BELIEF));
                 tokio::spawn(async move {
                     sleep(believes).await;
-                    running.cut.note(CancelReason::SessionUnproven);
-                    running.cancellation.cancel();
-                    while running.ends.join_next().await.is_some() {}
+                    running.let_go(CancelReason::SessionUnproven).await;
                 });
                 self.scheduler().await
             }
             // The same one gets its items back.
             _ => {
-                running.cut.note(CancelReason::SessionUnproven);
-                running.cancellation.cancel();
-                while running.ends.join_next().await.is_some() {}
+                running.let_go(CancelReason::SessionUnproven).await;
                 scheduler
             }
         }
@@ -345,6 +365,7 @@ impl History {
                 stop: cancellation.child_token(),
                 cancellation: cancellation.clone(),
                 cut: cut.clone(),
+                lease: Lease::default(),
             });
             let (launches, registered) = (scheduler.launches.clone(), self.registered.clone());
             let began = self.began;
@@ -353,7 +374,9 @@ impl History {
                 (item, (began.elapsed(), end))
             });
         }
-        Running { ends, cancellation, cut }
+        let of: Vec<_> = items.iter().map(|item| (scheduler.number, at, *item)).collect();
+        self.let_go.lock().unwrap().retain(|key, _| !of.contains(key));
+        Running { ends, cancellation, cut, of, began: self.began, let_go: self.let_go.clone() }
     }
 
     fn lives(&self, at: i64) -> Vec<(ShardingItem, Life)> {
@@ -363,8 +386,28 @@ impl History {
         of_fire.map(|(_, item, life)| (item, life)).collect()
     }
 
+    /// Where each scheduler has an engine of its own, another one may start what it let go of: it begins no more there.
+    fn check_let_go(&self) -> Result<(), String> {
+        if self.is_shared {
+            return Ok(());
+        }
+        for ((scheduler, at, item), when) in self.let_go.lock().unwrap().iter() {
+            let engine = usize::try_from(*scheduler - 1).ok().and_then(|at| self.engines.get(at)).unwrap();
+            let begun = engine.lives().into_iter().find(|(id, of, life)| {
+                id.fire.at() == *at && of == item && life.last_begin.is_some_and(|begin| begin > *when)
+            });
+            if let Some((id, _, life)) = begun {
+                return Err(format!(
+                    "item {item} of {id} began at the scheduler {scheduler}, which had let go of it at {when:?}: {life:?}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<Counts, String> {
         let mut counts = Counts::default();
+        self.check_let_go()?;
         for (forgotten, killed) in self.engines.iter().map(Engine::forgotten) {
             counts.forgotten += forgotten;
             if let Some((id, item)) = killed.first() {

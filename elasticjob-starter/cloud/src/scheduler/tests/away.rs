@@ -31,6 +31,8 @@ pub(super) struct Away {
     pub(super) unlaunched: AtomicU32,
     /// The registry center of its scheduler.
     pub(super) center: OnceLock<String>,
+    /// Its name, where it has another one.
+    pub(super) name: OnceLock<String>,
 }
 
 impl Away {
@@ -52,13 +54,14 @@ impl Away {
             is_unreachable: AtomicBool::new(false),
             unlaunched: AtomicU32::new(0),
             center: OnceLock::new(),
+            name: OnceLock::new(),
         }
     }
 }
 
 impl Carrier for Away {
     fn type_name(&self) -> &str {
-        self.carrier.type_name()
+        self.name.get().map_or(self.carrier.type_name(), String::as_str)
     }
 
     fn serve(&self, center: &str) {

@@ -14,7 +14,7 @@ impl Away {
     async fn play(&self, app: &Value, job: &Value, fire: Fire) -> LaunchId {
         let (app, job) = (App::from_json(app.clone()).unwrap(), CarriedJob::from_json(job.clone()).unwrap());
         let id = LaunchId { job: job.job_name.clone(), fire };
-        let items = vec![LaunchItem { item: 0, fencing_token: None }];
+        let items = vec![LaunchItem::new(0, None)];
         self.carrier.launch(Launch::new(id.clone(), items, Arc::new(app), Arc::new(job))).await.unwrap();
         until("it has ended", || async {
             let states = self.carrier.states(&id).await.unwrap().unwrap_or_default();

@@ -1,0 +1,205 @@
+//! Processes of `DAEMON` jobs that end again and again soon after their start: the carrier starts them with growing pauses, and
+//! operators have to hear of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use elasticjob::ident::{InstanceId, JobName};
+use elasticjob::log::{info, warn};
+use elasticjob::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::carrier::{Carrier, DaemonProcess, ItemState};
+
+/// How often the processes are looked at.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// A process that lived so long, in milliseconds, has started well.
+const WELL: i64 = 60_000;
+
+/// A process that ended so often is told; again after each doubling.
+const OFTEN: u32 = 3;
+
+/// What is known of the processes of the jobs that this scheduler keeps. Cheap to clone.
+#[derive(Clone, Default)]
+pub(super) struct Ailing(Arc<Mutex<BTreeMap<JobName, BTreeMap<u32, Seen>>>>);
+
+/// What was seen of a process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Seen {
+    /// How often it had ended when it was well last.
+    well: u32,
+    /// How often it has ended since.
+    ends: u32,
+    /// How it ended last, and when it starts again.
+    why: String,
+    /// The number of ends that was told last.
+    told: u32,
+}
+
+/// What is to be told of a process.
+#[derive(Debug, PartialEq, Eq)]
+enum News {
+    /// It has ended so often.
+    Ends { index: u32, ends: u32, why: String },
+    /// It lives again.
+    Lives { index: u32 },
+}
+
+impl Ailing {
+    /// The jobs that this scheduler keeps now.
+    pub(super) fn keep(&self, jobs: &BTreeSet<JobName>) {
+        let mut seen = self.lock();
+        seen.retain(|job, _| jobs.contains(job));
+        for job in jobs {
+            seen.entry(job.clone()).or_default();
+        }
+    }
+
+    /// Why jobs do not run as they should, by job.
+    pub(super) fn troubles(&self) -> BTreeMap<JobName, String> {
+        let seen = self.lock();
+        let of_job = |(job, processes): (&JobName, &BTreeMap<u32, Seen>)| {
+            let ailing = processes.iter().filter(|(_, seen)| seen.ends >= OFTEN);
+            let texts: Vec<String> = ailing.map(|(index, seen)| text(*index, seen.ends, &seen.why)).collect();
+            (!texts.is_empty()).then(|| (job.clone(), texts.join("; ")))
+        };
+        seen.iter().filter_map(of_job).collect()
+    }
+
+    /// Takes a look at the processes of a job.
+    fn see(&self, job: &JobName, processes: &[DaemonProcess], now: i64) -> Vec<News> {
+        let mut all = self.lock();
+        let Some(of_job) = all.get_mut(job) else { return Vec::new() };
+        of_job.retain(|index, _| processes.iter().any(|process| process.index == *index));
+        let mut news = Vec::new();
+        for process in processes {
+            let index = process.index;
+            // A process that runs when it is first seen may have ended long ago.
+            let runs = matches!(process.state, ItemState::Running { .. });
+            let seen = of_job
+                .entry(index)
+                .or_insert_with(|| Seen { well: if runs { process.restarts } else { 0 }, ..Seen::default() });
+            match &process.state {
+                ItemState::Running { since, .. } if now - since >= WELL => {
+                    if seen.told > 0 {
+                        news.push(News::Lives { index });
+                    }
+                    *seen = Seen { well: process.restarts, ..Seen::default() };
+                }
+                // It waits for room, or for its first start.
+                ItemState::Waiting { .. } if process.restarts == 0 => {}
+                ItemState::Waiting { why } => {
+                    seen.ends = process.restarts.saturating_sub(seen.well);
+                    seen.why.clone_from(why);
+                    if seen.ends >= OFTEN.max(seen.told * 2) {
+                        seen.told = seen.ends;
+                        news.push(News::Ends { index, ends: seen.ends, why: why.clone() });
+                    }
+                }
+                ItemState::Running { .. } | ItemState::LetGo | ItemState::Ended { .. } => {}
+            }
+        }
+        news
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<JobName, BTreeMap<u32, Seen>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn text(index: u32, ends: u32, why: &str) -> String {
+    format!("process {index} has ended {ends} times soon after its start: {why}")
+}
+
+/// Looks at the processes again and again, and tells of those that end.
+pub(super) struct Watch {
+    pub(super) ailing: Ailing,
+    pub(super) carrier: Arc<dyn Carrier>,
+    /// Where it is recorded.
+    pub(super) tracing: Option<Tracing>,
+    pub(super) instance: InstanceId,
+}
+
+impl Watch {
+    pub(super) async fn watch(self, ending: CancellationToken) {
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            tokio::select! {
+                _ = looks.tick() => {}
+                () = ending.cancelled() => return,
+            }
+            let jobs: Vec<JobName> = self.ailing.lock().keys().cloned().collect();
+            for job in jobs {
+                // A carrier that does not answer is asked with the next look.
+                let Ok(processes) = self.carrier.kept(&job).await else { continue };
+                let now = chrono::Utc::now().timestamp_millis();
+                self.ailing.see(&job, &processes, now).into_iter().for_each(|news| self.tell(&job, news));
+            }
+        }
+    }
+
+    fn tell(&self, job: &JobName, news: News) {
+        match news {
+            News::Lives { index } => info!(%job, "process {index} of the DAEMON job has lived for a minute again"),
+            News::Ends { index, ends, why } => {
+                let reason = text(index, ends, &why);
+                warn!(%job, "DAEMON job: {reason}");
+                let Some(tracing) = &self.tracing else { return };
+                let detail = json!({ "process": index, "ends": ends, "why": why });
+                tracing.post(JobEvent::Decision(JobDecisionEvent {
+                    instance: Some(self.instance.clone()),
+                    reason,
+                    detail: detail.as_object().cloned().unwrap_or_default(),
+                    ..JobDecisionEvent::new(job.clone(), DecisionKind::DaemonEnds)
+                }));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(restarts: u32) -> DaemonProcess {
+        DaemonProcess::new(0, ItemState::waiting("it ended with exit code 3: no database"), restarts)
+    }
+
+    fn runs(restarts: u32, since: i64) -> DaemonProcess {
+        DaemonProcess::new(0, ItemState::Running { place: "host".to_owned(), since, attempt: 1 }, restarts)
+    }
+
+    #[test]
+    fn a_process_that_ends_is_told_after_some_times_and_after_each_doubling_until_it_lives() {
+        let (ailing, job) = (Ailing::default(), JobName::new("resident").unwrap());
+        ailing.keep(&BTreeSet::from([job.clone()]));
+        let told: Vec<u32> = (0..=13).filter(|ends| !ailing.see(&job, &[waits(*ends)], 0).is_empty()).collect();
+        assert_eq!(told, [3, 6, 12]);
+        let why = ailing.troubles().remove(&job).unwrap();
+        assert!(why.contains("13 times") && why.contains("no database"), "{why}");
+        // It runs for a moment before it ends again.
+        assert_eq!(ailing.see(&job, &[runs(13, 0)], 10), []);
+        assert!(!ailing.troubles().is_empty());
+        assert_eq!(ailing.see(&job, &[runs(13, 0)], WELL), [News::Lives { index: 0 }]);
+        assert!(ailing.troubles().is_empty());
+        // It lived, and ends once: no trouble.
+        assert_eq!(ailing.see(&job, &[waits(14)], WELL), []);
+        assert!(ailing.troubles().is_empty());
+        ailing.keep(&BTreeSet::new());
+        assert_eq!(ailing.see(&job, &[waits(90)], WELL), []);
+    }
+
+    #[test]
+    fn what_ended_before_this_scheduler_came_is_told_only_while_it_goes_on() {
+        let (ailing, job) = (Ailing::default(), JobName::new("resident").unwrap());
+        ailing.keep(&BTreeSet::from([job.clone()]));
+        assert_eq!(ailing.see(&job, &[runs(7, 0)], 1), []);
+        assert_eq!(ailing.see(&job, &[waits(8)], 1), []);
+        ailing.keep(&BTreeSet::new());
+        ailing.keep(&BTreeSet::from([job.clone()]));
+        assert_eq!(ailing.see(&job, &[waits(8)], 1).len(), 1);
+    }
+}

@@ -1,0 +1,59 @@
+//! A `DAEMON` job whose processes end at their start.
+
+use std::sync::Mutex;
+
+use elasticjob::trace::{DecisionKind, JobDecisionEvent, JobEvent, TracingConfiguration, TracingStorage, WriteError};
+
+use super::*;
+
+/// A decision log in memory.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<JobDecisionEvent>>>);
+
+impl TracingStorage for Told {
+    fn type_name(&self) -> &str {
+        "TOLD"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        let decisions = events.iter().filter_map(|event| match event {
+            JobEvent::Decision(decision) => Some(decision.clone()),
+            _ => None,
+        });
+        self.0.lock().unwrap().extend(decisions);
+        Ok(())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_that_dies_at_its_start_is_told_with_how_often_and_its_last_words() {
+    let (cluster, told) = (Cluster::new(), Told::default());
+    let environment = JobEnvironment::builder().build().unwrap().with_tracing(TracingConfiguration::new(told.clone()));
+    let center: Arc<dyn RegistryCenter> = Arc::new(cluster.registry.connect());
+    let carrier = Arc::new(ProcessCarrier::new(ProcessOptions::new(cluster.file("a"), "tests")).unwrap());
+    let one = Scheduler::start(SchedulerOptions::new(environment, center, carrier)).await.unwrap();
+    one.store().add_app(cluster.app("resident", "echo 'no database' >&2; exit 3")).await.unwrap();
+    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
+    one.store().add_job(job("resident", "resident", daemon)).await.unwrap();
+    let resident = name("resident");
+    until("it is told", || async { one.troubles().contains_key(&resident) }).await;
+    let trouble = one.troubles().remove(&resident).unwrap();
+    assert!(
+        trouble.contains("times soon after its start") && trouble.contains("exit code 3: no database"),
+        "{trouble}"
+    );
+    until("it is recorded", || async {
+        let told = told.0.lock().unwrap();
+        told.iter().any(|decision| {
+            decision.kind == DecisionKind::DaemonEnds
+                && decision.job_name == resident
+                && decision.detail["ends"].as_u64() >= Some(3)
+                && decision.reason.contains("no database")
+        })
+    })
+    .await;
+    // A change that mends it ends the trouble, too: its processes are counted from the beginning.
+    one.store().switch_job(&resident, false).await.unwrap();
+    until("it is told no more", || async { one.troubles().is_empty() }).await;
+    one.shutdown().await;
+}

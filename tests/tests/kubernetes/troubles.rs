@@ -1,0 +1,63 @@
+//! What a cluster says of items that it does not run, and of those that it ends.
+
+use std::sync::Arc;
+
+use elasticjob_cloud::carrier::suite::Ground;
+use elasticjob_cloud::carrier::{ItemState, LaunchId, Outcome};
+use elasticjob_cloud::model::App;
+use elasticjob_tests::kubernetes::{Cluster, Namespace};
+use serde_json::json;
+
+use crate::support::{ended, launch, launch_of, running, until, waiting};
+
+/// What keeps an item from its start is told in the words of the cluster.
+pub(crate) async fn told(cluster: Arc<Cluster>) {
+    let namespace = Namespace::new(cluster);
+    let carrier = namespace.carrier().await.unwrap();
+    let large = launch(&namespace, "large", "true", &[0], json!({ "memoryMB": 10_000_000 }));
+    carrier.launch(large.clone()).await.unwrap();
+    waiting(&*carrier, &large.id, 0, "Insufficient memory").await;
+    let app = json!({ "appName": "absent", "appURL": "oci://localhost/no-such-image:7", "bootstrapScript": "true" });
+    let absent = launch_of(App::from_json(app).unwrap(), "absent", &[0], json!({}));
+    carrier.launch(absent.clone()).await.unwrap();
+    waiting(&*carrier, &absent.id, 0, "no-such-image:7").await;
+    waiting(&*carrier, &absent.id, 0, "ImagePull").await;
+    for launch in [&large, &absent] {
+        carrier.stop(&launch.id, &[0], std::time::Duration::ZERO).await.unwrap();
+        assert_eq!(ended(&*carrier, &launch.id, 0).await, Outcome::Stopped);
+    }
+}
+
+/// Has the pod of a launch evicted, as a drain of its node does.
+async fn evict(cluster: &Cluster, namespace: &Namespace, id: &LaunchId) {
+    let name = id.token(&namespace.options().registry_namespace);
+    let pods = "/api/v1/namespaces/default/pods";
+    let (status, list) = cluster.api().send("GET", &format!("{pods}?labelSelector=job-name%3D{name}"), None).await;
+    assert_eq!(status, 200, "{list}");
+    let pod = list["items"][0]["metadata"]["name"].as_str().unwrap_or_else(|| panic!("no pod: {list}"));
+    let eviction = json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": pod } });
+    let (status, answer) = cluster.api().send("POST", &format!("{pods}/{pod}/eviction"), Some(&eviction)).await;
+    assert_eq!(status, 201, "{answer}");
+}
+
+/// An item that is evicted is lost, or runs again with `failover`.
+pub(crate) async fn evicted(cluster: Arc<Cluster>) {
+    let namespace = Namespace::new(cluster.clone());
+    let carrier = namespace.carrier().await.unwrap();
+    let long = |name: &str, failover: bool| {
+        launch(&namespace, name, "echo begun; sleep 15", &[0], json!({ "failover": failover }))
+    };
+    let (fails, again) = (long("fails-evicted", false), long("again-evicted", true));
+    for launch in [&fails, &again] {
+        carrier.launch(launch.clone()).await.unwrap();
+        running(&*carrier, &launch.id, 0).await;
+        evict(&cluster, &namespace, &launch.id).await;
+    }
+    match ended(&*carrier, &fails.id, 0).await {
+        Outcome::Lost { why } => assert!(why.to_lowercase().contains("evict"), "{why}"),
+        outcome => panic!("{outcome:?}"),
+    }
+    let is_again = |state: &ItemState| matches!(state, ItemState::Running { attempt: 2.., .. });
+    until(&*carrier, &again.id, 0, "running again", is_again).await;
+    assert_eq!(ended(&*carrier, &again.id, 0).await, Outcome::Succeeded);
+}
