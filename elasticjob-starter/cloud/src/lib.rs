@@ -30,3 +30,5 @@ pub mod scheduler;
 pub mod scratch;
 #[cfg(all(unix, feature = "slurm"))]
 pub mod slurm;
+#[cfg(test)]
+mod told;

@@ -159,16 +159,10 @@ impl Item {
         is_withdrawn
     }
 
-    fn is_withdrawn(&self) -> bool {
+    /// The permit of the last launch that named it.
+    fn permit(&self) -> Permit {
         let key = (self.launch.id.clone(), self.item.item);
-        self.shared.lock().get(&key).is_some_and(|tracked| tracked.permit.is_withdrawn())
-    }
-
-    /// Completes when it may not be started any more.
-    async fn withdrawn(&self) {
-        let key = (self.launch.id.clone(), self.item.item);
-        let permit = self.shared.lock().get(&key).map(|tracked| tracked.permit.clone());
-        permit.unwrap_or_default().withdrawn().await;
+        self.shared.lock().get(&key).map(|tracked| tracked.permit.clone()).unwrap_or_default()
     }
 
     /// Waits a while, or until it is stopped.
@@ -185,11 +179,11 @@ impl Item {
 
     /// Starts it. `None` when it was stopped or came to be held before. An error is final.
     async fn begin(&self, room: &mut Option<Room>) -> Result<Option<Child>, String> {
-        let preparing = self.package();
+        let (preparing, permit) = (self.package(), self.permit());
         let package = tokio::select! {
             package = preparing => package?,
             () = self.wake.notified() => return Ok(None),
-            () = self.withdrawn() => return Ok(None),
+            () = permit.withdrawn() => return Ok(None),
         };
         if room.is_none() {
             let needs = self.needs();
@@ -204,10 +198,11 @@ impl Item {
             if room.is_none() {
                 let free = self.shared.budget.free();
                 self.tell(ItemState::waiting(format!("it needs {needs}; of {total} of the host {free} are free")));
+                let permit = self.permit();
                 tokio::select! {
                     taken = self.shared.budget.take(needs) => *room = Some(taken),
                     () = self.wake.notified() => return Ok(None),
-                    () = self.withdrawn() => return Ok(None),
+                    () = permit.withdrawn() => return Ok(None),
                 }
             }
         }
@@ -222,7 +217,7 @@ impl Item {
             return Ok(None);
         }
         fs::write(self.slot.folder.join("limit"), self.slot.limit.to_string()).map_err(fails)?;
-        if self.is_withdrawn() {
+        if self.permit().is_withdrawn() {
             return Ok(None);
         }
         let start = Start {

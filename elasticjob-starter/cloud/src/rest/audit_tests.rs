@@ -1,32 +1,13 @@
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use elasticjob::trace::{JobDecisionEvent, JobEvent, Tracing, TracingConfiguration, TracingStorage, WriteError};
+use elasticjob::trace::{JobDecisionEvent, Tracing, TracingConfiguration};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use super::routes::ROUTES;
 use super::tests::{Server, job, until};
-
-/// A decision log in memory.
-#[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<JobDecisionEvent>>>);
-
-impl TracingStorage for Told {
-    fn type_name(&self) -> &str {
-        "TOLD"
-    }
-
-    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
-        let decisions = events.iter().filter_map(|event| match event {
-            JobEvent::Decision(decision) => Some(decision.clone()),
-            _ => None,
-        });
-        self.0.lock().unwrap().extend(decisions);
-        Ok(())
-    }
-}
+use crate::told::Told;
 
 /// What a route that changes something records: the action, and whether it is done.
 type Recorded = (&'static str, &'static str);

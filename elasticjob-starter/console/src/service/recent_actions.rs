@@ -161,20 +161,14 @@ mod tests {
     #[tokio::test]
     async fn older_actions_make_room() {
         let recent = RecentActions::of("default");
+        let job = elasticjob::ident::JobName::new("settle").expect("a name");
         let event = |second: u32| {
             let detail = value!({ "actor": "zhang", "action": "trigger", "outcome": "done" });
             JobDecisionEvent {
                 id: format!("{second:04}"),
-                job_name: elasticjob::ident::JobName::new("settle").expect("a name"),
                 at: chrono::DateTime::from_timestamp(i64::from(second), 0).expect("a time"),
-                kind: DecisionKind::Operator,
-                scheduled_at: None,
-                scheduled_until: None,
-                sharding_items: Vec::new(),
-                instance: None,
-                related_instance: None,
-                reason: String::new(),
                 detail: detail.as_object().expect("an object").clone(),
+                ..JobDecisionEvent::new(job.clone(), DecisionKind::Operator)
             }
         };
         let more = MOST as u32 + 5;

@@ -1,29 +1,9 @@
 //! A `DAEMON` job whose processes end at their start.
 
-use std::sync::Mutex;
-
-use elasticjob::trace::{DecisionKind, JobDecisionEvent, JobEvent, TracingConfiguration, TracingStorage, WriteError};
+use elasticjob::trace::{DecisionKind, TracingConfiguration};
 
 use super::*;
-
-/// A decision log in memory.
-#[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<JobDecisionEvent>>>);
-
-impl TracingStorage for Told {
-    fn type_name(&self) -> &str {
-        "TOLD"
-    }
-
-    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
-        let decisions = events.iter().filter_map(|event| match event {
-            JobEvent::Decision(decision) => Some(decision.clone()),
-            _ => None,
-        });
-        self.0.lock().unwrap().extend(decisions);
-        Ok(())
-    }
-}
+use crate::told::Told;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_daemon_that_dies_at_its_start_is_told_with_how_often_and_its_last_words() {

@@ -70,16 +70,9 @@ fn action(job: &str) -> JobEvent {
     };
     let decision = |kind, detail: Map<String, Value>, reason: &str| JobDecisionEvent {
         id: format!("{job}-{kind}"),
-        job_name: JobName::new(job).expect("a name"),
-        at: Utc::now(),
-        kind,
-        scheduled_at: None,
-        scheduled_until: None,
-        sharding_items: Vec::new(),
-        instance: None,
-        related_instance: None,
         reason: reason.to_owned(),
         detail,
+        ..JobDecisionEvent::new(JobName::new(job).expect("a name"), kind)
     };
     JobEvent::Decision(decision(DecisionKind::Operator, detail, HOSTILE))
 }
