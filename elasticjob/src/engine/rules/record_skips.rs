@@ -9,12 +9,14 @@ use crate::ident::ShardingItem;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
 
-/// Writes that such a fire was skipped. For items that run, their finish writes it. The runs of the other items are
-/// over, or these items moved here during the run: instances of the group that began that fire would wait for them to
-/// begin. Items that ended here and moved on are for their owner to begin.
+/// Writes that such a fire was skipped, where others wait for these items to begin it: the once-listeners of the instances
+/// that began that fire, and the leader of a job whose items follow those of another job, before it decides on the next
+/// fire. For items that run, their finish writes it. The runs of the other items are over, they were left out of that fire,
+/// or they moved here during the run. Items that ended here and moved on are for their owner to begin.
 pub(super) fn note(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
     let Some(run) = engine.runs.regular() else { return Ok(Step::Pass) };
-    let is_awaited = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
+    let has_once = run.round.as_ref().is_some_and(|round| round.plan.iter().any(|spec| spec.once.is_some()));
+    let is_awaited = has_once || engine.follows_items();
     let Some(at) = run.skipped.filter(|_| is_awaited && engine.is_registered()) else { return Ok(Step::Pass) };
     let total = engine.configuration.in_force.as_ref().map_or(0, |configuration| configuration.sharding_total_count());
     let (mine, _) = engine.own_items(total)?;

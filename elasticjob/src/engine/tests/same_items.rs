@@ -223,6 +223,22 @@ fn the_next_fire_does_not_wait_for_an_item_that_static_sharding_leaves_to_an_ins
     assert_eq!(decided(&group).due.map(|due| due.at), Some(NEXT + 5_000));
 }
 
+/// An instance skips a fire for all its items while one of them runs, and not only for those that run.
+#[test]
+fn the_next_fire_does_not_wait_for_an_item_whose_instance_still_ran_another_one() {
+    let mut group = Group::settled(1, &after(2).misfire(false).build().unwrap());
+    group.run_until(6_000);
+    learn(&mut group, &[(AT, BADLY), (AT, WELL)]);
+    assert_eq!(begun(&group), [(AT, 1)]);
+    group.run_until(11_000);
+    learn(&mut group, &[(NEXT, WELL), (NEXT, WELL)]);
+    group.end_items(0, &[1]);
+    group.run_until(16_000);
+    assert_eq!(begun(&group), [(AT, 1)], "it fell into the run");
+    learn(&mut group, &[(NEXT + 5_000, WELL), (NEXT + 5_000, WELL)]);
+    assert_eq!(begun(&group), [(AT, 1), (NEXT + 5_000, 0), (NEXT + 5_000, 1)]);
+}
+
 /// Two instances with an item each that have run the first fire.
 fn ran_once(configuration: &JobConfiguration) -> Group {
     let mut group = Group::settled(2, configuration);

@@ -74,13 +74,19 @@ impl Mirror {
         take(&mut self.reading, path);
     }
 
+    /// The children of a directory, also one of which only nodes below it are known: where an event got lost, no list that
+    /// leaves the child out may leave those.
     fn children(&self, parent: &JobPath) -> Vec<JobPath> {
         match parent {
             // The common and large one: no scan of all nodes.
             JobPath::Item(item, ItemNode::Dir) => {
                 self.item_tree(*item).into_iter().filter(|path| path != parent).collect()
             }
-            _ => self.nodes.paths().filter(|path| path.parent().as_ref() == Some(parent)).collect(),
+            _ => {
+                let children: BTreeSet<JobPath> =
+                    self.nodes.paths().filter_map(|path| child_towards(parent, path)).collect();
+                children.into_iter().collect()
+            }
         }
     }
 
@@ -93,5 +99,17 @@ impl Mirror {
             self.listing.remove(path);
         }
         self.nodes.remove(path);
+    }
+}
+
+/// The child of a directory that is, or is above, this node; `None` for a node that is elsewhere.
+fn child_towards(directory: &JobPath, node: JobPath) -> Option<JobPath> {
+    let mut child = node;
+    loop {
+        let above = child.parent()?;
+        if above == *directory {
+            return Some(child);
+        }
+        child = above;
     }
 }

@@ -49,6 +49,21 @@ fn synced() -> Mirror {
 }
 
 #[test]
+fn a_list_removes_what_is_known_below_a_node_that_is_not_known_itself() {
+    let mut mirror = synced();
+    let (left, session) = (JobPath::Item(7, ItemNode::Failovering), JobPath::Session(SessionId(7)));
+    for path in [&left, &session] {
+        mirror.on_event(&WatchEvent::Created(path.absolute(&job()).into()));
+        assert!(mirror.exists(path), "{path}");
+    }
+    mirror.on_event(&WatchEvent::Gap);
+    list_all(&mut mirror, &[("/job", &["config", "sharding"]), ("/job/sharding", &["0"])]);
+    for path in [&left, &session, &JobPath::running(0), &JobPath::Item(1, ItemNode::Dir)] {
+        assert!(!mirror.exists(path), "{path}");
+    }
+}
+
+#[test]
 fn a_gap_lists_the_whole_tree_and_foreign_nodes_are_left_out() {
     let mirror = synced();
     assert_eq!(mirror.items().collect::<Vec<_>>(), [0, 1]);

@@ -177,9 +177,7 @@ impl Duties {
             state.well_since = Some((host, of_host.life, since));
             let well_from = EPOCH + since as i64 + of_host.offset;
             let is_late = well_from > at;
-            // A fire that came before the clock was set back is open for longer than the clock says.
-            let earlier = if at <= of_host.set_back.0 { of_host.set_back.1 } else { 0 };
-            let is_in_time = well_from - at + earlier <= LATE_WITHOUT_MISFIRE;
+            let is_in_time = of_host.lateness(at, since) <= LATE_WITHOUT_MISFIRE;
             let may_be_late = scene.shape.monitored && (scene.shape.misfire || is_in_time);
             let excuse = match () {
                 () if at <= state.not_before => state.settled_by,

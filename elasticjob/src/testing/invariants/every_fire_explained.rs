@@ -37,6 +37,9 @@ pub(super) struct Accounted {
     recorded: BTreeMap<(i64, ShardingItem), Recorded>,
     /// Fires that fell into a run that waited to be taken over, where misfire is off.
     fell_into_lost: BTreeSet<(i64, ShardingItem)>,
+    /// Fires that fell into the run of a trigger that waited to be taken over: an instance that leaves hands its triggers
+    /// over, also where there is no fault.
+    fell_into_trigger: BTreeSet<(i64, ShardingItem)>,
     /// Items left out as a Java instance may have run them: an operator deleted the node of their owner, as Java leaders do.
     left_to_java: BTreeSet<(i64, ShardingItem)>,
     /// Fires that instances decided against for all their items, by their settings of that time.
@@ -97,6 +100,7 @@ impl Accounted {
             begun_ahead: Vec::new(),
             recorded: BTreeMap::new(),
             fell_into_lost: BTreeSet::new(),
+            fell_into_trigger: BTreeSet::new(),
             left_to_java: BTreeSet::new(),
             decided_against: BTreeMap::new(),
             declined: BTreeMap::new(),

@@ -37,6 +37,10 @@ const LEAVES_TIME_AT_LEAST: Millis = 9_000;
 /// What is further ahead than this came by a wrong clock, in milliseconds.
 const FAR: i64 = 60_000;
 
+/// So far ahead of the time when it was written what a leader with such a clock decided counts at most: the limit on the
+/// difference of the clocks, and a session, in milliseconds.
+const COUNTS_AHEAD: i64 = 75_000;
+
 /// How long it may take until the leader hears of an instance, in milliseconds.
 const HEARD: i64 = 1_000;
 
@@ -61,6 +65,8 @@ pub(crate) struct Follows {
     busy: BTreeSet<(i64, InstanceId)>,
     /// Items that moved since, and that their new owner says to be too late.
     too_late: BTreeSet<(i64, ShardingItem)>,
+    /// Until then a leader whose clock was far ahead decided, as far as records of that count, in milliseconds since 1970.
+    decided_ahead_until: i64,
     calm_since: Option<Millis>,
     reruns: FollowedReruns,
 }
@@ -80,6 +86,7 @@ impl Follows {
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
             too_late: BTreeSet::new(),
+            decided_ahead_until: 0,
             calm_since: None,
             reruns: FollowedReruns::default(),
         }
@@ -147,7 +154,7 @@ impl Follows {
         self.excuses.learn(now, &self.parent, transaction);
         for (of, item, state) in written(&self.parent, transaction) {
             self.ends.learn(now, total, of, item, state);
-            self.excuses.ended(of, item, state);
+            self.excuses.ended(&self.parent, transaction, of, item, state);
         }
         let is_disabled = |item: &ShardingItem| exists(tree, &self.parent, &JobPath::Item(*item, ItemNode::Disabled));
         self.disabled.extend((0..total).filter(is_disabled));
@@ -206,6 +213,10 @@ impl Follows {
             for released in &items.released {
                 self.released.entry((due.at, released.since)).or_insert(now);
             }
+        }
+        let wall = EPOCH + now as i64;
+        if written.through > wall + FAR {
+            self.decided_ahead_until = wall + COUNTS_AHEAD;
         }
         let before = self.record.replace(written.clone()).filter(|_| !is_new);
         let Some(due) = written.due.filter(|_| !is_new) else { return Ok(()) };
@@ -327,7 +338,7 @@ impl Follows {
             ahead.any(|item| !is_owner_online(tree, &self.parent, item))
         };
         let mut fires = ended.filter(|(of, _)| !is_held_up(*of)).filter_map(|(of, _)| match of {
-            RunOf::Fire(at) => Some(at),
+            RunOf::Fire(at) => Some(at).filter(|at| *at > self.decided_ahead_until),
             RunOf::Rerun(_) => None,
         });
         let Some(at) = fires.next_back() else { return Ok(()) };

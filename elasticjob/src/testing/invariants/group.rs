@@ -2,7 +2,7 @@
 
 use super::Scene;
 use crate::fire::FireRecord;
-use crate::ident::ShardingItem;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{Data, Zxid};
 
@@ -19,7 +19,8 @@ pub(super) struct Group {
     pub(super) all_owned: bool,
     /// Some item waits to be taken over.
     pub(super) is_any_lost: bool,
-    /// Some trigger is of no instance: the leader deletes it, and what is below it, before it begins a fire.
+    /// Some trigger is of no instance, or an instance has no session: the leader deletes it, and what is below it, before it
+    /// begins a fire.
     pub(super) is_any_foreign: bool,
     /// When the leader took office, by the clock of the registry center; `None` where there is none.
     pub(super) led_since: Option<i64>,
@@ -48,7 +49,8 @@ impl Group {
             is_requested: [JobPath::Necessary, JobPath::Processing].iter().any(|path| scene.exists(path)),
             all_live: items.iter().all(is_live),
             all_owned: items.iter().all(|item| item.owner().is_some()),
-            is_any_foreign: scene.children(&JobPath::Triggers).iter().any(|id| !online.contains(id)),
+            is_any_foreign: scene.children(&JobPath::Triggers).iter().any(|id| !online.contains(id))
+                || online.iter().any(|id| has_no_session(scene, id)),
             led_since: scene.node(&JobPath::LeaderInstance).map(|node| node.stat.ctime),
             is_any_lost: !scene.children(&JobPath::FailoverItems).is_empty(),
             items,
@@ -58,6 +60,12 @@ impl Group {
     pub(super) fn is_of(&self, scene: &Scene<'_>) -> bool {
         self.zxid == scene.tree.last_zxid() && self.items.len() == scene.total as usize
     }
+}
+
+/// Whether the node of an instance lasts, as one that an operator copied does.
+fn has_no_session(scene: &Scene<'_>, id: &str) -> bool {
+    let node = InstanceId::new(id).ok().and_then(|id| scene.node(&JobPath::Instance(id)));
+    node.is_some_and(|node| node.stat.ephemeral_owner.is_none())
 }
 
 impl ItemNodes {

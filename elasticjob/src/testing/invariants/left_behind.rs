@@ -101,7 +101,9 @@ fn check_cleaned(
     for item in items.iter().filter_map(|item| item.parse().ok()).filter(|item| !busy.contains(item)) {
         let record = scene.text(&JobPath::fire(item)).unwrap_or_default();
         let Some(begun) = FireRecord::parse(record.as_bytes()).last else { continue };
-        let is_marked = scene.text(&JobPath::running(item)).is_some_and(|id| id == begun.instance.as_str());
+        // A leader that drops a trigger writes so in the name of the instance, which may be one of Java that marks the item later.
+        let is_its = |id: &String| *id == begun.instance.as_str() && !scene.java_ids.contains(id);
+        let is_marked = scene.text(&JobPath::running(item)).is_some_and(|id| is_its(&id));
         if begun.attempt.is_of(session) && is_marked {
             return Err(format!("the engine of host {host} is gone, and the mark of item {item} is still there"));
         }

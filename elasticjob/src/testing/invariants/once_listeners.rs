@@ -176,7 +176,8 @@ impl Once {
         if !scene.shape.listeners.on || !scene.shape.listeners.is_patient() {
             return Ok(());
         }
-        let due = until.saturating_sub(scene.shape.longest_round());
+        // Other instances begin it when they are through with the fire before.
+        let due = until.saturating_sub(2 * scene.shape.longest_round());
         if let Some(((host, fire), at)) = self.open.iter().find(|(_, at)| **at < due) {
             return Err(format!("the run of {fire} that host {host} began at {at} is not over"));
         }

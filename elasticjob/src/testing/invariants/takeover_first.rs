@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
+use super::duty::engine_of;
 use super::{Observation, Scene};
-use crate::fire::{Begun, ExecutionSource, FireRecord};
+use crate::engine::JobEngine;
+use crate::fire::{Begun, ExecutionSource, FireRecord, FireState};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{Op, Transaction};
@@ -35,12 +37,22 @@ impl TakeoverFirst {
         });
         let Observation::Committed { host, transaction, .. } = observation else { return Ok(()) };
         let is_ours = host.is_some_and(|host| !scene.is_java(host));
+        let engine = host.and_then(|host| scene.hosts[host].process.as_ref()).and_then(engine_of);
+        // It never heard that failover was switched on, or cannot use the configuration that says so.
+        let is_without = engine.and_then(JobEngine::configuration).is_some_and(|known| !known.failover());
         for op in transaction.ops() {
             let item = match JobPath::parse(scene.job, op.path()) {
                 Some(JobPath::FailoverItem(item)) => item,
                 // There are fewer items now: one that is made anew has no run that waits.
                 Some(JobPath::Item(item, ItemNode::Dir)) if matches!(op, Op::Delete { .. }) => {
                     self.waiting.remove(&item);
+                    continue;
+                }
+                Some(JobPath::Item(item, ItemNode::Fire)) if is_without => {
+                    let begins = |last: &Begun| last.state == FireState::Running;
+                    if last_begun(scene, transaction, item).as_ref().is_some_and(begins) {
+                        self.waiting.remove(&item);
+                    }
                     continue;
                 }
                 _ => continue,

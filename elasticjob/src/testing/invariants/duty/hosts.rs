@@ -18,8 +18,10 @@ pub(super) struct HostState {
     /// When its server was disabled last, or something ran on it: until then its fires did not look at the assignment.
     pub(super) disabled_at: Millis,
     pub(super) busy_at: Millis,
-    /// What its clock showed before it was set back last, and by how much.
-    pub(super) set_back: (i64, i64),
+    /// When it was that.
+    pub(super) latest_at: Millis,
+    /// What its clock showed at most before it was set back last, and when that was.
+    pub(super) set_back: Option<(i64, Millis)>,
     /// Its server was disabled until then, by its clock, as far as it may know: it decides against fires that came by then.
     pub(super) declines_until: i64,
     /// It went by other settings than those of the registry until then, by its clock: what it decided by them stays, also
@@ -50,13 +52,15 @@ impl Duties {
                 cause = Some(Cause::Clock);
             }
             if state.offset != host.clock_offset && wall < state.latest {
-                state.set_back = (state.latest, state.latest - wall);
+                state.set_back = Some((state.latest, state.latest_at));
             }
             // Fires are not due twice for a clock that goes back.
             if std::mem::replace(&mut state.offset, host.clock_offset) != host.clock_offset || wall < state.latest {
                 cause = Some(cause.unwrap_or(Cause::Clock));
             }
-            state.latest = state.latest.max(wall);
+            if wall >= state.latest {
+                (state.latest, state.latest_at) = (wall, now);
+            }
             let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
             state.is_enabled = status.is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Enabled);
             if !state.is_enabled {
@@ -77,6 +81,17 @@ impl Duties {
                 state.ill_until = state.ill_until.max(now + settle);
             }
         }
+    }
+}
+
+impl HostState {
+    /// How late a fire is at least by what this host saw until then, in milliseconds: a fire that came before the clock was
+    /// set back is open for longer than the clock says.
+    pub(super) fn lateness(&self, at: i64, then: Millis) -> i64 {
+        let by_clock = EPOCH + then as i64 + self.offset - at;
+        let since_it_came = self.set_back.filter(|(latest, _)| at <= *latest);
+        let since_it_came = since_it_came.map(|(latest, shown_at)| latest - at + then.saturating_sub(shown_at) as i64);
+        since_it_came.map_or(by_clock, |since| since.max(by_clock))
     }
 }
 

@@ -80,9 +80,10 @@ impl Accounted {
                     meant && is_good(reason)
                 })
             });
+            let by_trigger = self.fell_into_trigger.contains(&(at, item));
             let by_java = self.left_out.get(&at).is_some_and(|items| items.contains(&item));
             let by_another_schedule = || self.out_of_date.iter().any(|id| self.owned_by(id, at).contains(&item));
-            if self.is_begun(item, at) || with_reason || by_java || by_another_schedule() {
+            if self.is_begun(item, at) || with_reason || by_trigger || by_java || by_another_schedule() {
                 continue;
             }
             // No instance may take the owner's place; the leader says so.

@@ -46,6 +46,10 @@ impl Accounted {
     ) {
         let engine = scene.hosts[host].process.as_ref().and_then(engine_of);
         let Some(engine) = engine.filter(|engine| engine.configuration().is_some()) else { return };
+        if *reason == SkipReason::AwaitingFailover {
+            let handed_over = items.iter().filter(|item| is_lost(scene, **item) && was_triggered(scene, **item));
+            self.fell_into_trigger.extend(handed_over.map(|item| (at, *item)));
+        }
         match reason {
             SkipReason::AwaitingFailover if !engine.makes_up() => {
                 let lost = items.iter().filter(|item| is_lost(scene, **item));
@@ -120,13 +124,15 @@ impl Accounted {
     /// Whether the record of the item said that it was begun for this fire, and the session of the instance that began it
     /// has ended, or that instance leaves and had no answer to its begin: nothing tells that from a run that was lost. With
     /// failover, then and now, it is taken over. What an operator cancelled before it was started is over.
+    ///
+    /// By a clock that was ahead that may be a later fire, into which the missed ones before it were collapsed.
     fn was_cut_off(&self, scene: &Scene<'_>, item: ShardingItem, at: i64) -> bool {
         let lives = |session: SessionId| {
             let is_of = |host: &Host| host.process.as_ref().is_some_and(|process| process.session == Some(session));
             scene.tree.session_timeout(session).is_some() && scene.hosts.iter().any(is_of)
         };
-        let recorded = self.recorded.get(&(at, item));
-        recorded.filter(|recorded| !(recorded.is_taken_over && scene.shape.failover)).is_some_and(|recorded| {
+        let recorded = self.recorded.range((at, 0)..).filter(|((_, of), _)| *of == item).map(|(_, recorded)| recorded);
+        recorded.filter(|recorded| !(recorded.is_taken_over && scene.shape.failover)).any(|recorded| {
             match recorded.state {
                 FireState::Cancelled => true,
                 FireState::Running => !recorded.session.is_some_and(lives),
@@ -153,6 +159,12 @@ fn keeps(scene: &Scene<'_>, transaction: &Transaction, item: ShardingItem) -> bo
 fn is_owner_made_anew(scene: &Scene<'_>, item: ShardingItem) -> bool {
     let made = scene.node(&JobPath::owner_of(item)).map(|node| node.stat.czxid);
     scene.shape.unheard && made > scene.node(&JobPath::fire(item)).map(|node| node.stat.mzxid)
+}
+
+/// Whether the last run of an item is that of a manual trigger.
+fn was_triggered(scene: &Scene<'_>, item: ShardingItem) -> bool {
+    let record = scene.data(&JobPath::fire(item)).map(|data| FireRecord::parse(&data));
+    record.and_then(|record| record.last).is_some_and(|last| last.manual)
 }
 
 /// Whether a run of an item waits to be taken over, or goes on.

@@ -50,9 +50,21 @@ impl Excuses {
         }
     }
 
-    /// An item of the job ended its run so.
-    pub(super) fn ended(&mut self, of: RunOf, item: ShardingItem, state: FireState) {
-        if state == FireState::Cancelled && (self.is_unusable || !self.is_failover_on()) {
+    /// An item of the job ended its run so with a transaction. An instance that has not seen that failover was switched on
+    /// leaves no mark that it is to be taken over.
+    pub(super) fn ended(
+        &mut self,
+        job: &JobName,
+        transaction: &Transaction,
+        of: RunOf,
+        item: ShardingItem,
+        state: FireState,
+    ) {
+        let is_marked = || {
+            let mark = JobPath::FailoverItem(item).absolute(job);
+            transaction.ops().iter().any(|op| matches!(op, Op::Create { path, .. } if *path == mark))
+        };
+        if state == FireState::Cancelled && (self.is_unusable || !self.is_failover_on() || !is_marked()) {
             self.given_up.insert((of, item));
         }
     }

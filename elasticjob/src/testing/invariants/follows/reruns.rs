@@ -28,8 +28,10 @@ pub(super) struct FollowedReruns(BTreeMap<Rerun, FollowedRerun>);
 
 #[derive(Debug, Default)]
 struct FollowedRerun {
-    /// Since when no trigger waits at the job before it.
+    /// When no trigger waited at the job before it first.
     taken: Option<Millis>,
+    /// Since when none waits, for whatever it was triggered.
+    free_since: Option<Millis>,
     /// When the job after it was triggered.
     triggered: Option<Millis>,
     /// The items of that job which have begun for it.
@@ -61,9 +63,13 @@ impl Follows {
                 self.reruns.0.entry(rerun).or_default().begun.insert(item);
             }
         }
-        if job_children(tree, &self.parent, &JobPath::Triggers).is_empty() {
-            for known in self.reruns.0.values_mut() {
+        let is_free = job_children(tree, &self.parent, &JobPath::Triggers).is_empty();
+        for known in self.reruns.0.values_mut() {
+            if is_free {
                 known.taken.get_or_insert(now);
+                known.free_since.get_or_insert(now);
+            } else {
+                known.free_since = None;
             }
         }
     }
@@ -105,7 +111,7 @@ impl Follows {
         let decided = decided.and_then(|data| DependencyRecord::parse(&data));
         let noted = decided.iter().flat_map(|record| &record.reruns).filter(|known| known.decided.is_none());
         for rerun in noted.map(|known| known.rerun) {
-            let over = self.is_over_since(since, tree, rerun);
+            let over = self.is_over_since(since, rerun);
             // An instance has one trigger at a time: the next one is not written while one waits.
             let waits =
                 |excuses: &mut Excuses| (0..total).any(|item| excuses.waits_in_round(tree, &self.child, item, total));
@@ -134,14 +140,13 @@ impl Follows {
     }
 
     /// Since when a re-run is over: all items have ended, or none has begun for long after the triggers were taken.
-    fn is_over_since(&self, calm_since: Millis, tree: &Tree, rerun: Rerun) -> Option<Millis> {
+    fn is_over_since(&self, calm_since: Millis, rerun: Rerun) -> Option<Millis> {
         let of = RunOf::Rerun(rerun);
         if self.ends.items(of).is_some() {
             return self.ends.complete(of);
         }
         // The leader sees a trigger that waits for something else, too.
-        let waits = !job_children(tree, &self.parent, &JobPath::Triggers).is_empty();
-        let taken = self.reruns.0.get(&rerun).and_then(|known| known.taken).filter(|_| !waits)?;
-        Some(taken.max(calm_since) + SETTLES)
+        let free_since = self.reruns.0.get(&rerun).and_then(|known| known.free_since)?;
+        Some(free_since.max(calm_since) + SETTLES)
     }
 }
