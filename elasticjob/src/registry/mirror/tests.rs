@@ -53,7 +53,7 @@ fn a_list_removes_what_is_known_below_a_node_that_is_not_known_itself() {
     let mut mirror = synced();
     let (left, session) = (JobPath::Item(7, ItemNode::Failovering), JobPath::Session(SessionId(7)));
     for path in [&left, &session] {
-        mirror.on_event(&WatchEvent::Created(path.absolute(&job()).into()));
+        mirror.on_event(&WatchEvent::Created(path.absolute(&job())));
         assert!(mirror.exists(path), "{path}");
     }
     mirror.on_event(&WatchEvent::Gap);
