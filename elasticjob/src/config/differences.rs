@@ -1,4 +1,5 @@
-//! The differences between the configuration of the program and the one of the registry.
+//! The differences between two configurations: that of the program and that of the registry, or the one before a change and
+//! the one after it.
 
 use std::collections::BTreeSet;
 
@@ -17,20 +18,40 @@ impl JobConfiguration {
     /// values. Left out are `overwrite`, which only says which of the two configurations wins, and blocks that are only
     /// carried along.
     pub fn differences(&self, registry: &Self) -> Vec<String> {
-        let (here, there) = (self.texts(), registry.texts());
-        let texts = here.into_iter().zip(there).filter(|((_, here), (_, there))| here != there).map(
-            |((setting, here), (_, there))| {
-                format!("{setting}: '{}' here, '{}' in the registry", mask_inside(&here), mask_inside(&there))
-            },
-        );
+        let text = |here: &str, there: &str| format!("'{here}' here, '{there}' in the registry");
         // The registry should not have secrets and permissions of the program, so they are no difference.
-        let here = self.props.keys().filter(|key| !is_of_program(key) || registry.props.contains_key(*key));
-        let keys: BTreeSet<&str> = here.chain(registry.props.keys()).map(AsRef::as_ref).collect();
-        let props = keys.into_iter().filter_map(|key| {
-            let difference = match (self.props.get(key), registry.props.get(key)) {
-                (Some(here), Some(there)) if here != there => "another value here than in the registry",
-                (Some(_), None) => "only here",
-                (None, Some(_)) => "only in the registry",
+        let is_compared = |key: &str| !is_of_program(key) || registry.props.contains_key(key);
+        let names = ["another value here than in the registry", "only here", "only in the registry"];
+        self.compare(registry, text, is_compared, names)
+    }
+
+    /// What another configuration changes of this one, as `setting: 'before' -> 'after'`. Secrets in the values are masked;
+    /// properties are listed without values.
+    pub fn changes(&self, after: &Self) -> Vec<String> {
+        let text = |before: &str, after: &str| format!("'{before}' -> '{after}'");
+        self.compare(after, text, |_| true, ["another value", "removed", "added"])
+    }
+
+    /// The settings in which two configurations differ, each with a text of both values; then the properties of which
+    /// `is_compared` holds, each with one of three names: for another value, for one that only this configuration has, and
+    /// for one that only the other one has.
+    fn compare(
+        &self,
+        other: &Self,
+        text: impl Fn(&str, &str) -> String,
+        is_compared: impl Fn(&str) -> bool,
+        [another, only_here, only_there]: [&str; 3],
+    ) -> Vec<String> {
+        let both = self.texts().into_iter().zip(other.texts()).filter(|((_, here), (_, there))| here != there);
+        let texts = both.map(|((setting, here), (_, there))| {
+            format!("{setting}: {}", text(&mask_inside(&here), &mask_inside(&there)))
+        });
+        let keys: BTreeSet<&str> = self.props.keys().chain(other.props.keys()).map(AsRef::as_ref).collect();
+        let props = keys.into_iter().filter(|key| is_compared(key)).filter_map(|key| {
+            let difference = match (self.props.get(key), other.props.get(key)) {
+                (Some(here), Some(there)) if here != there => another,
+                (Some(_), None) => only_here,
+                (None, Some(_)) => only_there,
                 _ => return None,
             };
             Some(format!("props.{key}: {difference}"))

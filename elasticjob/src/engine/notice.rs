@@ -41,7 +41,11 @@ pub enum Notice {
         values: Vec<ForeignToJava>,
     },
     /// The configuration in the registry changed and is in force.
-    ConfigurationChanged,
+    ConfigurationChanged {
+        /// What changed, see [`JobConfiguration::changes`](crate::config::JobConfiguration::changes). Empty where that
+        /// concerns no setting that this program follows.
+        changes: Vec<String>,
+    },
     /// The configuration in the registry changed and is not accepted; the last good one stays in force.
     ConfigurationRefused {
         /// Why.

@@ -320,6 +320,8 @@ fn a_configuration_that_cannot_be_used_leaves_the_last_good_one_in_force() {
     group.run_until(5_000);
     assert_eq!(group.hosts[0].started[0].items.len(), 1);
     group.set(&JobPath::Config, &wire::to_yaml(&every_five(2)));
+    let changes = vec!["sharding-total-count: '1' -> '2'".to_owned()];
+    assert!(group.hosts[0].notices.contains(&Notice::ConfigurationChanged { changes }), "{:?}", group.hosts[0].notices);
     group.end_items(0, &[0, 1]);
     group.run_until(10_000);
     assert_eq!(group.hosts[0].started.last().unwrap().items.len(), 2);

@@ -108,7 +108,8 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         Notice::TriggerHandedOver { instance, items } => {
             new(Kind::TriggerHandedOver).items(items).related(Some(instance))
         }
-        Notice::ConfigurationChanged => new(Kind::ConfigurationChanged),
+        Notice::ConfigurationChanged { changes } if changes.is_empty() => new(Kind::ConfigurationChanged),
+        Notice::ConfigurationChanged { changes } => new(Kind::ConfigurationChanged).because(changes.join("; ")),
         Notice::ConfigurationRefused { why } | Notice::WaitsForConfiguration { why } => {
             new(Kind::ConfigurationRefused).because(why)
         }
@@ -242,6 +243,17 @@ mod tests {
         let trigger = Fire::Manual { trigger: 7, at: 5, rerun: None };
         let told = decision(&Notice::Stale { fire: trigger, item: 1 }).unwrap();
         assert_eq!((told.scheduled_at, Value::from(told.detail)), (None, json!({"triggeredAt": 5})));
+    }
+
+    #[test]
+    fn a_changed_configuration_names_its_changes() {
+        let changed = |changes: &[&str]| {
+            let changes = changes.iter().map(ToString::to_string).collect();
+            decision(&Notice::ConfigurationChanged { changes }).unwrap()
+        };
+        let reason = changed(&["cron: '0 0 3 * * ?' -> '0 0 4 * * ?'", "props.a: added"]).reason;
+        assert_eq!(reason, "cron: '0 0 3 * * ?' -> '0 0 4 * * ?'; props.a: added");
+        assert_eq!(changed(&[]).reason, "");
     }
 
     #[test]

@@ -69,7 +69,12 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
             warn!(%job, "Java instances of this job cannot use the configuration that was written: {}", values.join("; "));
         }
-        Notice::ConfigurationChanged => info!(%job, "the configuration in the registry changed and is in force"),
+        Notice::ConfigurationChanged { changes } if changes.is_empty() => {
+            info!(%job, "the configuration in the registry was written again, without a change that concerns this program");
+        }
+        Notice::ConfigurationChanged { changes } => {
+            info!(%job, "the configuration in the registry changed and is in force: {}", Escaped(changes.join("; ")));
+        }
         Notice::ConfigurationRefused { why } => {
             error!(%job, "the configuration in the registry cannot be used, the last good one stays in force: {}", Escaped(why));
         }

@@ -79,6 +79,22 @@ fn differences_name_no_secrets_inside_of_values() {
 }
 
 #[test]
+fn changes_name_what_was_and_what_is() {
+    let builder = |total| JobConfiguration::builder("job", total).prop("a", "same");
+    let before = builder(3).job_parameter("token=hunter2").prop("b", "x").prop("c", "secret").build().unwrap();
+    let after = builder(6).job_parameter("token=hunter3&all=1").prop("b", "y").prop("d", "z");
+    let expected = [
+        "sharding-total-count: '3' -> '6'",
+        "job-parameter: 'token=***' -> 'token=***&all=1'",
+        "props.b: another value",
+        "props.c: removed",
+        "props.d: added",
+    ];
+    assert_eq!(before.changes(&after.build().unwrap()), expected);
+    assert_eq!(before.changes(&before), Vec::<String>::new());
+}
+
+#[test]
 fn a_listener_is_named_once() {
     let builder = JobConfiguration::builder("job", 1).job_listener_type("a").job_listener_type("b");
     assert_eq!(builder.clone().build().unwrap().listener_types().collect::<Vec<_>>(), ["a", "b"]);

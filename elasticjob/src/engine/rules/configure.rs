@@ -58,13 +58,14 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
             if engine.configuration.in_force.as_ref().is_some_and(|before| !before.has_props_of(&configuration)) {
                 engine.ask_items(StopReason::PropsChanged, |_| true);
             }
+            let changes = engine.configuration.in_force.as_ref().map(|before| before.changes(&configuration));
             engine.configuration.plan = plan;
             // Items that the configuration removes or adds may be lost ones.
             engine.fires.losses.suspect();
             engine.configuration.in_force =
                 Some(if is_local { engine.configuration.local.clone() } else { Arc::new(configuration) });
-            if !first {
-                engine.tell(Notice::ConfigurationChanged);
+            if let Some(changes) = changes {
+                engine.tell(Notice::ConfigurationChanged { changes });
             }
             engine.watch_calendar(now);
         }

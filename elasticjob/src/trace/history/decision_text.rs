@@ -40,7 +40,7 @@ impl DecisionRecord {
             }
             Kind::TriggerDropped => format!("a manual trigger asked {other}, which is gone: not run for it"),
             Kind::TriggerHandedOver => format!("a manual trigger asked {other}, which is gone: taken over"),
-            Kind::ConfigurationChanged => "the configuration changed and is in force".to_owned(),
+            Kind::ConfigurationChanged => with("the configuration changed and is in force"),
             Kind::ConfigurationRefused => with("the configuration in the registry center cannot be used"),
             Kind::ConfigurationDiffers if self.detail.get("overwritten") == Some(&Value::Bool(true)) => {
                 with("overwrote the configuration in the registry center")
