@@ -101,17 +101,19 @@ impl History {
 
     /// By when a process that was separated from the registry at that time is out of the group.
     pub(super) fn gone_by(&self, pid: u32, from_us: i64) -> i64 {
-        // Sessions end no sooner than their time-out after the registry is back, and it may be away again before that.
+        // Sessions end no sooner than their time-out after the registry is back, and up to a tick later. It may be away again
+        // before that.
+        let ends_within = us(self.session_timeout + TICK);
         let mut since = from_us;
         loop {
             let outages = self.faults.iter().filter(|fault| fault.kind == FaultKind::Outage);
-            let back = outages.filter(|outage| outage.touches(from_us, since.saturating_add(us(self.session_timeout))));
+            let back = outages.filter(|outage| outage.touches(from_us, since.saturating_add(ends_within)));
             match back.map(|outage| outage.until_us).max() {
                 Some(back) if back > since => since = back,
                 _ => break,
             }
         }
-        let latest = since.saturating_add(us(self.session_timeout + TICK));
+        let latest = since.saturating_add(ends_within);
         let jobs: BTreeSet<&str> = self.observed.presences.iter().map(|one| one.job.as_str()).collect();
         let removed = jobs.into_iter().filter_map(|job| self.observed.removed_us(job, pid, from_us)).max();
         removed.map_or(latest, |removed| removed.min(latest))
@@ -154,6 +156,7 @@ mod tests {
         assert_eq!(gone_by(&[]), 0);
         assert_eq!(gone_by(&[outage(S, 2 * S)]), 2);
         assert_eq!(gone_by(&[outage(S, 2 * S), outage(3 * S, 60 * S)]), 60);
+        assert_eq!(gone_by(&[outage(S, 2 * S), outage(8 * S, 60 * S)]), 60, "the server may not have looked yet");
         assert_eq!(gone_by(&[outage(S, 2 * S), outage(30 * S, 60 * S)]), 2);
     }
 }
