@@ -215,7 +215,7 @@ impl Follows {
             }
         }
         let wall = EPOCH + now as i64;
-        if written.through > wall + FAR {
+        if written.due.is_some_and(|due| due.at > wall + FAR) {
             self.decided_ahead_until = wall + COUNTS_AHEAD;
         }
         let before = self.record.replace(written.clone()).filter(|_| !is_new);
