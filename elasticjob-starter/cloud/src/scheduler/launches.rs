@@ -10,6 +10,7 @@ use elasticjob::api::{JobClass, JobError, JobResult, ShardingContext};
 use elasticjob::fire::{CancelReason, ExecutionSource};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::log::{info, warn};
+use elasticjob::registry::Zxid;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -465,6 +466,25 @@ impl Launches {
 
     fn lock_kept(&self) -> MutexGuard<'_, HashMap<JobName, Vec<LaunchId>>> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Stops what runs of a job for runs that began before this transaction, as soon as the carrier takes it: also when this
+    /// scheduler lets go of the runs meanwhile.
+    ///
+    /// # Errors
+    /// The registry center did not answer: nothing is stopped.
+    pub(super) async fn stop_begun_before(&self, job: &JobName, at: Zxid, grace: Duration) -> Result<(), String> {
+        for (id, mut items) in self.0.marks.read(job).await?.begun_before(at) {
+            let launches = self.clone();
+            tokio::spawn(async move {
+                // Where the carrier does not answer, the stop is tried until it does.
+                if let Ok(open) = launches.running(&id).await {
+                    items.retain(|item| open.contains(item));
+                }
+                items.into_iter().for_each(|item| drop(launches.0.formers.stop(&id, item, grace)));
+            });
+        }
+        Ok(())
     }
 
     /// Stops everything that the carrier runs for a job. A launch that cannot be stopped keeps no other one running.
