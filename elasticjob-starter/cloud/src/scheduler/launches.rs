@@ -1,5 +1,7 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
+mod stopping;
+
 use std::collections::HashMap;
 use std::future::{Future, pending};
 use std::pin::Pin;
@@ -10,7 +12,6 @@ use elasticjob::api::{JobClass, JobError, JobResult, ShardingContext};
 use elasticjob::fire::{CancelReason, ExecutionSource};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::log::{info, warn};
-use elasticjob::registry::Zxid;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -466,43 +467,6 @@ impl Launches {
 
     fn lock_kept(&self) -> MutexGuard<'_, HashMap<JobName, Vec<LaunchId>>> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Stops what runs of a job for runs that began before this transaction, as soon as the carrier takes it: also when this
-    /// scheduler lets go of the runs meanwhile.
-    ///
-    /// # Errors
-    /// The registry center did not answer: nothing is stopped.
-    pub(super) async fn stop_begun_before(&self, job: &JobName, at: Zxid, grace: Duration) -> Result<(), String> {
-        for (id, mut items) in self.0.marks.read(job).await?.begun_before(at) {
-            let launches = self.clone();
-            tokio::spawn(async move {
-                // Where the carrier does not answer, the stop is tried until it does.
-                if let Ok(open) = launches.running(&id).await {
-                    items.retain(|item| open.contains(item));
-                }
-                items.into_iter().for_each(|item| drop(launches.0.formers.stop(&id, item, grace)));
-            });
-        }
-        Ok(())
-    }
-
-    /// Stops everything that the carrier runs for a job. A launch that cannot be stopped keeps no other one running.
-    ///
-    /// # Errors
-    /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
-    pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
-        let mut first = Ok(());
-        for id in self.0.carrier.launches_of(job).await? {
-            let stopped = self.stop_launch(&id, grace).await;
-            first = first.and(stopped);
-        }
-        first
-    }
-
-    async fn stop_launch(&self, id: &LaunchId, grace: Duration) -> Result<(), CarrierError> {
-        let items = self.running(id).await?;
-        if items.is_empty() { Ok(()) } else { self.0.carrier.stop(id, &items, grace).await }
     }
 
     /// The items of a launch that have not ended.
