@@ -135,6 +135,7 @@ impl Scheduler {
         let watch = Watch {
             ailing: ailing.clone(),
             carrier: carrier.clone(),
+            registry: registry.clone(),
             tracing: environment.tracing().cloned(),
             instance: environment.instance_id().clone(),
         };
