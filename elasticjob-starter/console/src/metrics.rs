@@ -143,11 +143,16 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         states.map(|(state, number)| (vec![("state", state.to_owned())], count(number)))
     });
     write(page, "elasticjob_job_items", "Items by what they do. An item may be in several states.", items)?;
-    let numbers: [(&str, &str, Of<usize>); 5] = [
+    let numbers: [(&str, &str, Of<usize>); 6] = [
         ("overdue_items", "Items with a fire that should have begun and has not.", |job| {
             job.overdue.map_or(0, |overdue| overdue.items)
         }),
         ("failed_items", "Items whose last run failed, or was not finished.", |job| job.failed.len()),
+        (
+            "daemon_ends",
+            "How often a process of a carried DAEMON job has ended soon after its start, since it was well.",
+            |job| usize::try_from(job.daemon_ends).unwrap_or(usize::MAX),
+        ),
         ("instances", "Instances that are online.", |job| job.instances),
         ("leader", "Whether an instance leads.", |job| usize::from(job.has_leader)),
         ("servers", "Servers that the job knows.", |job| job.servers),

@@ -27,6 +27,7 @@ mod built_in_checks;
 mod cancel;
 mod commit;
 mod configuration;
+mod daemon;
 mod dependency_checks;
 pub mod dump;
 mod error;
@@ -60,6 +61,7 @@ pub use commit::Outcome;
 #[doc(hidden)]
 pub use configuration::CARRIED_JOBS;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
+pub use daemon::DaemonEnds;
 pub(crate) use dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 pub use error::{NotCancelled, NotRerun, OperationError};
 pub use remove_job::{Force, JobRemoved};

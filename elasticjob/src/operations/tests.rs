@@ -3,6 +3,7 @@
 mod audited;
 mod cancelled;
 mod configurations;
+mod daemon;
 mod depends;
 mod explained;
 mod operated;

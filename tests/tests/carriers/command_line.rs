@@ -1,4 +1,4 @@
-//! What the command line refuses where carried jobs are.
+//! What the command line says and refuses where carried jobs are.
 
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -53,6 +53,34 @@ pub async fn of_a_carried_job(server: Arc<ZookeeperServer>) {
     while !text(&shown().stdout).contains("0/30 * * 2 2 ?") {
         assert!(Instant::now() < deadline, "{}\n{}", text(&shown().stdout), program.logs());
         sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// It has never joined the registry center, and a command line elsewhere says why.
+pub async fn of_a_daemon_that_dies(server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("dying-daemon").expect("a folder");
+    let program = program(&server, folder.path().to_owned(), "dying-daemon", of_this_host());
+    let scheduler = program.start();
+    let mut daemon = job("0 0 3 * * ?");
+    daemon["jobExecutionType"] = "DAEMON".into();
+    daemon["instances"] = 1.into();
+    scheduler.register(&program.app("work", "echo 'no database' >&2; exit 3"), &daemon);
+    let deadline = Instant::now() + LIMIT;
+    let told = loop {
+        let said = text(&elasticjob(&program, &["why", "work"]).stdout);
+        if said.contains("soon after its start") {
+            break said;
+        }
+        assert!(Instant::now() < deadline, "{said}\n{}", program.logs());
+        sleep(Duration::from_millis(200)).await;
+    };
+    assert!(told.contains("process 0") && told.contains("exit code 3: no database"), "{told}");
+    let told = text(&elasticjob(&program, &["status", "work"]).stdout);
+    assert!(told.contains("soon after its start"), "{told}");
+    scheduler.done("DELETE", "/api/job/work/deregister", "");
+    while elasticjob(&program, &["status", "work"]).status.success() {
+        assert!(Instant::now() < deadline, "its nodes stay\n{}", program.logs());
+        sleep(Duration::from_millis(200)).await;
     }
 }
 

@@ -45,6 +45,10 @@ fn main() -> ExitCode {
     harness.on_zookeeper(name, depends::each_fire_is_followed_once);
     let name = "process_a_daemon_of_killed_schedulers_runs_exactly_once";
     harness.on_zookeeper(name, daemons::a_daemon_of_killed_schedulers_runs_once);
+    let name = "process_a_daemon_of_frozen_schedulers_runs_exactly_once";
+    harness.on_zookeeper(name, daemons::a_daemon_of_frozen_schedulers_runs_once);
+    let name = "process_the_command_line_tells_of_a_daemon_that_dies_at_its_start";
+    harness.on_zookeeper(name, command_line::of_a_daemon_that_dies);
     let name = "process_the_command_line_does_not_change_the_configuration_of_a_carried_job";
     harness.on_zookeeper(name, command_line::of_a_carried_job);
     let name = "slurm_a_scheduler_with_another_carrier_does_not_start_beside_one_with_this";

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use elasticjob::log::info;
 use k8s_openapi::api::batch::v1::Job;
 use kube::api::ListParams;
 use kube::config::{KubeConfigOptions, Kubeconfig};
@@ -116,6 +117,10 @@ pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Client, Stri
     }
     let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
     answer(jobs.list(&ListParams::default().limit(1))).await.map_err(refused)?;
+    info!(
+        "pods get the CPUs of their items as a request, and no limit: a process may use what its node has left; for a limit give one to the \
+         container `item` of --pod-template, or a LimitRange to the namespace '{namespace}'"
+    );
     Ok((client, namespace))
 }
 

@@ -1,15 +1,15 @@
 //! `/api/app`.
 
 use axum::Json;
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use elasticjob_console::Role;
 use serde_json::Value;
 
 use super::answer::Refusal;
 use super::audit;
-use super::guard::Visitor;
-use super::jobs::json_of;
+use super::guard::{Parameters, Visitor};
+use super::jobs::{is_stopped, json_of, running, said};
 use crate::model::{App, mask, mask_address};
 
 /// The answer of ElasticJob-Cloud to every command.
@@ -24,11 +24,13 @@ pub(super) async fn register(visitor: Visitor, body: String) -> Done {
     Ok(Json(true))
 }
 
-pub(super) async fn update(visitor: Visitor, body: String) -> Done {
+pub(super) async fn update(visitor: Visitor, Query(parameters): Query<Parameters>, body: String) -> Done {
     visitor.needs_for_all(Role::Admin)?;
+    let running = running(&parameters)?;
     let app = json_of(&body)?;
-    let (name, parts) = about(&app);
-    let ended = visitor.api.scheduler.store().change_app(app).await;
+    let (name, mut parts) = about(&app);
+    parts.extend(said(&parameters));
+    let ended = visitor.api.scheduler.store().change_app_and(app, running).await;
     visitor.record("change-app", &name, parts, ended)?;
     Ok(Json(true))
 }
@@ -76,8 +78,9 @@ fn masked(app: &App) -> App {
     app
 }
 
-pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>) -> Done {
+pub(super) async fn remove(visitor: Visitor, Path(name): Path<String>, Query(parameters): Query<Parameters>) -> Done {
     visitor.needs_for_all(Role::Admin)?;
+    is_stopped(&parameters)?;
     let ended = visitor.api.scheduler.store().remove_app(&name).await;
     visitor.record("remove-app", &name, audit::app(&name), ended)?;
     Ok(Json(true))
@@ -92,7 +95,8 @@ pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> R
     }
 }
 
-pub(super) async fn disable(visitor: Visitor, Path(name): Path<String>) -> Done {
+pub(super) async fn disable(visitor: Visitor, Path(name): Path<String>, Query(parameters): Query<Parameters>) -> Done {
+    is_stopped(&parameters)?;
     switch(&visitor, &name, false).await
 }
 

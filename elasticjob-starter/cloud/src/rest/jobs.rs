@@ -13,6 +13,7 @@ use super::{apps, audit};
 use crate::carrier::LaunchId;
 use crate::model::mask;
 use crate::model::{CarriedJob, ExecutionType};
+use crate::scheduler::Running;
 
 type Done = Result<Json<bool>, Refusal>;
 
@@ -48,21 +49,55 @@ pub(super) async fn register(visitor: Visitor, body: String) -> Done {
     Ok(Json(true))
 }
 
-pub(super) async fn update(visitor: Visitor, body: String) -> Done {
+/// What `?running=` says of what runs when a registration is changed.
+pub(super) fn running(parameters: &Parameters) -> Result<Running, Refusal> {
+    match parameters.get("running").map(String::as_str) {
+        None | Some("finish") => Ok(Running::GoesOn),
+        Some("stop") => Ok(Running::IsStopped),
+        Some(other) => Err(Refusal::bad(format!(
+            "running is 'finish' (the default: what runs goes on) or 'stop' (it is stopped), and not '{other}'"
+        ))),
+    }
+}
+
+/// Whether `?running=` says what a switch and a removal do in any case.
+pub(super) fn is_stopped(parameters: &Parameters) -> Result<(), Refusal> {
+    match parameters.get("running").map(String::as_str) {
+        None | Some("stop") => Ok(()),
+        Some(other) => Err(Refusal::bad(format!(
+            "running is 'stop' here, and not '{other}': what runs is stopped. To let it finish, pause the job first with \
+             `elasticjob disable --job JOB`, and do this when `GET /api/job/tasks/running` has nothing of it"
+        ))),
+    }
+}
+
+/// What is recorded of `?running=`, where it is given.
+pub(super) fn said(parameters: &Parameters) -> impl Iterator<Item = String> {
+    parameters.get("running").map(|running| format!("running {running}")).into_iter()
+}
+
+pub(super) async fn update(visitor: Visitor, Query(parameters): Query<Parameters>, body: String) -> Done {
+    let running = running(&parameters)?;
     let job = json_of(&body)?;
     visitor.needs(Role::Admin, named(&job))?;
     apps::needs_use(&visitor, &job).await?;
-    let (name, parts) = (named(&job).to_owned(), audit::fields(&job).collect());
-    let ended = visitor.api.scheduler.store().change_job(job).await;
+    let (name, parts) = (named(&job).to_owned(), audit::fields(&job).chain(said(&parameters)).collect());
+    let ended = visitor.api.scheduler.store().change_job_and(job, running).await;
     visitor.record("change-carried-job", &name, parts, ended)?;
     Ok(Json(true))
 }
 
-pub(super) async fn deregister_named(visitor: Visitor, body: String) -> Done {
+pub(super) async fn deregister_named(visitor: Visitor, Query(parameters): Query<Parameters>, body: String) -> Done {
+    is_stopped(&parameters)?;
     deregister_job(&visitor, &name_of(&body)?).await
 }
 
-pub(super) async fn deregister(visitor: Visitor, Path(name): Path<String>) -> Done {
+pub(super) async fn deregister(
+    visitor: Visitor,
+    Path(name): Path<String>,
+    Query(parameters): Query<Parameters>,
+) -> Done {
+    is_stopped(&parameters)?;
     deregister_job(&visitor, &job_name(&name)?).await
 }
 
@@ -94,7 +129,8 @@ pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> R
     }
 }
 
-pub(super) async fn disable(visitor: Visitor, Path(name): Path<String>) -> Done {
+pub(super) async fn disable(visitor: Visitor, Path(name): Path<String>, Query(parameters): Query<Parameters>) -> Done {
+    is_stopped(&parameters)?;
     switch(&visitor, &job_name(&name)?, false).await
 }
 

@@ -50,6 +50,9 @@ macro_rules! routes {
     };
 }
 
+/// What becomes of what runs.
+const RUNNING: [&str; 1] = ["running"];
+
 /// The parameters of lists of events.
 const EXECUTIONS: [&str; 10] =
     ["per_page", "page", "sort", "order", "startTime", "endTime", "jobName", "taskId", "ip", "isSuccess"];
@@ -72,21 +75,21 @@ routes! {
     GET "/api/openapi.json" None, None, [], openapi::show, "This description";
     POST "/api/login" None, Login, [], guard::log_in, "Begins a session; its token goes into the header accessToken";
     POST "/api/app" Some(Admin), App, [], apps::register, "Registers an app";
-    PUT "/api/app" Some(Admin), App, [], apps::update, "Changes the fields of an app that are given";
+    PUT "/api/app" Some(Admin), App, RUNNING, apps::update, "Changes the fields of an app that are given; what runs goes on, or is stopped with running=stop";
     GET "/api/app/list" Some(Viewer), None, [], apps::list, "All apps";
     GET "/api/app/{app}" Some(Viewer), None, [], apps::one, "An app";
-    DELETE "/api/app/{app}" Some(Admin), None, [], apps::remove, "Removes an app with its jobs, and stops what runs";
+    DELETE "/api/app/{app}" Some(Admin), None, RUNNING, apps::remove, "Removes an app with its jobs, and stops what runs";
     GET "/api/app/{app}/disable" Some(Viewer), None, [], apps::is_disabled, "Whether an app is disabled";
-    POST "/api/app/{app}/disable" Some(Operator), None, [], apps::disable, "Disables an app: its jobs do not fire, and what runs is stopped";
+    POST "/api/app/{app}/disable" Some(Operator), None, RUNNING, apps::disable, "Disables an app: its jobs do not fire, and what runs is stopped";
     DELETE "/api/app/{app}/disable" Some(Operator), None, [], apps::enable, "Enables an app, as ElasticJob 2 does";
     POST "/api/app/{app}/enable" Some(Operator), None, [], apps::enable, "Enables an app";
     POST "/api/job/register" Some(Admin), Job, [], jobs::register, "Registers a job";
-    PUT "/api/job/update" Some(Admin), Job, [], jobs::update, "Changes the fields of a job that are given; what runs goes on";
-    DELETE "/api/job/deregister" Some(Admin), Name, [], jobs::deregister_named, "Removes a job, and stops what runs";
-    DELETE "/api/job/{job}/deregister" Some(Admin), None, [], jobs::deregister, "Removes a job, and stops what runs";
+    PUT "/api/job/update" Some(Admin), Job, RUNNING, jobs::update, "Changes the fields of a job that are given; what runs goes on, or is stopped with running=stop";
+    DELETE "/api/job/deregister" Some(Admin), Name, RUNNING, jobs::deregister_named, "Removes a job, and stops what runs";
+    DELETE "/api/job/{job}/deregister" Some(Admin), None, RUNNING, jobs::deregister, "Removes a job, and stops what runs";
     POST "/api/job/trigger" Some(Operator), Name, [], jobs::trigger, "Runs a job once now; a DAEMON job does so in its processes";
     GET "/api/job/{job}/disable" Some(Viewer), None, [], jobs::is_disabled, "Whether a job is disabled";
-    POST "/api/job/{job}/disable" Some(Operator), None, [], jobs::disable, "Disables a job: it does not fire, and what runs is stopped";
+    POST "/api/job/{job}/disable" Some(Operator), None, RUNNING, jobs::disable, "Disables a job: it does not fire, and what runs is stopped";
     DELETE "/api/job/{job}/disable" Some(Operator), None, [], jobs::enable, "Enables a job, as ElasticJob 2 does";
     POST "/api/job/{job}/enable" Some(Operator), None, [], jobs::enable, "Enables a job";
     GET "/api/job/{job}/log" Some(Viewer), None, ["item", "launch", "process"], jobs::log, "What an item wrote in its last run, or in the launch that is named; of a DAEMON job what a process wrote";

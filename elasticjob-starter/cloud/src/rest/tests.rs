@@ -138,9 +138,14 @@ async fn the_commands_of_the_manual_register_trigger_and_remove() {
     assert_eq!(server.call(&admin, "PUT", "/api/app", change).await, ok);
     let (_, app) = server.call(&admin, "GET", "/api/app/my_app", "").await;
     assert_eq!((&app["appCacheEnable"], &app["bootstrapScript"]), (&json!(false), &json!("./my_app.sh")));
-    assert_eq!(server.call(&admin, "POST", "/api/job/my_job/disable", "").await, ok);
-    until("nothing runs", || async { server.call(&admin, "GET", "/api/job/tasks/running", "").await.1 == json!([]) })
-        .await;
+    let nothing_runs = || async { server.call(&admin, "GET", "/api/job/tasks/running", "").await.1 == json!([]) };
+    let change = r#"{"jobName":"my_job","description":"another one"}"#;
+    assert_eq!(server.call(&admin, "PUT", "/api/job/update", change).await, ok);
+    let change = r#"{"jobName":"my_job","description":"the last one"}"#;
+    assert_eq!(server.call(&admin, "PUT", "/api/job/update?running=stop", change).await, ok);
+    until("nothing runs", nothing_runs).await;
+    assert_eq!(server.call(&admin, "POST", "/api/job/my_job/disable?running=stop", "").await, ok);
+    until("nothing runs", nothing_runs).await;
     assert_eq!(server.call(&admin, "GET", "/api/job/my_job/disable", "").await, ok);
     assert_eq!(server.call(&admin, "POST", "/api/job/trigger", "my_job").await.0, StatusCode::CONFLICT);
     assert_eq!(server.call(&admin, "DELETE", "/api/job/my_job/disable", "").await, ok);
@@ -228,6 +233,9 @@ async fn every_reason_is_told_with_the_status_that_fits() {
         ("POST", "/api/app/none/disable", "", StatusCode::NOT_FOUND),
         ("POST", "/api/job/register", &job("j", "none"), StatusCode::NOT_FOUND),
         ("PUT", "/api/job/update", &job("j", "none"), StatusCode::NOT_FOUND),
+        ("PUT", "/api/job/update?running=now", &job("j", "none"), StatusCode::BAD_REQUEST),
+        ("POST", "/api/job/none/disable?running=finish", "", StatusCode::BAD_REQUEST),
+        ("DELETE", "/api/app/none?running=finish", "", StatusCode::BAD_REQUEST),
         ("POST", "/api/job/trigger", "none", StatusCode::NOT_FOUND),
         ("POST", "/api/job/trigger", "a/b", StatusCode::BAD_REQUEST),
         ("GET", "/api/job/jobs/none", "", StatusCode::NOT_FOUND),

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use elasticjob::ident::{InstanceId, JobName};
 use elasticjob::log::{info, warn};
+use elasticjob::operations::{DaemonEnds, Operations};
+use elasticjob::registry::{RegistryCenter, SessionId, SessionState};
 use elasticjob::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -37,6 +39,8 @@ struct Seen {
     why: String,
     /// The number of ends that was told last.
     told: u32,
+    /// Since when it is told, in milliseconds since 1970.
+    since: i64,
 }
 
 /// What is to be told of a process.
@@ -95,6 +99,9 @@ impl Ailing {
                     seen.ends = process.restarts.saturating_sub(seen.well);
                     seen.why.clone_from(why);
                     if seen.ends >= OFTEN.max(seen.told * 2) {
+                        if seen.told == 0 {
+                            seen.since = now;
+                        }
                         seen.told = seen.ends;
                         news.push(News::Ends { index, ends: seen.ends, why: why.clone() });
                     }
@@ -103,6 +110,14 @@ impl Ailing {
             }
         }
         news
+    }
+
+    /// Of the processes of a job that are told, the one that has ended most often.
+    fn worst(&self, job: &JobName) -> Option<DaemonEnds> {
+        let all = self.lock();
+        let told = all.get(job)?.iter().filter(|(_, seen)| seen.told > 0);
+        let (index, seen) = told.max_by_key(|(_, seen)| seen.told)?;
+        Some(DaemonEnds::new(*index, seen.told, seen.why.clone(), seen.since))
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<JobName, BTreeMap<u32, Seen>>> {
@@ -114,10 +129,15 @@ fn text(index: u32, ends: u32, why: &str) -> String {
     format!("process {index} has ended {ends} times soon after its start: {why}")
 }
 
+/// What is noted in the registry center, with the session that it is noted for.
+type Noted = BTreeMap<JobName, (SessionId, DaemonEnds)>;
+
 /// Looks at the processes again and again, and tells of those that end.
 pub(super) struct Watch {
     pub(super) ailing: Ailing,
     pub(super) carrier: Arc<dyn Carrier>,
+    /// Where it is noted, for everybody who looks at the job.
+    pub(super) registry: Arc<dyn RegistryCenter>,
     /// Where it is recorded.
     pub(super) tracing: Option<Tracing>,
     pub(super) instance: InstanceId,
@@ -126,6 +146,7 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) async fn watch(self, ending: CancellationToken) {
         let mut looks = tokio::time::interval(LOOK);
+        let mut noted = Noted::new();
         loop {
             tokio::select! {
                 _ = looks.tick() => {}
@@ -137,6 +158,30 @@ impl Watch {
                 let Ok(processes) = self.carrier.kept(&job).await else { continue };
                 let now = chrono::Utc::now().timestamp_millis();
                 self.ailing.see(&job, &processes, now).into_iter().for_each(|news| self.tell(&job, news));
+            }
+            self.note(&mut noted).await;
+        }
+    }
+
+    /// Notes in the registry center which jobs have processes that end, where that is not noted in this session. What cannot be
+    /// written now is written after the next look.
+    async fn note(&self, noted: &mut Noted) {
+        let SessionState::Connected { id: session, .. } = *self.registry.session().borrow() else { return };
+        let operations = Operations::new(self.registry.clone());
+        let jobs: BTreeSet<JobName> = self.ailing.lock().keys().chain(noted.keys()).cloned().collect();
+        for job in jobs {
+            // How it ends may say another time after each pause: only what was told is noted.
+            let worst = self.ailing.worst(&job).map(|ends| (session, ends));
+            let key = |(session, ends): &(SessionId, DaemonEnds)| (*session, ends.process, ends.ends, ends.since);
+            if worst.as_ref().map(key) == noted.get(&job).map(key) {
+                continue;
+            }
+            match (operations.note_daemon(&job, worst.as_ref().map(|(_, ends)| ends)).await, worst) {
+                (Ok(()), Some(worst)) => drop(noted.insert(job, worst)),
+                (Ok(()), None) => drop(noted.remove(&job)),
+                (Err(error), _) => {
+                    warn!(%job, "how the processes of the DAEMON job end is not noted in the registry center: {error}; it is tried again");
+                }
             }
         }
     }

@@ -8,7 +8,7 @@ use elasticjob::api::classed_item_handler;
 use elasticjob::ident::JobName;
 use elasticjob::log::{info, warn};
 use elasticjob::operations::{Force, OperationError, Operations};
-use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::{RegistryCenter, Zxid};
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ScheduleJobBootstrap, ShutdownMode, StartError};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
@@ -18,6 +18,7 @@ use super::kept::Kept;
 use super::launches::Launches;
 use super::nodes::Node;
 use super::registrations::{Registered, Registrations};
+use super::stops::wished;
 
 /// The pause before a job that did not start is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -143,14 +144,24 @@ impl Keeper {
         let mut current: Option<(Registered, Running)> = None;
         let mut rest = Rest::Unknown;
         let mut grace = self.grace;
+        // The last wish that what runs ends, of those that are obeyed here.
+        let mut obeyed: Option<Zxid> = None;
         loop {
-            let (wanted, is_unknown, is_registered) = {
+            let (wanted, wish, is_unknown, is_registered) = {
                 let all = self.means.registrations.borrow_and_update();
                 // A job that is removed ends with the grace that it had.
                 grace = all.jobs.get(&self.name).map_or(grace, |job| job.grace());
-                (all.transient(&self.name), all.is_unknown(&self.name), all.is_registered(&self.name))
+                let wanted = all.transient(&self.name);
+                let wish = wanted.as_ref().and_then(|registered| all.stopped(registered));
+                (wanted, wish, all.is_unknown(&self.name), all.is_registered(&self.name))
             };
-            if current.as_ref().map(|(registered, _)| registered) != wanted.as_ref() {
+            let is_changed = current.as_ref().map(|(registered, _)| registered) != wanted.as_ref();
+            // Before a run is let go of: the scheduler that takes it over begins it again, after the wish.
+            let is_obeyed = match &wanted {
+                Some(registered) if is_changed || wish > obeyed => self.obey(registered, &mut obeyed, grace).await,
+                Some(_) | None => true,
+            };
+            if is_changed && is_obeyed {
                 if let Some((_, running)) = current.take() {
                     self.means.scheduled.send_modify(|scheduled| drop(scheduled.remove(&self.name)));
                     // What it runs is let go, and adopted by the next one, unless the job is not wanted any more. A trigger that
@@ -179,7 +190,7 @@ impl Keeper {
                     Remains::ForOthers => break,
                 }
             }
-            let misses = is_left || (wanted.is_some() && current.is_none());
+            let misses = is_left || !is_obeyed || (wanted.is_some() && current.is_none());
             tokio::select! {
                 changed = self.means.registrations.changed() => if changed.is_err() { break },
                 () = self.means.ending.cancelled() => break,
@@ -188,6 +199,30 @@ impl Keeper {
         }
         if let Some((_, running)) = current {
             running.shutdown(ShutdownMode::Now).await;
+        }
+    }
+
+    /// Stops what ran when it was wished last that it ends, unless that is done. Returns whether the registry center answered: else
+    /// it is to be tried again, before anything of the job changes here.
+    async fn obey(&self, registered: &Registered, obeyed: &mut Option<Zxid>, grace: Duration) -> bool {
+        let wish = wished(&*self.means.registry, registered).await.map_err(|error| error.to_string());
+        let told = match wish {
+            Ok(wish) if wish <= *obeyed => return true,
+            Ok(None) => return true,
+            Ok(Some(at)) => self.means.launches.stop_begun_before(&self.name, at, grace).await.map(|()| at),
+            Err(why) => Err(why),
+        };
+        match told {
+            Ok(at) => {
+                *obeyed = Some(at);
+                true
+            }
+            Err(why) => {
+                let seconds = AGAIN.as_secs();
+                warn!(job = %self.name, "the change of the job is not followed yet, as it is not known whether what runs of it is \
+                    to be stopped: {why}; it is tried again every {seconds} s");
+                false
+            }
         }
     }
 

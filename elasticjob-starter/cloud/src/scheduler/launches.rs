@@ -1,5 +1,7 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
+mod stopping;
+
 use std::collections::HashMap;
 use std::future::{Future, pending};
 use std::pin::Pin;
@@ -465,24 +467,6 @@ impl Launches {
 
     fn lock_kept(&self) -> MutexGuard<'_, HashMap<JobName, Vec<LaunchId>>> {
         self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Stops everything that the carrier runs for a job. A launch that cannot be stopped keeps no other one running.
-    ///
-    /// # Errors
-    /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
-    pub(super) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
-        let mut first = Ok(());
-        for id in self.0.carrier.launches_of(job).await? {
-            let stopped = self.stop_launch(&id, grace).await;
-            first = first.and(stopped);
-        }
-        first
-    }
-
-    async fn stop_launch(&self, id: &LaunchId, grace: Duration) -> Result<(), CarrierError> {
-        let items = self.running(id).await?;
-        if items.is_empty() { Ok(()) } else { self.0.carrier.stop(id, &items, grace).await }
     }
 
     /// The items of a launch that have not ended.

@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
+use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction, Zxid};
 
 use super::kept;
 use super::nodes::{CARRIED, LAUNCHED, Node};
@@ -107,6 +107,17 @@ impl Note {
     ) -> impl Iterator<Item = (LaunchId, ShardingItem)> {
         let former = move |item| self.launched.get(&item)?.launch.parse().ok().filter(|former| former != id);
         items.filter_map(move |item| Some((former(item)?, item)))
+    }
+
+    /// The items of runs that began before this transaction, with their launches: a fencing token is the transaction of a begin.
+    pub(super) fn begun_before(&self, transaction: Zxid) -> BTreeMap<LaunchId, Vec<ShardingItem>> {
+        let mut launches: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
+        for (item, launched) in &self.launched {
+            if let (true, Ok(id)) = (launched.token.is_none_or(|token| token < transaction), launched.launch.parse()) {
+                launches.entry(id).or_default().push(*item);
+            }
+        }
+        launches
     }
 
     /// The items from this number on.

@@ -18,6 +18,7 @@ mod nodes;
 mod registrations;
 #[cfg(test)]
 mod simulated;
+mod stops;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 pub use self::registrations::Registrations;
+pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
 use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
 use crate::model::CarriedJob;
@@ -133,6 +135,7 @@ impl Scheduler {
         let watch = Watch {
             ailing: ailing.clone(),
             carrier: carrier.clone(),
+            registry: registry.clone(),
             tracing: environment.tracing().cloned(),
             instance: environment.instance_id().clone(),
         };

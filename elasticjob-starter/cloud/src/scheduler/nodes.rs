@@ -8,6 +8,11 @@ pub(super) const APPS: &str = "/config/app";
 pub(super) const DISABLED: &str = "/state/disable";
 pub(super) const DISABLED_APPS: &str = "/state/disable/app";
 pub(super) const DISABLED_JOBS: &str = "/state/disable/job";
+pub(super) const STOPPED: &str = "/state/stopped";
+/// The last wish that what ran of an application ends. ElasticJob-Cloud has no such node, nor the next one.
+pub(super) const STOPPED_APPS: &str = "/state/stopped/app";
+/// The same of a job.
+pub(super) const STOPPED_JOBS: &str = "/state/stopped/job";
 /// The fire for which each item was launched last. ElasticJob-Cloud has no such node.
 pub(super) const LAUNCHED: &str = "/state/launched";
 /// Which scheduler looks after the processes of a `DAEMON` job. ElasticJob-Cloud has no such node.
@@ -25,7 +30,7 @@ pub(super) const CARRIED: &str = "/state/carried";
 pub(super) const SCHEDULERS: &str = "/state/scheduler";
 
 /// All directories, each after its parent.
-pub(super) const DIRECTORIES: [&str; 12] = [
+pub(super) const DIRECTORIES: [&str; 15] = [
     CONFIG,
     APPS,
     JOBS,
@@ -33,6 +38,9 @@ pub(super) const DIRECTORIES: [&str; 12] = [
     DISABLED,
     DISABLED_APPS,
     DISABLED_JOBS,
+    STOPPED,
+    STOPPED_APPS,
+    STOPPED_JOBS,
     LAUNCHED,
     DAEMONS,
     KEPT,
@@ -50,6 +58,8 @@ pub(super) enum Node {
     Job(JobName),
     DisabledApp(String),
     DisabledJob(JobName),
+    StoppedApp(String),
+    StoppedJob(JobName),
 }
 
 impl Node {
@@ -59,6 +69,8 @@ impl Node {
             Self::Job(name) => format!("{JOBS}/{name}"),
             Self::DisabledApp(name) => format!("{DISABLED_APPS}/{name}"),
             Self::DisabledJob(name) => format!("{DISABLED_JOBS}/{name}"),
+            Self::StoppedApp(name) => format!("{STOPPED_APPS}/{name}"),
+            Self::StoppedJob(name) => format!("{STOPPED_JOBS}/{name}"),
         }
     }
 
@@ -71,6 +83,8 @@ impl Node {
             JOBS => job().map(Self::Job),
             DISABLED_APPS => Some(Self::DisabledApp(name.to_owned())),
             DISABLED_JOBS => job().map(Self::DisabledJob),
+            STOPPED_APPS => Some(Self::StoppedApp(name.to_owned())),
+            STOPPED_JOBS => job().map(Self::StoppedJob),
             _ => None,
         }
     }
@@ -83,9 +97,14 @@ mod tests {
     #[test]
     fn a_path_is_read_as_it_is_written() {
         let job = JobName::new("my job").unwrap();
-        for node in
-            [Node::App("a".into()), Node::Job(job.clone()), Node::DisabledApp("a".into()), Node::DisabledJob(job)]
-        {
+        for node in [
+            Node::App("a".into()),
+            Node::Job(job.clone()),
+            Node::DisabledApp("a".into()),
+            Node::DisabledJob(job.clone()),
+            Node::StoppedApp("a".into()),
+            Node::StoppedJob(job),
+        ] {
             assert_eq!(Node::parse(&node.path()), Some(node));
         }
         assert!(DIRECTORIES.iter().all(|path| Node::parse(path).is_none()));

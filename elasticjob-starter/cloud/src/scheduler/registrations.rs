@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
 use elasticjob::log::warn;
-use elasticjob::registry::{NodeData, RegistryCenter, RegistryError, WatchEvent};
+use elasticjob::registry::{NodeData, RegistryCenter, RegistryError, WatchEvent, Zxid};
 use tokio::sync::watch;
 
-use super::nodes::{APPS, CONFIG, DISABLED, DISABLED_APPS, DISABLED_JOBS, JOBS, Node};
+use super::nodes::{
+    APPS, CONFIG, DISABLED, DISABLED_APPS, DISABLED_JOBS, JOBS, Node, STOPPED, STOPPED_APPS, STOPPED_JOBS,
+};
 use crate::model::{App, CarriedJob, ExecutionType};
 
 /// The pause before a read that failed is tried again.
@@ -32,6 +35,10 @@ pub struct Registrations {
     unusable_apps: BTreeMap<String, String>,
     /// The same of jobs.
     unusable_jobs: BTreeMap<JobName, String>,
+    /// When it was wished last that what runs of these applications ends.
+    stopped_apps: BTreeMap<String, Zxid>,
+    /// The same of jobs.
+    stopped_jobs: BTreeMap<JobName, Zxid>,
 }
 
 /// A job with its application.
@@ -57,6 +64,12 @@ impl Registrations {
     pub(super) fn transient(&self, name: &JobName) -> Option<Registered> {
         let registered = self.registered(name).filter(|it| !self.is_disabled(&it.job))?;
         (registered.job.job_execution_type == ExecutionType::Transient).then_some(registered)
+    }
+
+    /// The last wish that what runs of a job ends, by itself or with its application.
+    pub(super) fn stopped(&self, registered: &Registered) -> Option<Zxid> {
+        let of_app = self.stopped_apps.get(&registered.app.app_name);
+        of_app.max(self.stopped_jobs.get(&registered.job.job_name)).copied()
     }
 
     /// Whether a job is registered, also where its registration cannot be used.
@@ -126,7 +139,7 @@ impl Registrations {
     /// Reads all of them.
     pub(super) async fn read(registry: &dyn RegistryCenter) -> Result<Self, RegistryError> {
         let mut all = Self::default();
-        for parent in [APPS, JOBS, DISABLED_APPS, DISABLED_JOBS] {
+        for parent in [APPS, JOBS, DISABLED_APPS, DISABLED_JOBS, STOPPED_APPS, STOPPED_JOBS] {
             let names = registry.children(parent).await?.unwrap_or_default();
             // Sent together: the answers come in order.
             let reads: Vec<_> = names.into_iter().map(|name| format!("{parent}/{name}")).collect();
@@ -149,6 +162,10 @@ impl Registrations {
             (Node::DisabledApp(name), None) => drop(self.disabled_apps.remove(&name)),
             (Node::DisabledJob(name), Some(_)) => drop(self.disabled_jobs.insert(name)),
             (Node::DisabledJob(name), None) => drop(self.disabled_jobs.remove(&name)),
+            (Node::StoppedApp(name), Some(node)) => drop(self.stopped_apps.insert(name, node.stat.mzxid)),
+            (Node::StoppedApp(name), None) => drop(self.stopped_apps.remove(&name)),
+            (Node::StoppedJob(name), Some(node)) => drop(self.stopped_jobs.insert(name, node.stat.mzxid)),
+            (Node::StoppedJob(name), None) => drop(self.stopped_jobs.remove(&name)),
         }
     }
 }
@@ -180,12 +197,11 @@ fn put<K: Ord + Clone, T: serde::de::DeserializeOwned>(
 
 /// Follows the registrations until the registry center is closed or no reader is left.
 pub(super) async fn follow(registry: Arc<dyn RegistryCenter>, told: watch::Sender<Registrations>) {
-    let mut config = registry.watch(CONFIG);
-    let mut disabled = registry.watch(DISABLED);
+    let mut watches = [CONFIG, DISABLED, STOPPED].map(|path| registry.watch(path));
     loop {
-        let event = poll_fn(|cx| match config.poll_next(cx) {
-            std::task::Poll::Pending => disabled.poll_next(cx),
-            ready => ready,
+        let event = poll_fn(|cx| {
+            let told = watches.iter_mut().map(|watch| watch.poll_next(cx)).find(Poll::is_ready);
+            told.unwrap_or(Poll::Pending)
         });
         let event = tokio::select! {
             event = event => event,

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::nodes::{DIRECTORIES, JOBS, Node, TAKEN};
 use super::registrations::Registrations;
+use super::stops::{Running, wish};
 use crate::carrier::{Carrier, digest};
 #[cfg(unix)]
 use crate::files::write_whole;
@@ -170,12 +171,17 @@ impl Store {
         }
     }
 
-    /// Changes the fields of an application that are given; the others stay. The carrier has to be able to carry each job of it as
-    /// before: what it cannot is told with the name of the job.
+    /// Changes the fields of an application that are given; the others stay, and what runs goes on. The carrier has to be able to
+    /// carry each job of it as before: what it cannot is told with the name of the job.
     ///
     /// # Errors
     /// [`StoreError::Invalid`], [`StoreError::NoSuchApp`], or the registry center fails.
     pub async fn change_app(&self, change: Value) -> Result<(), StoreError> {
+        self.change_app_and(change, Running::GoesOn).await
+    }
+
+    /// The same, with what becomes of what runs of all of its jobs.
+    pub(crate) async fn change_app_and(&self, change: Value, running: Running) -> Result<(), StoreError> {
         let name = name_in(&change, "appName")?;
         let path = Node::App(name.clone()).path();
         for _ in 0..ATTEMPTS {
@@ -184,6 +190,9 @@ impl Store {
             self.carries_jobs_of(&app).await?;
             let mut transaction = Transaction::new();
             transaction.set(path.as_str(), text_of(&app).as_str(), Some(old.stat.version));
+            if running == Running::IsStopped {
+                wish(&*self.registry, &mut transaction, &Node::StoppedApp(name.clone())).await?;
+            }
             if self.commit(transaction).await? {
                 return self.keep().await;
             }
@@ -226,6 +235,11 @@ impl Store {
     /// # Errors
     /// [`StoreError::Invalid`], [`StoreError::NoSuchJob`], [`StoreError::NoSuchApp`], or the registry center fails.
     pub async fn change_job(&self, change: Value) -> Result<(), StoreError> {
+        self.change_job_and(change, Running::GoesOn).await
+    }
+
+    /// The same, with what becomes of what runs.
+    pub(crate) async fn change_job_and(&self, change: Value, running: Running) -> Result<(), StoreError> {
         let name = job_name(&name_in(&change, "jobName")?)?;
         let path = Node::Job(name.clone()).path();
         for _ in 0..ATTEMPTS {
@@ -234,6 +248,9 @@ impl Store {
             let mut transaction = Transaction::new();
             self.follows(&mut transaction, &job, serde_json::from_value(value_of(&old)).ok().as_ref()).await?;
             transaction.set(path.as_str(), text_of(&job).as_str(), Some(old.stat.version));
+            if running == Running::IsStopped {
+                wish(&*self.registry, &mut transaction, &Node::StoppedJob(name.clone())).await?;
+            }
             Self::joins(&mut transaction, &job, app);
             if self.commit(transaction).await? {
                 return self.keep().await;

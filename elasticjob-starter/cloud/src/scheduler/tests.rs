@@ -26,6 +26,7 @@ mod daemons;
 mod depends;
 mod remains;
 mod removal;
+mod stops;
 mod triggers;
 mod unreadable;
 mod withdrawn;

@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::info;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::Instant;
 
@@ -136,6 +137,11 @@ impl SlurmCarrier {
         let commands = Commands { folder: options.commands.clone(), conf: options.conf.clone() };
         let cluster = Cluster::ask(&commands).await;
         let cluster = cluster.map_err(|failed| ConnectError::Cluster { why: failed.why().to_owned() })?;
+        info!(
+            "the cluster {} places items by their CPUs and memory; it keeps them to these only where its cgroup.conf has \
+             ConstrainCores=yes and ConstrainRAMSpace=yes",
+            cluster.name
+        );
         let shared = Arc::new(Shared {
             mirror: Mirror::new(commands.clone()),
             cluster: RwLock::new(cluster),

@@ -94,7 +94,7 @@ impl Concern {
     /// The class in the style sheet.
     fn class(self) -> &'static str {
         match self {
-            Self::Overdue | Self::Crashed | Self::Refused | Self::Failing => "bad",
+            Self::Overdue | Self::DaemonEnds | Self::Crashed | Self::Refused | Self::Failing => "bad",
             Self::Unassigned | Self::Late => "warn",
             Self::Disabled => "off",
         }
@@ -106,6 +106,7 @@ pub(super) fn name_of_concern(text: &Text, concern: Concern) -> String {
     let texts = text.loader();
     match concern {
         Concern::Overdue => fl!(texts, "concern-overdue"),
+        Concern::DaemonEnds => fl!(texts, "concern-daemon-ends"),
         Concern::Crashed => fl!(texts, "concern-crashed"),
         Concern::Refused => fl!(texts, "concern-configuration-refused"),
         Concern::Unassigned => fl!(texts, "concern-unassigned"),
@@ -120,6 +121,7 @@ pub(super) fn about_concern(text: &Text, concern: Concern) -> String {
     let texts = text.loader();
     match concern {
         Concern::Overdue => fl!(texts, "concern-overdue-about"),
+        Concern::DaemonEnds => fl!(texts, "concern-daemon-ends-about"),
         Concern::Crashed => fl!(texts, "concern-crashed-about"),
         Concern::Refused => fl!(texts, "concern-configuration-refused-about"),
         Concern::Unassigned => fl!(texts, "concern-unassigned-about"),
@@ -146,7 +148,7 @@ impl OverviewPage {
             Concern::Failing => Some("FAILING"),
             Concern::Disabled => Some("DISABLED"),
             Concern::Unassigned => Some("SHARDING_FLAG"),
-            Concern::Overdue | Concern::Late => None,
+            Concern::Overdue | Concern::DaemonEnds | Concern::Late => None,
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) const MOST: usize = 20;
 pub(crate) enum Concern {
     /// A fire was due, and no instance began it.
     Overdue,
+    /// The processes of a carried `DAEMON` job end soon after each start.
+    DaemonEnds,
     /// No instance is online.
     Crashed,
     /// The stored configuration cannot be used.
@@ -41,13 +43,22 @@ pub(crate) fn lateness(run: &Begun) -> Option<u64> {
 }
 
 impl Concern {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Overdue, Self::Crashed, Self::Refused, Self::Unassigned, Self::Failing, Self::Disabled, Self::Late];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Overdue,
+        Self::DaemonEnds,
+        Self::Crashed,
+        Self::Refused,
+        Self::Unassigned,
+        Self::Failing,
+        Self::Disabled,
+        Self::Late,
+    ];
 
     /// Its name for programs.
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::Overdue => "overdue",
+            Self::DaemonEnds => "daemon-ends",
             Self::Crashed => "crashed",
             Self::Refused => "configuration-refused",
             Self::Unassigned => "unassigned",
@@ -70,6 +81,7 @@ impl Concern {
         let (state, items) = (job.state, &job.items);
         match self {
             Self::Overdue => job.overdue.is_some() && state != JobState::Disabled,
+            Self::DaemonEnds => job.daemon_ends > 0,
             Self::Crashed => state == JobState::Crashed,
             Self::Refused => job.problem.is_some(),
             // A one-off job that never ran has no items.

@@ -47,6 +47,8 @@ pub enum Argument {
 pub enum Remedy {
     /// Start a program of the job.
     StartInstance,
+    /// Read the log of the process: the page *Log of the processes*, or `GET /api/job/{job}/log?process=N` of the scheduler.
+    ReadLog,
     /// Correct the configuration in the registry center.
     CorrectConfiguration,
     /// Change the schedule in the registry center.
@@ -66,6 +68,7 @@ impl Remedy {
     pub fn code(&self) -> &'static str {
         match self {
             Self::StartInstance => "start-instance",
+            Self::ReadLog => "read-log",
             Self::CorrectConfiguration => "correct-configuration",
             Self::ChangeSchedule => "change-schedule",
             Self::EnableServers => "enable-servers",
@@ -79,7 +82,7 @@ impl Remedy {
     pub fn command(&self, job: &JobName) -> Option<String> {
         let (operand, option) = (shell_operand(job.as_str()), shell_option("--job", job.as_str()));
         Some(match self {
-            Self::StartInstance => return None,
+            Self::StartInstance | Self::ReadLog => return None,
             Self::CorrectConfiguration => format!("elasticjob config set {operand} SETTING=VALUE"),
             Self::ChangeSchedule => format!("elasticjob config set {operand} cron='EXPR'"),
             Self::EnableServers => format!("elasticjob enable {option}"),
@@ -107,6 +110,7 @@ impl Finding {
         match &self.reason {
             Reason::NoConfiguration => "no-configuration",
             Reason::ConfigurationRefused(_) => "configuration-refused",
+            Reason::DaemonEnds { .. } => "daemon-ends",
             Reason::NoInstance => "no-instance",
             Reason::SessionlessInstances(_) => "sessionless-instances",
             Reason::AllServersDisabled => "all-servers-disabled",
@@ -152,6 +156,11 @@ impl Finding {
         add("item", self.item.map(|item| Argument::Number(item.into())));
         match &self.reason {
             Reason::ConfigurationRefused(why) => add("why", Some(text(why))),
+            Reason::DaemonEnds { process, ends, why } => {
+                add("process", Some(Argument::Number((*process).into())));
+                add("ends", Some(Argument::Number((*ends).into())));
+                add("why", Some(text(why)));
+            }
             Reason::SessionlessInstances(instances) | Reason::Triggered(instances) => {
                 add("instances", Some(all(instances)));
             }
@@ -224,6 +233,7 @@ impl Finding {
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.reason {
             Reason::NoConfiguration | Reason::NoInstance => Some(Remedy::StartInstance),
+            Reason::DaemonEnds { .. } => Some(Remedy::ReadLog),
             Reason::ConfigurationRefused(_) | Reason::TotalsDiffer { .. } => Some(Remedy::CorrectConfiguration),
             Reason::NeverFiresAgain => Some(Remedy::ChangeSchedule),
             Reason::AllServersDisabled => Some(Remedy::EnableServers),

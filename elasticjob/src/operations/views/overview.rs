@@ -55,6 +55,8 @@ pub struct JobOverview {
     pub failing_since: Option<i64>,
     /// Fires that no instance began: the earliest of all items.
     pub overdue: Option<Overdue>,
+    /// How often a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where none does.
+    pub daemon_ends: u32,
     /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.
     pub obstacles: Vec<Finding>,
 }
@@ -115,6 +117,7 @@ impl JobSnapshot {
             failed: BTreeMap::new(),
             failing_since: None,
             overdue: None,
+            daemon_ends: self.daemon.as_ref().map_or(0, |daemon| daemon.ends),
             obstacles: self.findings(now).into_iter().filter(Finding::is_obstacle).collect(),
         };
         for (item, nodes) in &self.items {

@@ -18,6 +18,15 @@ pub enum Reason {
     NoConfiguration,
     /// Instances use the last good configuration; new instances do not start.
     ConfigurationRefused(String),
+    /// A process of the carried `DAEMON` job ends soon after each start: the scheduler starts it with growing pauses.
+    DaemonEnds {
+        /// The number of the process.
+        process: u32,
+        /// How often it has ended since it was well last.
+        ends: u32,
+        /// How it ended last, and when it starts again.
+        why: String,
+    },
     /// No instance is online.
     NoInstance,
     /// No session owns these nodes of instances: no instance lives there.
@@ -128,6 +137,7 @@ impl Reason {
         match self {
             Self::NoConfiguration
             | Self::ConfigurationRefused(_)
+            | Self::DaemonEnds { .. }
             | Self::NoInstance
             | Self::AllServersDisabled
             | Self::NoLeader
@@ -180,6 +190,12 @@ impl Reason {
                  ones start when it is corrected",
                 Escaped(reason)
             ),
+            Self::DaemonEnds { process, ends, why } => {
+                format!(
+                    "process {process} of the DAEMON job has ended {ends} times soon after its start: {}",
+                    Escaped(why)
+                )
+            }
             Self::NoInstance => "no instance is online".to_owned(),
             Self::SessionlessInstances(instances) => format!(
                 "{}: no session owns the node of this instance, so none lives there; it was copied from another place, and a Java \

@@ -188,7 +188,8 @@ impl Catalogue {
 
     async fn read(&self, name: JobName, event: u64, now: i64) -> Result<(JobName, Row), OperationError> {
         let snapshot = match self.operations.snapshot(&name).await {
-            Ok(snapshot) if snapshot.configuration.is_some() => snapshot,
+            // A DAEMON job whose processes end before they join has no configuration.
+            Ok(snapshot) if snapshot.configuration.is_some() || snapshot.daemon.is_some() => snapshot,
             // Removed since its name was read: the next list is without it.
             Ok(_) | Err(OperationError::NoSuchJob { .. }) => return Ok((name, Row { event, until: None, job: None })),
             Err(error) => return Err(error),

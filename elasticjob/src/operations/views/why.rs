@@ -7,6 +7,7 @@ use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::{DecidedFire, Release, late_limit};
 use crate::fire::Fire;
 use crate::ident::ShardingItem;
+use crate::operations::DaemonEnds;
 use crate::registry::layout::ServerStatus;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
@@ -44,6 +45,9 @@ impl JobSnapshot {
             self.dependencies.as_ref().and_then(|it| it.decided.last())
         {
             add(Reason::SkippedAfter { at: *at, why: unmet.reason().to_string() }, None);
+        }
+        if let Some(DaemonEnds { process, ends, why, since }) = self.daemon.clone() {
+            add(Reason::DaemonEnds { process, ends, why }, Some(since));
         }
         let is_empty = self.members.instances.is_empty();
         if is_empty {

@@ -2,6 +2,7 @@
 //! or written name by name it takes these.
 
 pub(crate) const CONFIG: &str = "config";
+pub(crate) const DAEMON: &str = "daemon";
 pub(crate) const DEPENDENCIES: &str = "dependencies";
 pub(crate) const DISABLED: &str = "disabled";
 pub(crate) const ELECTION: &str = "election";

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::name::{
-    CONFIG, DEPENDENCIES, DISABLED, ELECTION, FAILOVER, FAILOVERING, FIRE, GUARANTEE, INSTANCE, INSTANCES, ITEMS,
-    LATCH, LEADER, MISFIRE, NECESSARY, PROCESSING, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING, TRIGGER,
+    CONFIG, DAEMON, DEPENDENCIES, DISABLED, ELECTION, FAILOVER, FAILOVERING, FIRE, GUARANTEE, INSTANCE, INSTANCES,
+    ITEMS, LATCH, LEADER, MISFIRE, NECESSARY, PROCESSING, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING, TRIGGER,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -16,6 +16,8 @@ pub enum JobPath {
     Root,
     /// `config`: the configuration as YAML.
     Config,
+    /// `daemon`: ephemeral, how the processes of a carried `DAEMON` job end. Only a scheduler of carried jobs writes it.
+    Daemon,
     /// `dependencies`: which fires of other jobs are fires of this one. Only this implementation writes it.
     Dependencies,
     /// `guarantee`
@@ -131,6 +133,7 @@ impl JobPath {
         let segments = (segments.next()?, segments.next(), segments.next(), segments.next(), segments.next());
         Some(match segments {
             (CONFIG, None, ..) => Self::Config,
+            (DAEMON, None, ..) => Self::Daemon,
             (DEPENDENCIES, None, ..) => Self::Dependencies,
             (GUARANTEE, None, ..) => Self::Guarantee,
             (GUARANTEE, Some(ROUNDS), None, ..) => Self::Rounds,
@@ -164,6 +167,7 @@ impl JobPath {
         Some(match self {
             Self::Root => return None,
             Self::Config
+            | Self::Daemon
             | Self::Dependencies
             | Self::Guarantee
             | Self::Servers
@@ -278,6 +282,7 @@ impl fmt::Display for JobPath {
         match self {
             Self::Root => Ok(()),
             Self::Config => f.write_str(CONFIG),
+            Self::Daemon => f.write_str(DAEMON),
             Self::Dependencies => f.write_str(DEPENDENCIES),
             Self::Guarantee => f.write_str(GUARANTEE),
             Self::Rounds => write!(f, "{GUARANTEE}/{ROUNDS}"),
@@ -322,6 +327,7 @@ mod tests {
         let nodes = [
             JobPath::Root,
             JobPath::Config,
+            JobPath::Daemon,
             JobPath::Dependencies,
             JobPath::Guarantee,
             JobPath::Rounds,

@@ -7,7 +7,7 @@ use elasticjob::ident::JobName;
 use elasticjob::registry::{CreateMode, Transaction};
 
 use super::{ATTEMPTS, Store, StoreError, value_of};
-use crate::scheduler::nodes::{DISABLED_APPS, DISABLED_JOBS, LAUNCHED, Node};
+use crate::scheduler::nodes::{DISABLED_APPS, DISABLED_JOBS, LAUNCHED, Node, STOPPED_APPS, STOPPED_JOBS};
 
 /// How many jobs are removed in one transaction: each takes less than 1,000 bytes of the most that one may have.
 const AT_ONCE: usize = 500;
@@ -16,6 +16,8 @@ const AT_ONCE: usize = 500;
 struct Beside {
     disabled_apps: BTreeSet<String>,
     disabled_jobs: BTreeSet<String>,
+    stopped_apps: BTreeSet<String>,
+    stopped_jobs: BTreeSet<String>,
     launched: BTreeSet<String>,
 }
 
@@ -46,6 +48,7 @@ impl Store {
             let mut with_app = beside.without(last);
             with_app.delete(path.as_str(), Some(app.stat.version));
             leaves(&mut with_app, &Node::DisabledApp(name.to_owned()).path(), beside.disabled_apps.contains(name));
+            leaves(&mut with_app, &Node::StoppedApp(name.to_owned()).path(), beside.stopped_apps.contains(name));
             parts.push(with_app);
             for part in parts {
                 if !self.commit(part).await? {
@@ -81,19 +84,23 @@ impl Store {
         Ok(Beside {
             disabled_apps: names(DISABLED_APPS).await?,
             disabled_jobs: names(DISABLED_JOBS).await?,
+            stopped_apps: names(STOPPED_APPS).await?,
+            stopped_jobs: names(STOPPED_JOBS).await?,
             launched: names(LAUNCHED).await?,
         })
     }
 }
 
 impl Beside {
-    /// Removes jobs: each with the mark that it is disabled, and with the note of what was launched of it.
+    /// Removes jobs: each with the mark that it is disabled, the wish that it is stopped, and the note of what was launched of it.
     fn without(&self, jobs: &[&JobName]) -> Transaction {
         let mut transaction = Transaction::new();
         for job in jobs {
             transaction.delete(Node::Job((*job).clone()).path(), None);
             let is_disabled = self.disabled_jobs.contains(job.as_str());
             leaves(&mut transaction, &Node::DisabledJob((*job).clone()).path(), is_disabled);
+            let is_stopped = self.stopped_jobs.contains(job.as_str());
+            leaves(&mut transaction, &Node::StoppedJob((*job).clone()).path(), is_stopped);
             leaves(&mut transaction, &format!("{LAUNCHED}/{job}"), self.launched.contains(job.as_str()));
         }
         transaction

@@ -32,8 +32,20 @@ async fn a_daemon_that_dies_at_its_start_is_told_with_how_often_and_its_last_wor
         })
     })
     .await;
+    // Everybody who looks at the job sees it: the command line, the lists of the console, its metrics and alarms.
+    until("it is noted", || async {
+        let noted = one.operations().snapshot(&resident).await;
+        noted.is_ok_and(|job| {
+            job.findings(0).iter().any(|it| it.code() == "daemon-ends" && it.to_string().contains("no database"))
+        })
+    })
+    .await;
     // A change that mends it ends the trouble, too: its processes are counted from the beginning.
     one.store().switch_job(&resident, false).await.unwrap();
     until("it is told no more", || async { one.troubles().is_empty() }).await;
+    until("it is noted no more", || async {
+        one.operations().snapshot(&resident).await.is_ok_and(|job| job.daemon.is_none())
+    })
+    .await;
     one.shutdown().await;
 }

@@ -1,0 +1,96 @@
+//! Changes that stop what runs.
+
+use elasticjob::operations::Target;
+
+use super::*;
+use crate::scheduler::Running;
+use crate::scheduler::nodes::{STOPPED_APPS, STOPPED_JOBS};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_a_job_or_an_app_stops_what_runs_where_that_is_wished_and_nothing_that_begins_later() {
+    let cluster = Cluster::new();
+    let members = [cluster.scheduler("a").await, cluster.scheduler("a").await];
+    let one = &members[0];
+    one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({ "failover": true }))).await;
+    let store = one.scheduler.store();
+    // The last one says what is so already.
+    for (times, change) in ["first", "of-app", "first"].into_iter().enumerate() {
+        until("the run is triggered", || async { one.operations().trigger(&Target::Job(name("long"))).await.is_ok() })
+            .await;
+        until("it runs", || async { one.running("long").await == 1 && cluster.lines("runs").len() == times + 1 }).await;
+        let begun = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+        match change {
+            "of-app" => store
+                .change_app_and(json!({ "appName": "long", "appCacheEnable": false }), Running::IsStopped)
+                .await
+                .unwrap(),
+            description => store
+                .change_job_and(json!({ "jobName": "long", "description": description }), Running::IsStopped)
+                .await
+                .unwrap(),
+        }
+        until("it is stopped", || async { one.running("long").await == 0 }).await;
+        let error = one.until_last("long", FireState::Failed).await.unwrap();
+        assert!(error.contains("it was stopped"), "{error}");
+        let last = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+        assert_eq!(last, begun, "it is not run again");
+    }
+    one.trigger("long").await;
+    until("the next one runs", || async { cluster.lines("runs").len() == 4 }).await;
+    // A scheduler that starts hears of the wish for the first time.
+    let late = cluster.scheduler("a").await;
+    until("it is online", || async {
+        late.operations().snapshot(&name("long")).await.unwrap().instances().count() == 3
+    })
+    .await;
+    fs::write(cluster.file("end"), "").unwrap();
+    late.until_last("long", FireState::Succeeded).await;
+    assert_eq!(cluster.lines("runs").len(), 4);
+    store.remove_app("long").await.unwrap();
+    for folder in [STOPPED_APPS, STOPPED_JOBS] {
+        assert_eq!(one.center.children(folder).await.unwrap(), Some(Vec::new()));
+    }
+    for member in members.into_iter().chain([late]) {
+        member.scheduler.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_without_a_scheduler_at_the_time_of_the_change_is_stopped_by_the_next_one() {
+    let cluster = Cluster::new();
+    let first = cluster.scheduler("a").await;
+    first.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+    first.trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    first.scheduler.shutdown().await;
+    assert_eq!(first.running("long").await, 1, "it goes on");
+    let change = json!({ "jobName": "long", "description": "changed" });
+    first.scheduler.store().change_job_and(change, Running::IsStopped).await.unwrap();
+    let next = cluster.scheduler("a").await;
+    until("it is stopped", || async { next.running("long").await == 0 }).await;
+    let error = next.until_last("long", FireState::Failed).await.unwrap();
+    assert!(error.contains("it was stopped"), "{error}");
+    next.scheduler.shutdown().await;
+}
+
+/// The way to let runs finish before a job is disabled or removed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_that_is_paused_lets_its_runs_finish() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({ "cron": "* * * * * ?" }))).await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    one.operations().disable_servers(&Target::Job(name("long"))).await.unwrap();
+    assert_eq!(one.running("long").await, 1, "it goes on");
+    fs::write(cluster.file("end"), "").unwrap();
+    one.until_last("long", FireState::Succeeded).await;
+    let paused = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+    one.scheduler.store().switch_job(&name("long"), false).await.unwrap();
+    until("no instance is online", || async {
+        one.operations().snapshot(&name("long")).await.unwrap().instances().count() == 0
+    })
+    .await;
+    let last = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+    assert_eq!((last, cluster.lines("runs").len()), (paused, 1));
+    one.scheduler.shutdown().await;
+}

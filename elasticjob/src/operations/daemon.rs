@@ -1,0 +1,75 @@
+//! What a scheduler of carried jobs knows of a `DAEMON` job that the instances of the job cannot say: its processes end before they
+//! join.
+
+use serde::{Deserialize, Serialize};
+
+use super::{OperationError, Operations};
+use crate::ident::JobName;
+use crate::registry::layout::JobPath;
+use crate::registry::{CommitError, CreateMode, Refusal, Transaction};
+
+/// How often a write is tried when others write the same nodes.
+const ATTEMPTS: usize = 4;
+
+/// A process of a `DAEMON` job that ends soon after each of its starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DaemonEnds {
+    /// The number of the process.
+    pub process: u32,
+    /// How often it has ended since it was well last.
+    pub ends: u32,
+    /// How it ended last, and when it starts again.
+    pub why: String,
+    /// Since when it is told, in milliseconds since 1970 by the clock of the scheduler.
+    pub since: i64,
+}
+
+impl DaemonEnds {
+    /// A process that ends again and again.
+    pub fn new(process: u32, ends: u32, why: impl Into<String>, since: i64) -> Self {
+        Self { process, ends, why: why.into(), since }
+    }
+}
+
+impl Operations {
+    /// Notes that a process of a `DAEMON` job ends again and again, for as long as the session of this registry center lasts; `None`
+    /// that none does. The job need not have joined the registry center: it is known from then on.
+    ///
+    /// # Errors
+    /// [`OperationError::Read`], [`OperationError::Write`].
+    pub async fn note_daemon(&self, job: &JobName, ends: Option<&DaemonEnds>) -> Result<(), OperationError> {
+        let (root, path) = (JobPath::Root.absolute(job), JobPath::Daemon.absolute(job));
+        let mut refused = None;
+        for _ in 0..ATTEMPTS {
+            let mut note = Transaction::new();
+            if self.get(path.clone()).await?.is_some() {
+                // It may belong to another session.
+                note.delete(path.clone(), None);
+            } else if ends.is_none() {
+                return Ok(());
+            }
+            if let Some(ends) = ends {
+                if self.get(root.clone()).await?.is_none() {
+                    note.create(root.clone(), "", CreateMode::Persistent);
+                }
+                let data = serde_json::to_string(ends).expect("texts and numbers have a JSON form");
+                note.create(path.clone(), data.as_str(), CreateMode::Ephemeral);
+            }
+            match self.registry.commit(note).await {
+                Ok(_) => return Ok(()),
+                Err(reason @ CommitError::Refused { reason: Refusal::NoNode | Refusal::NodeExists, .. }) => {
+                    refused = Some(reason);
+                }
+                Err(reason) => return Err(OperationError::Write { done: 0, reason }),
+            }
+        }
+        refused.map_or(Ok(()), |reason| Err(OperationError::Write { done: 0, reason }))
+    }
+
+    /// What is noted of the processes of a job. What cannot be read says nothing.
+    pub(super) async fn daemon(&self, job: &JobName) -> Result<Option<DaemonEnds>, OperationError> {
+        let node = self.get(JobPath::Daemon.absolute(job)).await?;
+        Ok(node.and_then(|node| serde_json::from_slice(&node.data).ok()))
+    }
+}
