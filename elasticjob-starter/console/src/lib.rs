@@ -47,6 +47,7 @@ mod health;
 mod here;
 mod live;
 mod live_log;
+mod messages;
 mod metrics;
 mod oidc_options;
 mod options;
@@ -65,6 +66,7 @@ mod streams;
 mod testing;
 mod text;
 mod theme;
+mod texts;
 mod words;
 
 pub use access::{

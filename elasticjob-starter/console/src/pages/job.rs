@@ -24,6 +24,7 @@ use crate::here::Here;
 use crate::text::t;
 
 /// What the pages of one job have in common: the head, and the list of its pages.
+use crate::texts;
 pub(super) struct Head {
     pub(super) job: JobName,
     /// The address of the first page of the job.
@@ -145,7 +146,7 @@ fn servers(snapshot: &JobSnapshot) -> Vec<Server> {
 
 /// The job that a path names.
 pub(super) fn named(here: &Here, name: &str) -> Result<JobName, Box<Response>> {
-    JobName::new(name).map_err(|wrong| Box::new(error::problem(here, &Problem::bad_request(wrong.to_string()))))
+    JobName::new(name).map_err(|wrong| Box::new(error::problem(here, &Problem::bad_request(wrong.message().clone()))))
 }
 
 /// The snapshot of the job that a path names, or the page that says why there is none.
@@ -196,8 +197,8 @@ pub(super) fn failed(here: &Here, error: &OperationError) -> Said {
 /// The same of a problem.
 pub(super) fn failed_by(here: &Here, problem: &Problem) -> Said {
     match problem.is_unknown() {
-        true => Said::failed(format!("{} {}", fl!(here.text.loader(), "outcome-unknown"), problem.detail())),
-        false => Said::failed(problem.detail().to_owned()),
+        true => Said::failed(format!("{} {}", fl!(here.text.loader(), "outcome-unknown"), problem.told(&here.text))),
+        false => Said::failed(problem.told(&here.text)),
     }
 }
 
@@ -214,7 +215,7 @@ pub(crate) async fn act(here: Here, Path((_, name)): Path<(String, String)>, For
         return cancel(&here, &job, None, &fields).await;
     }
     let Some(action) = Action::of(form::one(&fields, "action")) else {
-        return error::problem(&here, &Problem::bad_request("the form has no action"));
+        return error::problem(&here, &Problem::bad_request(texts::no_action()));
     };
     let target = target(&job, &fields);
     let ended = action.on(&here.operations(&form::reason(&fields)), &target).await;
@@ -246,13 +247,13 @@ pub(crate) async fn act_on_item(here: Here, Path((_, name)): Path<(String, Strin
         return cancel(&here, &job, Some(*item), &fields).await;
     }
     let (Some(action), Ok(item)) = (Action::of(action), item) else {
-        return error::problem(&here, &Problem::bad_request("the form has no action or no item"));
+        return error::problem(&here, &Problem::bad_request(texts::no_action_or_item()));
     };
     let operations = here.operations(&form::reason(&fields));
     let ended = match action {
         Action::Enable => operations.enable_item(&job, item).await,
         Action::Disable => operations.disable_item(&job, item).await,
-        _ => return error::problem(&here, &Problem::bad_request("an item can be enabled, disabled and cancelled")),
+        _ => return error::problem(&here, &Problem::bad_request(texts::action_of_item())),
     };
     told(&here, &job, &action.done(&here.text), ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
 }

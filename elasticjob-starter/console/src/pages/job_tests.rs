@@ -155,3 +155,51 @@ async fn a_configuration_is_previewed_and_saved_and_no_edit_of_another_is_lost()
     let viewer = cookie_of(&console, "viewer").await;
     assert_eq!(send(&console, &viewer, path, &form("1", "0 0 4 * * ?", "save")).await.status, StatusCode::FORBIDDEN);
 }
+
+/// The same with a form that a reader of Chinese sends.
+async fn send_in_chinese(console: &Console, cookie: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let chinese = format!("{cookie}; elasticjob_language=zh-CN");
+    send(console, &chinese, path, fields).await
+}
+
+#[tokio::test]
+async fn a_page_in_chinese_says_mistakes_refusals_and_states_in_chinese() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "admin").await;
+    let chinese = format!("{cookie}; elasticjob_language=zh-CN");
+    let fields = [
+        ("version", "0"),
+        ("action", "preview"),
+        ("cron", "0 0 25 * * ?"),
+        ("time-zone", "Asia/Shangai"),
+        ("sharding-total-count", "2"),
+        ("sharding-item-parameters", "0=a,7=b"),
+        ("failover", "true"),
+        ("monitor-execution", "false"),
+    ];
+    let wrong = send_in_chinese(&console, &cookie, "/r/default/jobs/settle/configuration/edit", &fields).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", wrong.body);
+    for part in [
+        "cron：cron 表达式“0 0 25 * * ?”无效：时：25 超出范围，允许的值为 0 至 23",
+        "time-zone：未知的时区“Asia/Shangai”：是否应为“Asia/Shanghai”？",
+        "sharding-item-parameters：没有分片项 7：分片项为 0 至 1",
+        "failover：需要启用 monitor-execution",
+    ] {
+        assert!(wrong.body.contains(part), "{part}: {}", wrong.body);
+    }
+    assert!(!wrong.body.contains("is not valid") && !wrong.body.contains("out of range"), "{}", wrong.body);
+    let tried = request("GET", "/r/default/jobs/settle/schedule?cron=0+0+25+*+*+?", Some(&chinese));
+    let tried = call(&console, tried).await.body;
+    assert!(tried.contains("时：25 超出范围"), "{tried}");
+    let removal = send_in_chinese(&console, &cookie, "/r/default/jobs/settle/removal", &[]).await;
+    let refused = told(&console, &chinese, &removal).await;
+    assert!(refused.contains("作业“settle”未删除：有一个实例在线"), "{refused}");
+    let disable = [("action", "disable")];
+    let disabled = send_in_chinese(&console, &cookie, "/r/default/jobs/settle", &disable).await;
+    let disabled = told(&console, &chinese, &disabled).await;
+    assert!(disabled.contains("<span class=\"status off\">已禁用</span>"), "{disabled}");
+    let none = call(&console, request("GET", "/r/default/jobs/setle", Some(&chinese))).await.body;
+    assert!(none.contains("命名空间中没有作业“setle”") && !none.contains("there is no job"), "{none}");
+}

@@ -42,6 +42,7 @@ mod said;
 pub(crate) mod schedule;
 pub(crate) mod servers;
 pub(crate) mod settings;
+mod setting_about;
 pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod timeline;
