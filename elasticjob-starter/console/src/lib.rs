@@ -60,13 +60,14 @@ mod routes;
 mod same;
 mod serve;
 mod service;
+mod slow_traces;
 mod store;
 mod streams;
 #[cfg(test)]
 mod testing;
 mod text;
-mod theme;
 mod texts;
+mod theme;
 mod words;
 
 pub use access::{

@@ -27,6 +27,8 @@ elasticjob_syntax::messages! {
     no_such_node(path) = "no-such-node": "the registry center has no node {path} in the namespace";
     not_traced() =
         "not-traced": "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
+    traces_slow(seconds) =
+        "traces-slow": "the database of traces gave no answer within {seconds} s: ask for a shorter time range or for one job, and have its administrator look whether it is busy";
     masked(setting, mask) =
         "masked": "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: leave the value as it is shown, or change it in the program's settings";
     no_action() = "no-action": "the form has no action";

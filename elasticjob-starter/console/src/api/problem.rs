@@ -351,7 +351,10 @@ impl From<NotChanged> for Problem {
 
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
-        Self::traces_unreadable(error.to_string())
+        match error {
+            ReadError::TooSlow { limit } => Self::traces_unreadable(texts::traces_slow(limit.as_secs().to_string())),
+            error => Self::traces_unreadable(error.to_string()),
+        }
     }
 }
 

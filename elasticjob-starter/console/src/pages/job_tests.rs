@@ -203,3 +203,48 @@ async fn a_page_in_chinese_says_mistakes_refusals_and_states_in_chinese() {
     let none = call(&console, request("GET", "/r/default/jobs/setle", Some(&chinese))).await.body;
     assert!(none.contains("命名空间中没有作业“setle”") && !none.contains("there is no job"), "{none}");
 }
+
+#[tokio::test]
+async fn many_items_come_in_pages_and_an_action_on_one_stays_on_its_page() {
+    let memory = MemoryRegistry::new();
+    let settings = JobSettings { sharding_total_count: Some(450), ..JobSettings::default() };
+    let _job = start_job(&memory, "settle", &settings).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "operator").await;
+    let path = "/r/default/jobs/settle";
+    send(&console, &cookie, path, &[("action", "trigger")]).await;
+    let registry = memory.connect();
+    let operations = elasticjob::operations::Operations::new(std::sync::Arc::new(registry));
+    let name = elasticjob::ident::JobName::new("settle").expect("a name");
+    tokio::time::timeout(std::time::Duration::from_secs(60), async {
+        loop {
+            if operations.snapshot(&name).await.expect("it is there").items.len() == 450 {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("the items are made");
+    let page = async |query: &str| call(&console, request("GET", &format!("{path}{query}"), Some(&cookie))).await.body;
+    let row = |item: usize| format!("<th scope=\"row\">{item}</th>");
+    let first = page("").await;
+    assert!(first.contains(&row(0)) && first.contains(&row(199)) && !first.contains(&row(200)), "{first}");
+    assert!(first.contains("Items 1 to 200 of 450 that fit, of 450 in all"), "{first}");
+    assert!(first.contains("?page=2#items") && !first.contains("rel=\"prev\""), "{first}");
+    let last = page("?page=3").await;
+    assert!(last.contains(&row(449)) && !last.contains(&row(399)) && last.contains("rel=\"prev\""), "{last}");
+    assert!(!last.contains("rel=\"next\""), "{last}");
+    assert!(page("?page=99").await.contains(&row(449)), "a page after the last one is the last one");
+    let fields = [("action", "disable"), ("item", "420"), ("page", "3"), ("state", ""), ("owner", "")];
+    let done = send(&console, &cookie, &format!("{path}/items"), &fields).await;
+    assert_eq!(done.headers[LOCATION], format!("{path}?page=3"), "{}", done.body);
+    let disabled = page("?state=DISABLED").await;
+    assert!(disabled.contains(&row(420)) && !disabled.contains(&row(421)), "{disabled}");
+    assert!(disabled.contains("Items 1 to 1 of 1 that fit, of 450 in all"), "{disabled}");
+    let snapshot = operations.snapshot(&name).await.expect("it is there");
+    let owner = snapshot.items[&0].owner.clone().expect("it is assigned").to_string();
+    let query = format!("?owner={}", super::segment(&owner));
+    assert!(page(&query).await.contains("of 450 that fit"), "{owner}");
+    assert!(page("?owner=elsewhere").await.contains("None of the 450 items fits the filter."));
+}

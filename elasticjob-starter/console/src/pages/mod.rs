@@ -20,6 +20,7 @@ pub(crate) mod graph;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod job;
+mod job_items;
 #[cfg(test)]
 mod job_tests;
 pub(crate) mod jobs;
@@ -41,8 +42,8 @@ mod runs_tests;
 mod said;
 pub(crate) mod schedule;
 pub(crate) mod servers;
-pub(crate) mod settings;
 mod setting_about;
+pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod timeline;
