@@ -241,7 +241,15 @@ pub(crate) async fn act(here: Here, Path((_, name)): Path<(String, String)>, For
     };
     let target = target(&job, &fields);
     let ended = action.on(&here.operations(&form::reason(&fields)), &target).await;
-    told(&here, &job, &action.done(&here.text), ended)
+    said(&here, &action.done(&here.text), ended).at(&here.app, &asked_from(&here, &job, &fields, ""))
+}
+
+/// The page that an action was asked from: the one that explains, or the first page of the job with this query.
+fn asked_from(here: &Here, job: &JobName, fields: &[(String, String)], query: &str) -> String {
+    match form::one(fields, "back") {
+        "why" => format!("{}/why", path_of(here, job)),
+        _ => format!("{}{query}", path_of(here, job)),
+    }
 }
 
 fn target(job: &JobName, fields: &[(String, String)]) -> Target {
@@ -265,7 +273,7 @@ pub(crate) async fn act_on_item(here: Here, Path((_, name)): Path<(String, Strin
         Err(page) => return *page,
     };
     let (action, item) = (form::one(&fields, "action"), form::one(&fields, "item").parse::<ShardingItem>());
-    let same_items = format!("{}{}", path_of(&here, &job), ItemsQuery::of_form(&fields).address());
+    let same_items = asked_from(&here, &job, &fields, &ItemsQuery::of_form(&fields).address());
     if let (CANCEL, Ok(item)) = (action, &item) {
         return cancel(&here, &job, Some(*item), &fields).await.at(&here.app, &same_items);
     }

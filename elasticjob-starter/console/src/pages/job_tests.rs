@@ -248,3 +248,23 @@ async fn many_items_come_in_pages_and_an_action_on_one_stays_on_its_page() {
     assert!(page(&query).await.contains("of 450 that fit"), "{owner}");
     assert!(page("?owner=elsewhere").await.contains("None of the 450 items fits the filter."));
 }
+
+#[tokio::test]
+async fn a_reason_has_the_button_that_helps_for_who_may_press_it_and_the_reader_stays_there() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "operator").await;
+    let (path, why) = ("/r/default/jobs/settle", "/r/default/jobs/settle/why");
+    send(&console, &cookie, path, &[("action", "disable")]).await;
+    let button = "<button name=\"action\" value=\"enable\">Enable</button>";
+    let viewer = cookie_of(&console, "viewer").await;
+    let shown = async |cookie: &str| call(&console, request("GET", why, Some(cookie))).await.body;
+    assert!(!shown(&viewer).await.contains(button), "a viewer changes nothing");
+    let page = shown(&cookie).await;
+    assert!(page.contains("All its servers are disabled") && page.contains(button), "{page}");
+    let done = send(&console, &cookie, path, &[("action", "enable"), ("back", "why"), ("reason", "done")]).await;
+    assert_eq!(done.headers[LOCATION], why);
+    let page = told(&console, &cookie, &done).await;
+    assert!(page.contains("Enabled: 1") && !page.contains(button), "{page}");
+}
