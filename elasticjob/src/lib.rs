@@ -96,6 +96,7 @@ pub mod spi;
 mod test_log;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod texts;
 pub mod trace;
 mod type_registry;
 #[doc(hidden)]

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use elasticjob_syntax::message::Message;
+
+use crate::texts;
+
 /// The implementations of one kind that a process has, each under its own name.
 pub struct ByType<T: ?Sized> {
     kind: &'static str,
@@ -48,7 +52,7 @@ pub struct TypeClash {
 
 /// No implementation has that name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {kind} '{name}' in this program{}; there are {known}", without(.feature))]
+#[error("{}", self.message())]
 #[non_exhaustive]
 pub struct UnknownType {
     /// The kind, for example `sharding strategy`.
@@ -61,10 +65,15 @@ pub struct UnknownType {
     pub feature: Option<&'static str>,
 }
 
-fn without(feature: &Option<&str>) -> String {
-    let built =
-        |feature| format!(", which is built without the feature `{feature}` of elasticjob or elasticjob-starter");
-    feature.map(built).unwrap_or_default()
+impl UnknownType {
+    /// Which implementation is missing, and which there are.
+    pub fn message(&self) -> Message {
+        let Self { kind, name, known, feature } = self;
+        match feature {
+            Some(feature) => texts::type_not_built_in(*kind, name, *feature, known),
+            None => texts::type_unknown(*kind, name, known),
+        }
+    }
 }
 
 impl<T: ?Sized> ByType<T> {

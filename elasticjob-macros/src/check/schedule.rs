@@ -29,7 +29,7 @@ fn why_never(expression: &str) -> CronError {
     };
     let start = |field: &str| field.as_ptr().addr() - expression.as_ptr().addr();
     let span = start(first)..start(last) + last.len();
-    CronError { expression: expression.to_owned(), field: None, span, reason: reason.to_owned() }
+    CronError { expression: expression.to_owned(), field: None, span, reason: reason.into() }
 }
 
 #[cfg(test)]

@@ -4,22 +4,23 @@
 //! in the Java release. A parameter can contain neither `=` nor `,`.
 
 use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::message::Message;
+use crate::texts;
 
 /// Parameters of items that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ItemParameterError {
     /// There is nothing between two commas.
-    #[error("a part is blank: write item=parameter and commas between them, as 0=Beijing,1=Shanghai")]
     Blank,
     /// A part has no `=`.
-    #[error("'{part}' has no '=': write item=parameter and commas between them, as 0=Beijing,1=Shanghai")]
     NoEquals {
         /// The part.
         part: String,
     },
     /// The item is not a number.
-    #[error("'{item}' in '{part}' is not the number of an item: items are whole numbers from 0")]
     Number {
         /// The part.
         part: String,
@@ -27,25 +28,21 @@ pub enum ItemParameterError {
         item: String,
     },
     /// There is nothing after the `=`.
-    #[error("item {item} has a blank parameter: leave the item out")]
     NoParameter {
         /// The item.
         item: u32,
     },
     /// A part has several `=`.
-    #[error("'{part}' has more than one '=': a parameter can contain neither '=' nor ','")]
     ManyEquals {
         /// The part.
         part: String,
     },
     /// The same item is given twice.
-    #[error("item {item} is given twice")]
     Repeated {
         /// The item.
         item: u32,
     },
     /// The item does not exist.
-    #[error("there is no item {item}: {}", existing(.total))]
     OutOfRange {
         /// The item.
         item: u32,
@@ -54,10 +51,25 @@ pub enum ItemParameterError {
     },
 }
 
-fn existing(total: &u32) -> String {
-    match total {
-        0 | 1 => "the only item is 0".to_owned(),
-        total => format!("the items are 0 to {}", total - 1),
+impl ItemParameterError {
+    /// What is wrong, and what to write instead.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Blank => texts::parameters_blank(),
+            Self::NoEquals { part } => texts::parameters_no_equals(part),
+            Self::Number { part, item } => texts::parameters_number(part, item),
+            Self::NoParameter { item } => texts::parameters_no_parameter(*item),
+            Self::ManyEquals { part } => texts::parameters_many_equals(part),
+            Self::Repeated { item } => texts::parameters_repeated(*item),
+            Self::OutOfRange { item, total: 0 | 1 } => texts::parameters_one_item(*item),
+            Self::OutOfRange { item, total } => texts::parameters_out_of_range(*item, total - 1),
+        }
+    }
+}
+
+impl fmt::Display for ItemParameterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
     }
 }
 

@@ -13,6 +13,7 @@
 //! | [`item_parameters`] | `0=Beijing,1=Shanghai` |
 //! | [`job_settings`] | `cron`, `sharding_total_count`: the settings of a job |
 //! | [`job_option`] | the same settings as options of the attribute, and two options about the attribute itself |
+//! | [`message`] | errors as a code with arguments, for other languages; [`texts`] has those of this package |
 //! | [`suggest`] | the known name that a mistyped one may mean |
 //!
 //! Use the library (`elasticjob`), which exports what a program needs; this package makes no promise of its own.
@@ -22,6 +23,8 @@ pub mod cron;
 pub mod item_parameters;
 pub mod job_option;
 pub mod job_settings;
+pub mod message;
 pub mod node_name;
 pub mod suggest;
+pub mod texts;
 pub mod zone_name;

@@ -1,35 +1,35 @@
 //! Names that become a node of the registry: the characters that ZooKeeper refuses in a path, and the rule for names of
 //! jobs.
 
+use crate::message::Message;
+use crate::texts;
+
 /// The delimiter inside instance ids and task ids, fixed by the registry layout of ElasticJob.
 pub const ID_DELIMITER: &str = "@-@";
 
 /// The reason why a text cannot be the name of a node.
-fn unfit_for_node(text: &str) -> Option<String> {
+fn unfit_for_node(text: &str) -> Option<Message> {
     if text.trim().is_empty() {
-        Some("it is blank".to_owned())
+        Some(texts::name_blank())
     } else if text == "." || text == ".." {
-        Some("'.' and '..' are not allowed in a registry path".to_owned())
+        Some(texts::name_dots())
     } else if text.contains('/') {
-        Some("'/' separates the nodes of a registry path".to_owned())
+        Some(texts::name_slash())
     } else {
-        refused_char(text).map(|c| {
-            format!(
-                "U+{:04X} is not allowed in a registry path, as are all control characters, private characters and those \
-                 above U+FFEF",
-                u32::from(c)
-            )
-        })
+        refused_char(text).map(|c| texts::name_character(format!("U+{:04X}", u32::from(c))))
     }
 }
 
 /// A text that is not a valid identifier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} '{}' is not valid: {reason}", .value.escape_debug())]
-pub struct InvalidIdent {
-    what: &'static str,
-    value: String,
-    reason: String,
+#[error("{0}")]
+pub struct InvalidIdent(Message);
+
+impl InvalidIdent {
+    /// Which text it is, and why it is not valid.
+    pub fn message(&self) -> &Message {
+        &self.0
+    }
 }
 
 /// Checks a text that becomes a node; `what` is its name in the message.
@@ -45,14 +45,14 @@ pub fn check_node(what: &'static str, text: &str) -> Result<(), InvalidIdent> {
 /// # Errors
 /// [`InvalidIdent`] names the character or form that is not allowed.
 pub fn check_job_name(name: &str) -> Result<(), InvalidIdent> {
-    let delimiter = || name.contains(ID_DELIMITER).then(|| "'@-@' separates the parts of a task id".to_owned());
+    let delimiter = || name.contains(ID_DELIMITER).then(texts::name_delimiter);
     valid_unless(unfit_for_node(name).or_else(delimiter), "job name", name)
 }
 
-fn valid_unless(reason: Option<String>, what: &'static str, text: &str) -> Result<(), InvalidIdent> {
+fn valid_unless(reason: Option<Message>, what: &'static str, text: &str) -> Result<(), InvalidIdent> {
     match reason {
         None => Ok(()),
-        Some(reason) => Err(InvalidIdent { what, value: text.to_owned(), reason }),
+        Some(reason) => Err(InvalidIdent(texts::name_invalid(what, text.escape_debug().to_string(), reason))),
     }
 }
 

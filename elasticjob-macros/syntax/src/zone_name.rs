@@ -4,9 +4,13 @@
 //! of the zones would make the attribute as heavy as the library. A test of the library compares the file with the
 //! names that have rules, and writes the file when the environment variable `UPDATE_ZONES` is set.
 
+use std::fmt;
 use std::sync::LazyLock;
 
 use strsim::damerau_levenshtein;
+
+use crate::message::Message;
+use crate::texts;
 
 /// Sorted, so that a name in its own spelling is found at once: a program may start with thousands of schedules.
 static NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| include_str!("zone_names.txt").lines().collect());
@@ -28,7 +32,6 @@ pub enum ZoneName {
 #[non_exhaustive]
 pub enum ZoneNameError {
     /// It is no IANA name.
-    #[error("time zone '{name}' is not known{}", hint(suggestions))]
     Unknown {
         /// The text.
         name: String,
@@ -36,15 +39,23 @@ pub enum ZoneNameError {
         suggestions: Vec<&'static str>,
     },
     /// It starts like a fixed offset but is not one.
-    #[error("time zone '{0}' is not a valid offset: write hours from 0 to 23 and minutes as in 'GMT+8' or 'GMT+08:30'")]
     Offset(String),
 }
 
-fn hint(suggestions: &[&str]) -> String {
-    if suggestions.is_empty() {
-        ": write an IANA name such as 'Asia/Shanghai' or an offset such as 'GMT+08:00'".to_owned()
-    } else {
-        format!(": did you mean '{}'?", suggestions.join("' or '"))
+impl ZoneNameError {
+    /// What is wrong, and what to write instead.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Unknown { name, suggestions } if suggestions.is_empty() => texts::zone_unknown(name),
+            Self::Unknown { name, suggestions } => texts::zone_similar(name, suggestions.join("' or '")),
+            Self::Offset(name) => texts::zone_offset(name),
+        }
+    }
+}
+
+impl fmt::Display for ZoneNameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
     }
 }
 

@@ -47,6 +47,7 @@ mod health;
 mod here;
 mod live;
 mod live_log;
+mod messages;
 mod metrics;
 mod oidc_options;
 mod options;
@@ -59,11 +60,13 @@ mod routes;
 mod same;
 mod serve;
 mod service;
+mod slow_traces;
 mod store;
 mod streams;
 #[cfg(test)]
 mod testing;
 mod text;
+mod texts;
 mod theme;
 mod words;
 

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use crate::service::now;
 use crate::service::recent_actions::RecentActions;
 use crate::service::strip::KeptFires;
+use crate::slow_traces::TimeLimited;
 use crate::store::DataFile;
 
 /// A registry center, with the traces of its jobs.
@@ -73,7 +74,7 @@ impl Registry {
     /// Shows the runs and decisions that this reader finds.
     #[must_use]
     pub fn traces(self, traces: AnyTraceReader) -> Self {
-        Self { traces: Some(traces), ..self }
+        Self { traces: Some(AnyTraceReader::new(TimeLimited(traces))), ..self }
     }
 
     /// Shows these settings of the registry center to administrators, by name. Give no secrets.

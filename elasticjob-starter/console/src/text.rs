@@ -152,30 +152,29 @@ impl Texts {
     }
 }
 
+/// The ids of a file of texts, each with the names of its arguments.
+#[cfg(test)]
+pub(crate) fn ids(tag: &str) -> std::collections::BTreeSet<(String, std::collections::BTreeSet<String>)> {
+    let file = Files::get(&format!("{tag}/{DOMAIN}.ftl")).expect("there is a file for each language");
+    let text = String::from_utf8(file.data.into_owned()).expect("it is UTF-8");
+    let mut ids: Vec<(String, std::collections::BTreeSet<String>)> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((id, _)) = line.split_once(" =").filter(|_| !line.starts_with(' ')) {
+            ids.push((id.to_owned(), std::collections::BTreeSet::new()));
+        }
+        let arguments = line.split('$').skip(1).map(|rest| {
+            rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect::<String>()
+        });
+        if let Some((_, of)) = ids.last_mut() {
+            of.extend(arguments);
+        }
+    }
+    ids.into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-
-    /// The ids of a file of texts, each with the names of its arguments.
-    fn ids(tag: &str) -> BTreeSet<(String, BTreeSet<String>)> {
-        let file = Files::get(&format!("{tag}/{DOMAIN}.ftl")).expect("there is a file for each language");
-        let text = String::from_utf8(file.data.into_owned()).expect("it is UTF-8");
-        let mut ids: Vec<(String, BTreeSet<String>)> = Vec::new();
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            if let Some((id, _)) = line.split_once(" =").filter(|_| !line.starts_with(' ')) {
-                ids.push((id.to_owned(), BTreeSet::new()));
-            }
-            let arguments = line.split('$').skip(1).map(|rest| {
-                rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect::<String>()
-            });
-            if let Some((_, of)) = ids.last_mut() {
-                of.extend(arguments);
-            }
-        }
-        ids.into_iter().collect()
-    }
 
     #[test]
     fn every_language_has_the_same_texts_with_the_same_arguments() {
@@ -184,9 +183,12 @@ mod tests {
         for language in Language::ALL {
             let other = ids(language.tag());
             let missing: Vec<_> = english.difference(&other).collect();
-            // The English of findings and decisions comes from the library.
-            let is_of_library =
-                |id: &str| ["finding-", "decision-of-", "reason-"].iter().any(|begin| id.starts_with(begin));
+            // The English of findings, decisions and messages comes from the library.
+            let is_of_library = |id: &str| {
+                ["finding-", "decision-of-", "reason-", "message-", "status-of-", "setting-of-"]
+                    .iter()
+                    .any(|begin| id.starts_with(begin))
+            };
             let more: Vec<_> = other.difference(&english).filter(|(id, _)| !is_of_library(id)).collect();
             assert!(missing.is_empty() && more.is_empty(), "{language}: missing {missing:?}, not in English {more:?}");
         }

@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::Message;
 use crate::ident::JobName;
+use crate::texts;
 
 /// A job that another one runs after: `JOB`, `JOB when failed`, `JOB when ended items same`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,26 +124,26 @@ impl Dependency {
 }
 
 impl FromStr for Dependency {
-    type Err = String;
+    type Err = Message;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Message> {
         let (rest, items) = word_after(text, ITEMS, &DependencyItems::EACH.map(|items| (items.as_str(), items)))?;
         let (name, when) = word_after(rest, WHEN, &When::ALL.map(|when| (when.as_str(), when)))?;
         if name.contains(SEPARATOR) {
-            return Err(format!("'{text}': a job whose name has a comma cannot be named here"));
+            return Err(texts::depends_comma(text));
         }
-        let job = JobName::new(name.trim()).map_err(|wrong| wrong.to_string())?;
+        let job = JobName::new(name.trim()).map_err(|wrong| wrong.message().clone())?;
         Ok(Self { job, when, items })
     }
 }
 
 /// A text without its last part, and what that part says: one of these words after a sign, or nothing.
-fn word_after<'a, T: Copy + Default>(text: &'a str, sign: &str, words: &[(&str, T)]) -> Result<(&'a str, T), String> {
+fn word_after<'a, T: Copy + Default>(text: &'a str, sign: &str, words: &[(&str, T)]) -> Result<(&'a str, T), Message> {
     let Some((rest, word)) = text.rsplit_once(sign) else { return Ok((text, T::default())) };
     let found = words.iter().find(|(known, _)| *known == word.trim());
     found.map(|(_, value)| (rest, *value)).ok_or_else(|| {
         let known: Vec<String> = words.iter().map(|(known, _)| format!("'{known}'")).collect();
-        format!("'{text}': there is no '{}'; known: {}", word.trim(), known.join(", "))
+        texts::depends_unknown_word(text, word.trim(), known.join(", "))
     })
 }
 
@@ -161,14 +163,14 @@ impl fmt::Display for Dependency {
 }
 
 /// The dependencies of settings, and what is wrong with them.
-pub(super) fn parse(of: &JobName, texts: &[String]) -> (Vec<Dependency>, Vec<String>) {
-    let (mut found, mut wrong): (Vec<Dependency>, Vec<String>) = (Vec::new(), Vec::new());
+pub(super) fn parse(of: &JobName, texts: &[String]) -> (Vec<Dependency>, Vec<Message>) {
+    let (mut found, mut wrong): (Vec<Dependency>, Vec<Message>) = (Vec::new(), Vec::new());
     for text in texts {
         match text.parse::<Dependency>() {
             Err(why) => wrong.push(why),
-            Ok(one) if one.job == *of => wrong.push(format!("the job depends on itself: {of} -> {of}")),
+            Ok(one) if one.job == *of => wrong.push(texts::depends_on_itself(of.as_str())),
             Ok(one) if found.iter().any(|known| known.job == one.job) => {
-                wrong.push(format!("job '{}' is given twice: give it once, with one `when`", one.job));
+                wrong.push(texts::depends_twice(one.job.as_str()));
             }
             Ok(one) => found.push(one),
         }
@@ -231,7 +233,7 @@ mod tests {
         ];
         assert_eq!(wrong.len(), parts.len(), "{wrong:?}");
         for (text, part) in wrong.iter().zip(parts) {
-            assert!(text.contains(part), "{text}");
+            assert!(text.as_str().contains(part), "{text}");
         }
     }
 

@@ -4,6 +4,7 @@ use super::bound::is_permission;
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::JobSettings;
 use crate::secret::stays_with_program;
+use crate::texts;
 
 impl JobConfiguration {
     /// This configuration with other settings, for a change of the registry's configuration. Oddities that it had
@@ -29,29 +30,17 @@ impl JobConfiguration {
     /// Changes that would be valid but must not be made: a removed schedule, new secrets, permissions.
     fn unwanted(&self, settings: &JobSettings) -> Vec<Invalid> {
         let cron = settings.cron.as_deref().unwrap_or_default();
-        let without_schedule = (self.cron.is_some() && cron.trim().is_empty()).then(|| {
-            let reason = "it cannot be taken back: the job would fire no more, and programs that start it by its schedule \
-                would not start; to stop it for a time, disable its servers";
-            Invalid::new("cron", reason)
-        });
+        let without_schedule =
+            (self.cron.is_some() && cron.trim().is_empty()).then(|| Invalid::new("cron", texts::cron_taken_back()));
         let without_parents = (!self.depends_on.is_empty() && settings.depends_on.iter().flatten().next().is_none())
-            .then(|| {
-                let reason =
-                    "it cannot be taken back: the job would fire no more; to stop it for a time, disable its servers";
-                Invalid::new("depends-on", reason)
-            });
+            .then(|| Invalid::new("depends-on", texts::depends_taken_back()));
         let keys = settings.props.iter().flatten().map(|(key, _)| key);
-        let secrets = keys.filter(|key| stays_with_program(key) && self.prop(key).is_none()).map(|key| {
-            let reason = "it is a secret by its name, and those are not written to the registry center; set it where the \
-                program has its settings, in application.yaml or the environment";
-            Invalid::prop(key, reason)
-        });
+        let secrets = keys
+            .filter(|key| stays_with_program(key) && self.prop(key).is_none())
+            .map(|key| Invalid::prop(key, texts::property_secret()));
         let keys = settings.props.iter().flatten().map(|(key, _)| key);
-        let permissions = keys.filter(|key| is_permission(key)).map(|key| {
-            let reason = "it has no effect in the registry center: only the program can allow that; set it where the \
-                program has its settings, in application.yaml or the environment";
-            Invalid::prop(key, reason)
-        });
+        let permissions =
+            keys.filter(|key| is_permission(key)).map(|key| Invalid::prop(key, texts::property_permission()));
         without_schedule.into_iter().chain(without_parents).chain(secrets).chain(permissions).collect()
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::JobKind;
+use super::Message;
 use super::bound::is_of_program;
 use super::defaults;
 use super::dependency::{self, Dependency, DependencyItems};
@@ -16,6 +17,7 @@ use crate::problems::in_one_line;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
 use crate::secret::stays_with_program;
 use crate::sharding::SINGLE_SHARDING_BALANCE;
+use crate::texts;
 
 /// The default error handler.
 pub const LOG: &str = defaults::job_error_handler_type();
@@ -28,17 +30,22 @@ pub struct Invalid {
     /// The setting in kebab-case; a property as `props.KEY`.
     pub setting: Cow<'static, str>,
     /// The reason why its value cannot be used, and what to write instead.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl Invalid {
     /// A setting whose value cannot be used.
-    pub fn new(setting: &'static str, reason: impl Into<String>) -> Self {
+    pub fn new(setting: &'static str, reason: impl Into<Message>) -> Self {
         Self { setting: setting.into(), reason: reason.into() }
     }
 
+    /// The setting and the reason in one.
+    pub fn message(&self) -> Message {
+        texts::wrong_setting(&*self.setting, self.reason.clone())
+    }
+
     /// A property whose value cannot be used, or that is missing.
-    pub fn prop(key: &str, reason: impl Into<String>) -> Self {
+    pub fn prop(key: &str, reason: impl Into<Message>) -> Self {
         Self { setting: format!("props.{key}").into(), reason: reason.into() }
     }
 }
@@ -118,36 +125,36 @@ impl JobConfiguration {
 
     pub(super) fn check(name: JobName, settings: &JobSettings, origin: Origin) -> Result<Self, Vec<Invalid>> {
         let mut problems = Vec::new();
-        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
+        let mut wrong = |setting: &'static str, reason: Message| problems.push(Invalid::new(setting, reason));
         let total = settings.sharding_total_count.unwrap_or(0);
         match settings.sharding_total_count {
-            None => wrong("sharding-total-count", "it is missing: set how many items a fire is split into".into()),
-            Some(0) => wrong("sharding-total-count", "0 is not possible: a fire has at least 1 item".into()),
+            None => wrong("sharding-total-count", texts::count_missing()),
+            Some(0) => wrong("sharding-total-count", texts::count_zero()),
             Some(total) => problems.extend(size_limits::too_many(total)),
         }
-        let mut wrong = |setting: &'static str, reason: String| problems.push(Invalid::new(setting, reason));
+        let mut wrong = |setting: &'static str, reason: Message| problems.push(Invalid::new(setting, reason));
         let text = settings.sharding_item_parameters.as_deref().unwrap_or_default();
         let items = match origin {
             Origin::Program if total > 0 => ItemParameters::parse(text, total),
             _ => ItemParameters::parse_leniently(text),
         };
         let items = items.unwrap_or_else(|error| {
-            wrong("sharding-item-parameters", error.to_string());
+            wrong("sharding-item-parameters", error.message());
             ItemParameters::default()
         });
         let time_zone = settings.time_zone.as_deref().filter(|zone| !zone.trim().is_empty());
         let zone_problem = time_zone.and_then(|zone| zone.parse::<TimeZone>().err());
         if let Some(error) = &zone_problem {
-            wrong("time-zone", error.to_string());
+            wrong("time-zone", error.message());
         }
         let cron = settings.cron.as_deref().filter(|cron| !cron.trim().is_empty());
         let schedule = cron.and_then(|cron| match cron.parse::<CronExpression>() {
             Err(error) => {
-                wrong("cron", error.to_string());
+                wrong("cron", error.message());
                 None
             }
             Ok(expression) if expression.never_fires(FIRST_YEAR) => {
-                wrong("cron", format!("'{cron}' never fires"));
+                wrong("cron", texts::cron_never_fires(cron));
                 None
             }
             Ok(_) if zone_problem.is_some() => None,
@@ -155,7 +162,7 @@ impl JobConfiguration {
                 Ok(schedule) => Some(schedule),
                 // The zone of this process cannot be used.
                 Err(error) => {
-                    wrong(error.setting(), error.to_string());
+                    wrong(error.setting(), error.message());
                     None
                 }
             },
@@ -166,48 +173,40 @@ impl JobConfiguration {
             dependency::parse(&name, settings.depends_on.as_deref().unwrap_or_default());
         wrong_dependencies.into_iter().for_each(|why| wrong("depends-on", why));
         if !depends_on.is_empty() && cron.is_some() {
-            let reason = "a job has either `cron` or `depends-on`: it runs after those jobs, or by its own schedule";
-            wrong("depends-on", reason.to_owned());
+            wrong("depends-on", texts::depends_or_cron());
         }
         let has_items = depends_on.iter().any(|dependency| dependency.items == DependencyItems::Same);
         if has_items && total > dependency::MOST_ITEMS {
-            let most = dependency::MOST_ITEMS;
-            wrong("depends-on", format!("`items same` is possible with {most} items at most, and the job has {total}"));
+            wrong("depends-on", texts::depends_too_many_items(dependency::MOST_ITEMS, total));
         }
         if !depends_on.is_empty() && !monitor_execution {
-            wrong("depends-on", "it needs monitor-execution: only the records tell for which fires it has run".into());
+            wrong("depends-on", texts::depends_not_monitored());
         }
         if failover && !monitor_execution && origin == Origin::Program {
-            wrong("failover", "it needs monitor-execution: only marks of running items tell what a crash left".into());
+            wrong("failover", texts::failover_not_monitored());
         }
         let listeners: Vec<&str> = settings.job_listener_types.iter().flatten().map(String::as_str).collect();
         let mut given = BTreeSet::new();
         if let Some(twice) = listeners.iter().find(|name| !given.insert(**name)).filter(|_| origin == Origin::Program) {
-            wrong("job-listener-types", format!("'{twice}' is given twice: a listener is called once for each name"));
+            wrong("job-listener-types", texts::listener_twice(*twice));
         }
         let strategy = settings.job_sharding_strategy_type.as_deref().filter(|name| !name.is_empty());
         if strategy == Some(SINGLE_SHARDING_BALANCE) {
-            let mut clash = |what| wrong("job-sharding-strategy-type", format!("{SINGLE_SHARDING_BALANCE} {what}"));
             if !monitor_execution {
-                clash("needs monitor-execution: only the records of runs tell whose turn it is");
+                wrong("job-sharding-strategy-type", texts::balance_not_monitored(SINGLE_SHARDING_BALANCE));
             }
             if settings.static_sharding == Some(true) {
-                clash("and static-sharding exclude each other: items that stay cannot move on with each fire");
+                wrong("job-sharding-strategy-type", texts::balance_static(SINGLE_SHARDING_BALANCE));
             }
         }
         if settings.max_late_begin_seconds == Some(0) {
-            wrong(
-                "max-late-begin-seconds",
-                "0 leaves no time to begin: give seconds from 1, or -1 for no limit".to_owned(),
-            );
+            wrong("max-late-begin-seconds", texts::late_begin_zero());
         }
         if settings.props.as_ref().is_some_and(|props| props.contains_key(DEPENDS_ON_PROP)) {
-            let reason = "is how the registry center keeps `depends-on`: set that instead";
-            problems.push(Invalid::prop(DEPENDS_ON_PROP, reason));
+            problems.push(Invalid::prop(DEPENDS_ON_PROP, texts::property_of_setting("depends-on")));
         }
         if settings.props.as_ref().is_some_and(|props| props.contains_key(MAX_LATE_BEGIN_PROP)) {
-            let reason = "is how the registry center keeps `max-late-begin-seconds`: set that instead";
-            problems.push(Invalid::prop(MAX_LATE_BEGIN_PROP, reason));
+            problems.push(Invalid::prop(MAX_LATE_BEGIN_PROP, texts::property_of_setting("max-late-begin-seconds")));
         }
         if !problems.is_empty() {
             return Err(problems);

@@ -20,12 +20,15 @@ mod time_diff;
 mod unknown_props;
 pub mod wire;
 
+#[doc(hidden)]
+pub use crate::texts::CODES as MESSAGE_CODES;
 pub use bound::BoundOptions;
 pub(crate) use bound::Followed;
 pub use builder::JobConfigurationBuilder;
 pub use check::ConfigurationCheck;
 pub(crate) use check::caught;
 pub use dependency::{Dependency, DependencyItems, When};
+pub use elasticjob_syntax::message::{Argument as MessageArgument, Message};
 pub use items::{ItemParameterError, ItemParameters};
 pub use java_incompatible::ForeignToJava;
 pub use job::{ConfigError, Invalid, JobConfiguration, LOG};

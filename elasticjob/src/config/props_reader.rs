@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Invalid, JobConfiguration};
+use super::{Invalid, JobConfiguration, Message};
+use crate::texts;
 
 /// The properties of a job, read one by one.
 pub(crate) struct Options<'a> {
@@ -32,7 +33,7 @@ impl<'a> Options<'a> {
     /// A required text.
     pub(crate) fn required(&mut self, keys: &[&str], example: &str) -> &'a str {
         self.text(keys).unwrap_or_else(|| {
-            self.wrong(keys[0], format!("is missing: {} needs it, for example {example}", self.owner));
+            self.wrong(keys[0], texts::property_missing(self.owner, example));
             ""
         })
     }
@@ -48,7 +49,7 @@ impl<'a> Options<'a> {
         let (key, text) = self.given(keys)?;
         let number = text.parse().ok().filter(|number| *number > 0);
         if number.is_none() {
-            self.wrong(key, format!("'{text}': expected milliseconds, 1 or more"));
+            self.wrong(key, texts::property_milliseconds(text));
         }
         number.map(Duration::from_millis)
     }
@@ -59,13 +60,13 @@ impl<'a> Options<'a> {
             Some("true") => true,
             Some("false") => false,
             Some(other) => {
-                self.wrong(key, format!("'{other}': expected true or false"));
+                self.wrong(key, texts::property_flag(other));
                 default
             }
         }
     }
 
-    pub(crate) fn wrong(&mut self, key: &str, reason: String) {
+    pub(crate) fn wrong(&mut self, key: &str, reason: impl Into<Message>) {
         self.problems.push(Invalid::prop(key, reason));
     }
 

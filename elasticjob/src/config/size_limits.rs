@@ -2,6 +2,7 @@
 
 use super::job::{Invalid, JobConfiguration};
 use super::{ConfigurationCheck, wire};
+use crate::texts;
 
 /// The most items of a job. A registry center lists them in one answer, and clients of ZooKeeper take 1 MiB at most: the
 /// numbers of so many items are 0.9 MB. Transactions are no limit, as there may be several.
@@ -15,10 +16,7 @@ impl JobConfiguration {
         let problem = (length > most).then(|| {
             let longest = self.texts().into_iter().max_by_key(|(_, text)| text.len());
             let setting = longest.map_or("job-parameter", |(setting, _)| setting);
-            let reason = format!(
-                "the configuration has {length} bytes in the registry center, and at most {most} are read: shorten it"
-            );
-            Invalid::new(setting, reason)
+            Invalid::new(setting, texts::configuration_too_long(length, most))
         });
         problem.into_iter().collect()
     }
@@ -31,13 +29,7 @@ pub(crate) fn check() -> ConfigurationCheck {
 
 /// A total count of more items than a registry center lists.
 pub(super) fn too_many(total: u32) -> Option<Invalid> {
-    (total > MOST_ITEMS).then(|| {
-        let reason = format!(
-            "{total} items are more than a registry center lists: at most {MOST_ITEMS} are possible; have fewer items, of \
-             which each does more"
-        );
-        Invalid::new("sharding-total-count", reason)
-    })
+    (total > MOST_ITEMS).then(|| Invalid::new("sharding-total-count", texts::count_too_large(total, MOST_ITEMS)))
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ impl KnownListeners {
     pub(crate) fn plan(&self, configuration: &JobConfiguration) -> Result<Option<ListenerPlan>, Invalid> {
         let mut plan: Vec<ListenerSpec> = Vec::new();
         for name in configuration.listener_types() {
-            let unknown = |unknown: UnknownType| Invalid::new("job-listener-types", unknown.to_string());
+            let unknown = |unknown: UnknownType| Invalid::new("job-listener-types", unknown.message());
             let spec = self.get(name).map_err(unknown)?;
             // The registry may have a name twice: Java calls such a listener twice in a row.
             if !plan.contains(spec) {

@@ -12,6 +12,7 @@ use self::certificates::{is_trusted, trusting};
 use self::delivery::{Security, Server};
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
+use crate::texts;
 
 const SUBJECT: &str = "ElasticJob error message";
 const CERTIFICATES: &str = "email.ssl.trusted.certificates";
@@ -48,7 +49,7 @@ impl Email {
             Ok(port @ 1..) => port,
             _ if port.is_empty() => 0,
             _ => {
-                options.wrong("email.port", format!("'{port}': expected a port, 1 to 65535"));
+                options.wrong("email.port", texts::property_port(port));
                 0
             }
         };
@@ -88,7 +89,7 @@ fn optional_mailboxes(options: &mut Options<'_>, key: &str) -> Mailboxes {
 fn mailboxes(options: &mut Options<'_>, key: &str, given: Option<&str>) -> Mailboxes {
     let Some(text) = given.filter(|text| !text.is_empty()) else { return Mailboxes::new() };
     text.parse().unwrap_or_else(|error| {
-        options.wrong(key, format!("'{text}': expected mail addresses, separated by commas: {error}"));
+        options.wrong(key, texts::property_addresses(text, format!("{error}")));
         Mailboxes::new()
     })
 }

@@ -42,7 +42,7 @@ impl ErrorHandlers {
     pub fn problems(&self, configuration: &JobConfiguration) -> Vec<Invalid> {
         match self.get(configuration.error_handler_type()) {
             Ok(handler) => handler.check(configuration),
-            Err(unknown) => vec![Invalid::new("job-error-handler-type", unknown.to_string())],
+            Err(unknown) => vec![Invalid::new("job-error-handler-type", unknown.message())],
         }
     }
 

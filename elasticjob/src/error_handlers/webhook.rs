@@ -11,6 +11,7 @@ use sha2::Sha256;
 use crate::api::{JobError, JobErrorHandler, JobFailure, JobResult};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::http_client::{HttpClients, Limits, start_of_body};
+use crate::texts;
 
 /// The longest answer that is read, in bytes: an answer only says yes or no.
 const LONGEST_ANSWER: usize = 64 * 1_024;
@@ -38,7 +39,7 @@ impl Webhook {
         let url = given.parse().unwrap_or_else(|error| {
             if !given.is_empty() {
                 // The address carries the access token.
-                options.wrong(&webhook, format!("'***': expected the address of the robot: {error}"));
+                options.wrong(&webhook, texts::property_robot(format!("{error}")));
             }
             reqwest::Url::parse("http://nowhere").expect("an address")
         });

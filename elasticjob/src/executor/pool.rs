@@ -63,7 +63,7 @@ impl ThreadPools {
     /// The problem of a configuration that names a pool which does not exist.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
         let unknown = self.get(configuration.thread_pool_type()?).err()?;
-        Some(Invalid::new("job-executor-thread-pool-size-provider-type", unknown.to_string()))
+        Some(Invalid::new("job-executor-thread-pool-size-provider-type", unknown.message()))
     }
 }
 

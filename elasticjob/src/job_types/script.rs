@@ -15,6 +15,7 @@ use crate::api::{ContextJson, JobError, JobResult, JobType, ShardingContext};
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
 use crate::escaped::Escaped;
 use crate::log::{info, warn};
+use crate::texts;
 use crate::trace::{LogLevel, RunLog};
 
 /// The name of the type.
@@ -93,7 +94,7 @@ impl ScriptOptions {
         let line = options.required(&[COMMAND_LINE], "/opt/backup/run.sh --full");
         let words = split(line).unwrap_or_else(|why| {
             if !line.is_empty() {
-                options.wrong(COMMAND_LINE, format!("'***': {why}"));
+                options.wrong(COMMAND_LINE, texts::property_command(why.to_string()));
             }
             Vec::new()
         });

@@ -244,7 +244,7 @@ impl Operations {
 
     fn record_failure(&self, action: &'static str, job: &JobName, error: &OperationError) {
         // The record is of this job: who reads it need not know of others.
-        let detail = Map::from_iter([("error".to_owned(), Value::String(cut(error.of_its_job())))]);
+        let detail = Map::from_iter([("error".to_owned(), Value::String(cut(error.of_its_job().into())))]);
         self.post(action, job, Vec::new(), outcome(error), detail);
     }
 

@@ -8,6 +8,7 @@ use crate::config::{DependencyItems, Invalid, JobConfiguration, wire};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
 use crate::registry::layout::JobPath;
+use crate::texts;
 
 /// The configurations of other jobs.
 #[derive(Clone, Copy)]
@@ -78,9 +79,7 @@ pub(crate) async fn closed_cycle(
     let parents = before.iter().map(|(job, parents)| (job, parents.iter().collect())).collect();
     Ok(path_back(configuration.job_name(), &parents).map(|cycle| {
         let names: Vec<&str> = cycle.iter().map(JobName::as_str).collect();
-        let reason =
-            format!("these jobs would wait for each other for ever: {}; take one of them out", names.join(" -> "));
-        Invalid::new("depends-on", reason)
+        Invalid::new("depends-on", texts::depends_cycle(names.join(" -> ")))
     }))
 }
 
@@ -130,11 +129,8 @@ pub(crate) async fn unequal_totals(
     configuration: &JobConfiguration,
 ) -> Result<Option<Invalid>, OperationError> {
     let own = configuration.sharding_total_count();
-    Ok(other_totals(others, configuration).await?.first().map(|(job, total)| {
-        let reason = format!(
-            "`items same` needs as many items as job '{job}' has: that has {total} and this one {own}; change \
-             sharding-total-count of '{job}' first"
-        );
-        Invalid::new("depends-on", reason)
-    }))
+    Ok(other_totals(others, configuration)
+        .await?
+        .first()
+        .map(|(job, total)| Invalid::new("depends-on", texts::depends_unequal(job.as_str(), *total, own))))
 }

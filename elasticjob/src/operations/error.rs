@@ -1,11 +1,14 @@
 //! Errors of operations.
 
+use std::fmt;
+
 use elasticjob_syntax::suggest::nearest;
 
-use crate::config::Invalid;
 use crate::config::wire::WireError;
+use crate::config::{Invalid, Message};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::{CommitError, RegistryError};
+use crate::texts;
 
 use super::Target;
 
@@ -14,7 +17,6 @@ use super::Target;
 #[non_exhaustive]
 pub enum OperationError {
     /// The namespace has no such job.
-    #[error("there is no job '{job}' in the namespace; {}", near_or_known(.job, .jobs))]
     NoSuchJob {
         /// The name that was asked for.
         job: JobName,
@@ -22,13 +24,11 @@ pub enum OperationError {
         jobs: Vec<JobName>,
     },
     /// The job has no configuration: it was never started, or its configuration was removed.
-    #[error("job '{job}' has no configuration in the registry center: it is written when an instance starts")]
     NoConfiguration {
         /// The job.
         job: JobName,
     },
     /// Nothing in the registry center matches the target.
-    #[error("nothing was done: {}", unmatched(.target, .what))]
     NothingMatched {
         /// The target.
         target: Target,
@@ -36,7 +36,6 @@ pub enum OperationError {
         what: &'static str,
     },
     /// The job has no such item.
-    #[error("job '{job}' has no item {item}; {}", items(*.count))]
     NoSuchItem {
         /// The job.
         job: JobName,
@@ -46,7 +45,6 @@ pub enum OperationError {
         count: usize,
     },
     /// No instance could run it.
-    #[error("nothing was triggered: {}", nobody(.target, *.online))]
     NoEnabledInstance {
         /// The target.
         target: Target,
@@ -54,7 +52,6 @@ pub enum OperationError {
         online: usize,
     },
     /// Nothing runs that could be cancelled.
-    #[error("nothing was cancelled: {}", .why.of(.job, *.item))]
     NothingToCancel {
         /// The job.
         job: JobName,
@@ -64,7 +61,6 @@ pub enum OperationError {
         why: NotCancelled,
     },
     /// A fire cannot be run again.
-    #[error("nothing was run again: {}", .why.of(.job))]
     NotRerun {
         /// The job.
         job: JobName,
@@ -72,11 +68,6 @@ pub enum OperationError {
         why: NotRerun,
     },
     /// The job runs.
-    #[error(
-        "job '{job}' was not removed: {} online ({}); shut them down first, or force it",
-        if .instances.len() == 1 { "an instance is" } else { "instances are" },
-        list(.instances, ", ")
-    )]
     InstancesOnline {
         /// The job.
         job: JobName,
@@ -84,7 +75,6 @@ pub enum OperationError {
         instances: Vec<InstanceId>,
     },
     /// A configuration that cannot be used.
-    #[error("the configuration of job '{job}' was not changed: {}", list(.problems, "; "))]
     Invalid {
         /// The job.
         job: JobName,
@@ -92,17 +82,11 @@ pub enum OperationError {
         problems: Vec<Invalid>,
     },
     /// The configuration of a carried job: its registration is written over it each time the job starts.
-    #[error(
-        "the configuration of job '{job}' was not changed: it is a carried job, and its registration would be written over the \
-         change; change the registration instead, with `PUT /api/job/update` of a scheduler of `elasticjob cloud`, or on the page \
-         of the registered job"
-    )]
     CarriedJob {
         /// The job.
         job: JobName,
     },
     /// The configuration in the registry center cannot be read.
-    #[error("the configuration of job '{job}' in the registry center cannot be used: {reason}")]
     Unreadable {
         /// The job.
         job: JobName,
@@ -110,30 +94,36 @@ pub enum OperationError {
         reason: WireError,
     },
     /// Another client changed the configuration since it was read.
-    #[error(
-        "the configuration of job '{job}' was not changed: another operator or program changed it meanwhile; read it again"
-    )]
     ChangedMeanwhile {
         /// The job.
         job: JobName,
     },
     /// Other clients wrote each time the operation tried.
-    #[error("{done} done, and no more: others changed the same nodes again and again; try again")]
     Contended {
         /// How much was done.
         done: usize,
     },
     /// The registry center did not answer a read.
-    #[error(transparent)]
-    Read(#[from] RegistryError),
+    Read(RegistryError),
     /// A transaction was not applied, or it is not known whether it was.
-    #[error("{}{reason}", if *.done == 0 { String::new() } else { format!("{done} done, then: ") })]
     Write {
         /// How much was done before.
         done: usize,
         /// The error.
         reason: CommitError,
     },
+}
+
+impl From<RegistryError> for OperationError {
+    fn from(error: RegistryError) -> Self {
+        Self::Read(error)
+    }
+}
+
+impl fmt::Display for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
 }
 
 /// Why no run can be cancelled.
@@ -149,21 +139,16 @@ pub enum NotCancelled {
 }
 
 impl NotCancelled {
-    fn of(&self, job: &JobName, item: Option<ShardingItem>) -> String {
+    fn message(&self, job: &JobName, item: Option<ShardingItem>) -> Message {
         let what = match item {
-            Some(item) => format!("item {item} of job '{job}'"),
-            None => format!("job '{job}'"),
+            Some(item) => texts::runs_of_item(item, job.as_str()),
+            None => texts::runs_of_job(job.as_str()),
         };
         match self {
-            Self::Idle => format!("{what} does not run at the moment"),
-            Self::NotMonitored => format!(
-                "monitor-execution of job '{job}' is off, so the registry center does not know what runs; shut its \
-                 instances down instead"
-            ),
-            Self::RunByJava(instance) => {
-                let on = instance.as_ref().map_or_else(String::new, |instance| format!(" {instance}"));
-                format!("{what} is run by the Java instance{on}, which knows of no cancellation")
-            }
+            Self::Idle => texts::not_cancelled_idle(what),
+            Self::NotMonitored => texts::not_cancelled_unmonitored(job.as_str()),
+            Self::RunByJava(None) => texts::not_cancelled_java(what),
+            Self::RunByJava(Some(instance)) => texts::not_cancelled_java_on(what, instance.as_str()),
         }
     }
 }
@@ -204,58 +189,71 @@ pub enum NotRerun {
 }
 
 impl NotRerun {
-    fn of(&self, job: &JobName) -> String {
+    fn message(&self, job: &JobName) -> Message {
+        let of = job.as_str();
         match self {
-            Self::NoSuchFire { at, nearest } if nearest.is_empty() => {
-                format!("job '{job}' has no fire at {at}, and none before")
-            }
-            Self::NoSuchFire { at, nearest } => {
-                format!("job '{job}' has no fire at {at}; nearest: {}", nearest.join(", "))
-            }
-            Self::UnknownFire { at, known } if known.is_empty() => {
-                format!(
-                    "job '{job}' runs after other jobs, and the registry center knows of no fire of it yet, so not of {at}"
-                )
-            }
-            Self::UnknownFire { at, known } => format!(
-                "job '{job}' runs after other jobs, and the registry center does not know of a fire at {at}; it knows {}",
-                known.join(", ")
-            ),
-            Self::NotAllowed(_) => {
-                format!("a job that runs after job '{job}' may not be run again by this user, and it would run with it")
-            }
-            Self::NotYet(at) => format!("the fire of job '{job}' at {at} is to come"),
-            Self::NoFires => {
-                format!("job '{job}' has no fires: it has neither a schedule nor jobs before it; trigger it instead")
-            }
-            Self::NotMonitored => format!(
-                "monitor-execution of job '{job}' is off, so the registry center keeps no records of its fires; trigger it \
-                 instead"
-            ),
-            Self::TriggerWaits(instance) => format!(
-                "a manual trigger of job '{job}' waits for {instance}, which takes one at a time; try again when it has begun"
-            ),
-            Self::FollowerIsBehind(after) => format!(
-                "job '{after}', which runs after job '{job}', has as many re-runs to follow as it can keep; try again when it \
-                 has begun some of them"
-            ),
-            Self::Unusable(reason) => {
-                format!("the configuration of job '{job}' in the registry center cannot be used: {reason}")
-            }
+            Self::NoSuchFire { at, nearest } if nearest.is_empty() => texts::not_rerun_no_fires_before(of, at),
+            Self::NoSuchFire { at, nearest } => texts::not_rerun_no_such_fire(of, at, nearest.join(", ")),
+            Self::UnknownFire { at, known } if known.is_empty() => texts::not_rerun_no_fire_known(of, at),
+            Self::UnknownFire { at, known } => texts::not_rerun_unknown_fire(of, at, known.join(", ")),
+            Self::NotAllowed(_) => texts::not_rerun_not_allowed(of),
+            Self::NotYet(at) => texts::not_rerun_not_yet(of, at),
+            Self::NoFires => texts::not_rerun_no_fires(of),
+            Self::NotMonitored => texts::not_rerun_unmonitored(of),
+            Self::TriggerWaits(instance) => texts::not_rerun_trigger_waits(of, instance.as_str()),
+            Self::FollowerIsBehind(after) => texts::not_rerun_follower_behind(of, after.as_str()),
+            Self::Unusable(reason) => texts::not_rerun_unusable(of, reason),
         }
     }
 }
 
 impl OperationError {
-    /// The text for readers of this job alone: it names no other job.
-    pub fn of_its_job(&self) -> String {
+    /// What was not done, why, and what helps.
+    pub fn message(&self) -> Message {
         match self {
-            Self::NoSuchJob { job, .. } => format!("there is no job '{job}' in the namespace"),
-            Self::NotRerun { job, why: NotRerun::FollowerIsBehind(_) } => format!(
-                "nothing was run again: a job that runs after job '{job}' has as many re-runs to follow as it can keep; try again \
-                 when it has begun some of them"
-            ),
-            error => error.to_string(),
+            Self::NoSuchJob { job, jobs } => no_such_job(job, jobs),
+            Self::NoConfiguration { job } => texts::no_configuration(job.as_str()),
+            Self::NothingMatched { target, what } => match target {
+                Target::Job(job) => texts::no_match_of_job(job.as_str(), *what),
+                Target::Server(ip) => texts::no_match_at(ip, *what),
+                Target::ServerOfJob(job, ip) => texts::no_match_of_job_at(job.as_str(), ip, *what),
+            },
+            Self::NoSuchItem { job, item, count: 0 } => texts::no_items_yet(job.as_str(), *item),
+            Self::NoSuchItem { job, item, count: 1 } => texts::no_such_item_of_one(job.as_str(), *item),
+            Self::NoSuchItem { job, item, count } => texts::no_such_item(job.as_str(), *item, count - 1),
+            Self::NoEnabledInstance { target, online } => not_triggered(target, *online),
+            Self::NothingToCancel { job, item, why } => why.message(job, *item),
+            Self::NotRerun { job, why } => why.message(job),
+            Self::InstancesOnline { job, instances } => {
+                let names = list(instances);
+                match instances.len() {
+                    1 => texts::instance_online(job.as_str(), names),
+                    _ => texts::instances_online(job.as_str(), names),
+                }
+            }
+            Self::Invalid { job, problems } => {
+                let problems: Vec<Message> = problems.iter().map(Invalid::message).collect();
+                texts::configuration_invalid(job.as_str(), problems)
+            }
+            Self::CarriedJob { job } => texts::carried_job(job.as_str()),
+            Self::Unreadable { job, reason } => texts::configuration_unreadable(job.as_str(), reason.to_string()),
+            Self::ChangedMeanwhile { job } => texts::changed_meanwhile(job.as_str()),
+            Self::Contended { done } => texts::contended(*done),
+            Self::Read(RegistryError::Refused { path, reason }) => texts::read_refused(path, reason.to_string()),
+            Self::Read(RegistryError::NoAnswer { why }) => texts::no_answer(why),
+            Self::Write { done: 0, reason } => not_written(reason),
+            Self::Write { done, reason } => texts::done_then(*done, not_written(reason)),
+        }
+    }
+
+    /// The text for readers of this job alone: it names no other job.
+    pub fn of_its_job(&self) -> Message {
+        match self {
+            Self::NoSuchJob { job, .. } => texts::no_such_job(job.as_str()),
+            Self::NotRerun { job, why: NotRerun::FollowerIsBehind(_) } => {
+                texts::not_rerun_a_follower_behind(job.as_str())
+            }
+            error => error.message(),
         }
     }
 
@@ -269,46 +267,43 @@ impl OperationError {
     }
 }
 
-fn list<T: ToString>(parts: &[T], between: &str) -> String {
-    parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+fn list<T: ToString>(parts: &[T]) -> String {
+    parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn nobody(target: &Target, online: usize) -> String {
-    match (target, online) {
-        (Target::Server(_) | Target::ServerOfJob(..), 0) => format!("no instance is online on {target}; start one"),
-        (Target::Server(_) | Target::ServerOfJob(..), _) => format!("{target} is disabled; enable it"),
-        (Target::Job(_), 0) => format!("no instance of {target} is online; start one"),
-        (Target::Job(_), _) => format!("the servers of all instances of {target} are disabled; enable one"),
+fn not_triggered(target: &Target, online: usize) -> Message {
+    let server = match target {
+        Target::Job(job) if online == 0 => return texts::not_triggered_offline(job.as_str()),
+        Target::Job(job) => return texts::not_triggered_disabled(job.as_str()),
+        Target::Server(ip) => texts::target_server(ip),
+        Target::ServerOfJob(job, ip) => texts::target_server_of_job(ip, job.as_str()),
+    };
+    match online {
+        0 => texts::not_triggered_server_offline(server),
+        _ => texts::not_triggered_server_disabled(server),
     }
 }
 
-fn unmatched(target: &Target, what: &str) -> String {
-    match target {
-        Target::Job(job) => format!("job '{job}' has no {what}"),
-        Target::Server(ip) => format!("no job has any {what} at '{ip}'"),
-        Target::ServerOfJob(job, ip) => format!("job '{job}' has no {what} at '{ip}'"),
+fn not_written(error: &CommitError) -> Message {
+    match error {
+        CommitError::Refused { index, path, reason } => texts::write_refused(*index, path, reason.to_string()),
+        CommitError::NotReached { why } => texts::write_not_reached(why),
+        CommitError::Unknown { why } => texts::write_unknown(why),
     }
 }
 
-/// The name that was meant, where one is near; else those that there are.
-fn near_or_known(job: &JobName, jobs: &[JobName]) -> String {
+/// With the name that was meant, where one is near; else with those that there are.
+fn no_such_job(job: &JobName, jobs: &[JobName]) -> Message {
     /// More names do not help in one line.
     const SHOWN: usize = 10;
-    if let Some(near) = nearest(job.as_str(), jobs.iter().map(JobName::as_str)) {
-        return format!("did you mean '{near}'?");
+    let name = job.as_str();
+    if let Some(near) = nearest(name, jobs.iter().map(JobName::as_str)) {
+        return texts::no_such_job_near(name, near);
     }
-    let names: Vec<&str> = jobs.iter().take(SHOWN).map(JobName::as_str).collect();
+    let names = list(&jobs[..jobs.len().min(SHOWN)]);
     match jobs.len() {
-        0 => "it has none".to_owned(),
-        count if count > SHOWN => format!("it has {count}, among them {}", names.join(", ")),
-        _ => format!("known: {}", names.join(", ")),
-    }
-}
-
-fn items(count: usize) -> String {
-    match count {
-        0 => "it has none yet: they are made at the first assignment".to_owned(),
-        1 => "it has item 0 alone".to_owned(),
-        count => format!("its items are 0 to {}", count - 1),
+        0 => texts::no_jobs(name),
+        count if count > SHOWN => texts::no_such_job_of_many(name, count, names),
+        _ => texts::no_such_job_known(name, names),
     }
 }

@@ -26,6 +26,7 @@ use std::fmt::Write as _;
 
 use elasticjob_syntax::calendar;
 pub use elasticjob_syntax::cron::{CronError, CronExpression, CronField};
+use elasticjob_syntax::message::Message;
 pub use elasticjob_syntax::zone_name::ZoneNameError;
 pub use zone::{TimeZone, TimeZoneError};
 
@@ -76,6 +77,14 @@ pub enum ScheduleError {
 }
 
 impl ScheduleError {
+    /// What is wrong, and what to write instead.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Cron(error) => error.message(),
+            Self::TimeZone(error) => error.message(),
+        }
+    }
+
     /// The setting that is wrong, in kebab-case.
     pub fn setting(&self) -> &'static str {
         match self {

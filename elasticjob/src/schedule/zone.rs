@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone as _};
 use chrono_tz::{GapInfo, Tz};
+use elasticjob_syntax::message::Message;
 use elasticjob_syntax::zone_name::{self, ZoneName, ZoneNameError};
+
+use crate::texts;
 
 /// A time zone: an IANA zone, or a fixed offset from UTC.
 ///
@@ -38,8 +41,18 @@ pub enum TimeZoneError {
     #[error(transparent)]
     Name(#[from] ZoneNameError),
     /// The zone of this machine cannot be used.
-    #[error("the local time zone cannot be used, set a time zone in the job's configuration or the variable TZ: {0}")]
+    #[error("{}", texts::zone_local(.0.message()))]
     Local(#[source] ZoneNameError),
+}
+
+impl TimeZoneError {
+    /// What is wrong, and what to write instead.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Name(error) => error.message(),
+            Self::Local(error) => texts::zone_local(error.message()),
+        }
+    }
 }
 
 impl TimeZone {

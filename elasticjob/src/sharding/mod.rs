@@ -98,7 +98,7 @@ impl ShardingStrategies {
     /// The problem with the strategy of a configuration, if there is one: it has to be one of these.
     pub fn problem(&self, configuration: &JobConfiguration) -> Option<Invalid> {
         let unknown = self.get(configuration.sharding_strategy_type()).err()?;
-        Some(Invalid::new("job-sharding-strategy-type", unknown.to_string()))
+        Some(Invalid::new("job-sharding-strategy-type", unknown.message()))
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 use super::CronField;
+use crate::message::Message;
+use crate::texts;
 
 /// A text that is not a cron expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub struct CronError {
     /// The bytes of the expression with the error.
     pub span: Range<usize>,
     /// The error and the remedy, without the name of the field.
-    pub reason: String,
+    pub reason: Message,
 }
 
 impl CronError {
@@ -30,25 +32,26 @@ impl CronError {
         let width = |range: Range<usize>| self.expression.get(range).map_or(0, |text| text.chars().count());
         let carets = "^".repeat(width(self.span.clone()).max(1));
         let line = line.trim_end();
-        format!("{line}\n{}{carets} {}", " ".repeat(width(0..self.span.start)), Cause(self))
+        format!("{line}\n{}{carets} {}", " ".repeat(width(0..self.span.start)), self.cause())
+    }
+
+    /// What is wrong, with the text that was parsed.
+    pub fn message(&self) -> Message {
+        texts::cron_invalid(&self.expression, self.cause())
+    }
+
+    fn cause(&self) -> Message {
+        match self.field {
+            Some(field) => texts::cron_in_field(field.to_string(), self.reason.clone()),
+            None => self.reason.clone(),
+        }
     }
 }
 
 impl fmt::Display for CronError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cron expression '{}' is not valid: {}", self.expression, Cause(self))
+        self.message().fmt(f)
     }
 }
 
 impl std::error::Error for CronError {}
-
-struct Cause<'a>(&'a CronError);
-
-impl fmt::Display for Cause<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(field) = self.0.field {
-            write!(f, "{field}: ")?;
-        }
-        f.write_str(&self.0.reason)
-    }
-}

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::message::Message;
+use crate::texts;
+
 pub(super) const FIRST_YEAR: u32 = 1970;
 pub(super) const LAST_YEAR: u32 = FIRST_YEAR + 255;
 const MONTH_NAMES: &[&str] = &["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
@@ -63,14 +66,11 @@ impl CronField {
     }
 
     /// The values that the field allows, for messages.
-    pub(super) fn allowed(self) -> &'static str {
+    pub(super) fn allowed(self) -> Message {
         match self {
-            Self::Second | Self::Minute => "0 to 59",
-            Self::Hour => "0 to 23",
-            Self::DayOfMonth => "1 to 31",
-            Self::Month => "1 to 12 or JAN to DEC",
-            Self::DayOfWeek => "1 to 7 (1 is Sunday) or SUN to SAT",
-            Self::Year => "1970 to 2225",
+            Self::Month => texts::cron_allowed_month(),
+            Self::DayOfWeek => texts::cron_allowed_day(),
+            _ => texts::cron_allowed(self.min(), self.max()),
         }
     }
 }

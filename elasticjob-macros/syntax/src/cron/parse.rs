@@ -3,12 +3,14 @@
 use std::ops::Range;
 
 use super::{CronExpression, CronField, DayRule};
+use crate::message::Message;
+use crate::texts;
 
 /// An error and its place.
 pub(super) struct Fault {
     pub(super) field: Option<CronField>,
     pub(super) span: Range<usize>,
-    pub(super) reason: String,
+    pub(super) reason: Message,
 }
 
 /// The content of one field: its values, counted from the field's lowest value, and the mark of a day field that
@@ -59,7 +61,7 @@ pub(super) fn parse(source: &str) -> Result<CronExpression, Fault> {
     let years = if words.len() < 7 { [u64::MAX; 4] } else { years.bits };
     let days = day_rule(days_of_month, days_of_week).map_err(|reason| {
         let (start, text) = words[5];
-        Fault { field: Some(CronField::DayOfWeek), span: start..start + text.len(), reason: reason.to_owned() }
+        Fault { field: Some(CronField::DayOfWeek), span: start..start + text.len(), reason }
     })?;
     Ok(CronExpression {
         source: source.into(),
@@ -73,10 +75,10 @@ pub(super) fn parse(source: &str) -> Result<CronExpression, Fault> {
 }
 
 fn check_word_count(source: &str, words: &[(usize, &str)]) -> Result<(), Fault> {
-    let fault = |span, reason| Err(Fault { field: None, span, reason });
+    let fault = |span, reason: Message| Err(Fault { field: None, span, reason });
     const FORM: &str = "'second minute hour day-of-month month day-of-week [year]'";
     let (Some((start, first)), Some((end, last))) = (words.first(), words.last()) else {
-        return fault(0..source.len(), format!("it is blank, needed are the fields {FORM}"));
+        return fault(0..source.len(), texts::cron_blank(FORM));
     };
     let span = *start..end + last.len();
     if first.starts_with('@') {
@@ -87,25 +89,20 @@ fn check_word_count(source: &str, words: &[(usize, &str)]) -> Result<(), Fault> 
             "@HOURLY" => "0 0 * * * ?",
             _ => "0 0 0 * * ?",
         };
-        return fault(span, format!("Quartz has no '@' short forms, write it out as for example '{meaning}'"));
+        return fault(span, texts::cron_at_form(meaning));
     }
     match words.len() {
-        5 => fault(span, format!("it has 5 fields, needed are 6 or 7: {FORM}; is the second missing in front?")),
-        n if n < 6 => {
-            fault(span, format!("it has {n} field{}, needed are 6 or 7: {FORM}", if n == 1 { "" } else { "s" }))
-        }
+        1 => fault(span, texts::cron_one_field(FORM)),
+        5 => fault(span, texts::cron_five_fields(FORM)),
+        count if count < 6 => fault(span, texts::cron_few_fields(count, FORM)),
         _ => Ok(()),
     }
 }
 
-fn day_rule(of_month: &FieldValues, of_week: &FieldValues) -> Result<DayRule, &'static str> {
+fn day_rule(of_month: &FieldValues, of_week: &FieldValues) -> Result<DayRule, Message> {
     let weekday = of_week.lowest();
     Ok(match (of_month.mark, of_week.mark) {
-        (Mark::Unspecified, Mark::Unspecified) => {
-            return Err(
-                "'?' stands in day-of-month and day-of-week, but one of them must say the day, for example '*'",
-            );
-        }
+        (Mark::Unspecified, Mark::Unspecified) => return Err(texts::cron_no_day()),
         (Mark::Unspecified, Mark::LastOfWeek) => DayRule::LastOfWeek { weekday },
         (Mark::Unspecified, Mark::Nth(nth)) => DayRule::NthOfWeek { weekday, nth },
         (Mark::Unspecified, _) => DayRule::OfWeek(of_week.bits[0] as u8),
@@ -113,7 +110,7 @@ fn day_rule(of_month: &FieldValues, of_week: &FieldValues) -> Result<DayRule, &'
         (Mark::LastWeekday { days_before }, Mark::Unspecified) => DayRule::LastWeekday { days_before },
         (Mark::NearestWeekday, Mark::Unspecified) => DayRule::NearestWeekday { day: of_month.lowest() + 1 },
         (_, Mark::Unspecified) => DayRule::OfMonth((of_month.bits[0] << 1) as u32),
-        _ => return Err("day-of-month and day-of-week cannot both be given, one of them must be '?'"),
+        _ => return Err(texts::cron_two_days()),
     })
 }
 
@@ -129,21 +126,20 @@ impl<'a> FieldParser<'a> {
     fn parse(mut self) -> Result<FieldValues, Fault> {
         if self.text == "?" {
             if !self.field.is_day() {
-                return self
-                    .fault(0..1, "'?' is only for day-of-month and day-of-week, write '*' for every value".into());
+                return self.fault(0..1, texts::cron_question_mark());
             }
             self.values.mark = Mark::Unspecified;
             return Ok(self.values);
         }
         if self.text.bytes().all(|b| b == b',') {
-            return self.fault(0..self.text.len(), "the list has no value".into());
+            return self.fault(0..self.text.len(), texts::cron_empty_list());
         }
         if self.field.is_day() && self.text.contains(',') {
             if let Some(at) = self.text.find('L') {
-                return self.fault(at..at + 1, "'L' cannot be combined with other days in a list".into());
+                return self.fault(at..at + 1, texts::cron_last_in_list());
             }
             if let Some(at) = self.text.rfind('#').filter(|at| self.text.find('#') != Some(*at)) {
-                return self.fault(at..at + 1, "a list can hold only one '#'".into());
+                return self.fault(at..at + 1, texts::cron_two_nth());
             }
         }
         let mut at = 0;
@@ -163,8 +159,8 @@ impl<'a> FieldParser<'a> {
             '0'..='9' => self.number_item(at, item),
             'L' if self.field.is_day() => self.last(at, item),
             'A'..='Z' => self.name_item(at, item),
-            '?' => self.fault(at..at + item.len(), "'?' must be the whole field".into()),
-            other => self.unexpected(at, other, ""),
+            '?' => self.fault(at..at + item.len(), texts::cron_question_mark_alone()),
+            other => self.unexpected(at, other, texts::cron_unexpected(other)),
         }
     }
 
@@ -174,10 +170,10 @@ impl<'a> FieldParser<'a> {
         let rest_at = at + item.len() - rest.len();
         let mut step = 1;
         if let Some(text) = rest.strip_prefix('/') {
-            step = self.whole_number(rest_at + 1, text, "'/'")?;
+            step = self.whole_number(rest_at + 1, text, "/")?;
             self.check_step(rest_at + 1, text, step)?;
         } else if let Some(other) = rest.chars().next() {
-            return self.unexpected(rest_at, other, " after '*'");
+            return self.unexpected(rest_at, other, texts::cron_unexpected_after(other, "*"));
         }
         // Quartz reads a step of zero after `*` as one, but a step of zero after a number leaves the number alone.
         self.insert_range(self.field.min(), self.field.max(), step.max(1));
@@ -196,20 +192,22 @@ impl<'a> FieldParser<'a> {
             '-' => {
                 let (end, rest_at, rest) = self.value(tail_at, tail)?;
                 if end < value && self.field == CronField::Year {
-                    let reason = format!("the range of years ends before it starts, is '{end}-{value}' meant?");
+                    let reason = texts::cron_years_reversed(end, value);
                     return self.fault(at..rest_at, reason);
                 }
                 let step = match rest.strip_prefix('/') {
-                    Some(text) => self.whole_number(rest_at + 1, text, "'/'")?,
+                    Some(text) => self.whole_number(rest_at + 1, text, "/")?,
                     None => match rest.chars().next() {
-                        Some(other) => return self.unexpected(rest_at, other, " after a range"),
+                        Some(other) => {
+                            return self.unexpected(rest_at, other, texts::cron_unexpected_after_range(other));
+                        }
                         None => 1,
                     },
                 };
                 self.insert_range(value, if step == 0 { value } else { end }, step.max(1));
             }
             '/' => {
-                let step = self.whole_number(tail_at, tail, "'/'")?;
+                let step = self.whole_number(tail_at, tail, "/")?;
                 self.check_step(tail_at, tail, step)?;
                 self.insert_range(value, if step == 0 { value } else { self.field.max() }, step.max(1));
             }
@@ -226,14 +224,13 @@ impl<'a> FieldParser<'a> {
                 self.values.mark = self.nth(tail_at, tail)?;
             }
             'W' if tail.is_empty() => {
-                return self.fault(rest_at..rest_at + 1, "'W' (nearest weekday) is only for day-of-month".into());
+                return self.fault(rest_at..rest_at + 1, texts::cron_nearest_weekday());
             }
             'L' if tail.is_empty() => {
-                let reason = "'L' behind a number is only for day-of-week; in day-of-month 'L' comes first, as 'L-3'";
-                return self.fault(rest_at..rest_at + 1, reason.into());
+                return self.fault(rest_at..rest_at + 1, texts::cron_last_of_week());
             }
-            '#' => return self.fault(rest_at..rest_at + 1, "'#' (nth of the month) is only for day-of-week".into()),
-            other => return self.unexpected(rest_at, other, " after a number"),
+            '#' => return self.fault(rest_at..rest_at + 1, texts::cron_nth()),
+            other => return self.unexpected(rest_at, other, texts::cron_unexpected_after_number(other)),
         }
         Ok(())
     }
@@ -261,8 +258,7 @@ impl<'a> FieldParser<'a> {
         let rest = &item[1..];
         if self.field == CronField::DayOfWeek {
             if !rest.is_empty() {
-                let reason = "'L' alone is Saturday; the last Friday of the month is '6L' or 'FRIL'";
-                return self.fault(at..at + item.len(), reason.into());
+                return self.fault(at..at + item.len(), texts::cron_last_alone());
             }
             self.insert_range(7, 7, 1);
             return Ok(());
@@ -270,13 +266,12 @@ impl<'a> FieldParser<'a> {
         let (rest, weekday) = rest.strip_suffix('W').map_or((rest, false), |rest| (rest, true));
         let mut days_before = 0;
         if let Some(text) = rest.strip_prefix('-') {
-            days_before = self.whole_number(at + 2, text, "'L-'")?;
+            days_before = self.whole_number(at + 2, text, "L-")?;
             if days_before > 30 {
-                let reason = format!("{days_before} days before the last day is too many, at most 30 are allowed");
-                return self.fault(at + 2..at + 2 + text.len(), reason);
+                return self.fault(at + 2..at + 2 + text.len(), texts::cron_days_before_last(days_before));
             }
         } else if let Some(other) = rest.chars().next() {
-            return self.unexpected(at + 1, other, " after 'L', allowed are 'L', 'L-3', 'LW' and 'L-3W'");
+            return self.unexpected(at + 1, other, texts::cron_unexpected_after_last(other));
         }
         let days_before = days_before as u8;
         self.values.mark = if weekday { Mark::LastWeekday { days_before } } else { Mark::Last { days_before } };
@@ -286,7 +281,7 @@ impl<'a> FieldParser<'a> {
     fn nth(&self, at: usize, text: &str) -> Result<Mark, Fault> {
         match text.parse::<u8>() {
             Ok(nth @ 1..=5) => Ok(Mark::Nth(nth)),
-            _ => self.fault(at..at + text.len(), "a number from 1 to 5 must follow '#', as in 'FRI#3'".into()),
+            _ => self.fault(at..at + text.len(), texts::cron_nth_number()),
         }
     }
 
@@ -298,11 +293,11 @@ impl<'a> FieldParser<'a> {
         let word_length = text.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(text.len());
         let word = &text[..word_length];
         let reason = if names.is_empty() {
-            format!("'{word}' is not a number, allowed is {}", self.field.allowed())
+            texts::cron_not_a_number(word, self.field.allowed())
         } else if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) {
-            format!("a range that starts with a name must end with one, allowed is {}", self.field.allowed())
+            texts::cron_range_of_names(self.field.allowed())
         } else {
-            format!("'{word}' is not a name of this field, allowed is {}", self.field.allowed())
+            texts::cron_not_a_name(word, self.field.allowed())
         };
         self.fault(at..at + word_length, reason)
     }
@@ -311,12 +306,11 @@ impl<'a> FieldParser<'a> {
     fn value(&self, at: usize, text: &'a str) -> Result<(u32, usize, &'a str), Fault> {
         let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         if digits == 0 {
-            return self
-                .fault(at..at + text.len(), format!("a number must follow '-', allowed is {}", self.field.allowed()));
+            return self.fault(at..at + text.len(), texts::cron_end_missing(self.field.allowed()));
         }
         let value = saturating_number(&text[..digits]);
         if value < self.field.min() || value > self.field.max() {
-            let reason = format!("{} is out of range, allowed is {}", &text[..digits], self.field.allowed());
+            let reason = texts::cron_out_of_range(&text[..digits], self.field.allowed());
             return self.fault(at..at + digits, reason);
         }
         Ok((value, at + digits, &text[digits..]))
@@ -324,7 +318,7 @@ impl<'a> FieldParser<'a> {
 
     fn whole_number(&self, at: usize, text: &str, behind: &str) -> Result<u32, Fault> {
         if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-            return self.fault(at..at + text.len(), format!("a number must follow {behind}"));
+            return self.fault(at..at + text.len(), texts::cron_number_missing(behind));
         }
         Ok(saturating_number(text))
     }
@@ -332,10 +326,7 @@ impl<'a> FieldParser<'a> {
     fn check_step(&self, at: usize, text: &str, step: u32) -> Result<(), Fault> {
         let field = self.field;
         if step > field.max() && field != CronField::Year {
-            return self.fault(
-                at..at + text.len(),
-                format!("the step {text} is too large, at most {} is allowed", field.max()),
-            );
+            return self.fault(at..at + text.len(), texts::cron_step_too_large(text, field.max()));
         }
         Ok(())
     }
@@ -350,12 +341,11 @@ impl<'a> FieldParser<'a> {
         }
     }
 
-    fn unexpected<T>(&self, at: usize, found: char, place: &str) -> Result<T, Fault> {
-        let reason = format!("unexpected '{found}'{place}");
+    fn unexpected<T>(&self, at: usize, found: char, reason: Message) -> Result<T, Fault> {
         self.fault(at..at + found.len_utf8(), reason)
     }
 
-    fn fault<T>(&self, span: Range<usize>, reason: String) -> Result<T, Fault> {
+    fn fault<T>(&self, span: Range<usize>, reason: Message) -> Result<T, Fault> {
         Err(Fault { field: Some(self.field), span: self.start + span.start..self.start + span.end, reason })
     }
 }

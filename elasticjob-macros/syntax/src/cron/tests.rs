@@ -146,7 +146,7 @@ fn an_error_points_at_the_text_and_says_what_is_right() {
         let error = error(text);
         assert_eq!(error.field, field, "{text}: {error}");
         assert_eq!(text[error.span.clone()].to_ascii_uppercase(), wrong, "{text}: {error}");
-        assert!(error.reason.contains(says), "{text}: {error}");
+        assert!(error.reason.as_str().contains(says), "{text}: {error}");
         assert!(error.to_string().contains(&format!("'{text}'")), "{error}");
     }
 }

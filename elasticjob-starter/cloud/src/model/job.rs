@@ -163,7 +163,7 @@ impl CarriedJob {
         }
         if let Err(ConfigError::Settings { problems, .. }) = job.ordinary() {
             for problem in problems {
-                let reason = problem.reason.replace("`depends-on`", "`dependsOn`");
+                let reason = problem.reason.as_str().replace("`depends-on`", "`dependsOn`");
                 fields.wrong_once(&camel_case(&problem.setting), reason);
             }
         }

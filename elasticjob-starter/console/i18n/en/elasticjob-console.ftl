@@ -44,6 +44,7 @@ not-known = not known
 error = Error
 actions = Actions
 removed = removed
+previous-page = Previous page
 next-page = Next page
 status = Status
 search = Search
@@ -122,6 +123,9 @@ tab-now = Now
 tab-why = Why
 configured = Configured
 items-none = It has no items yet: they are made with its first fire.
+items-part = Items { $first } to { $last } of { $found } that fit, of { $total } in all
+items-none-found = None of the { $total } items fits the filter.
+items-pages = Pages of the items
 items-caption = { $count ->
     [one] { $count } item
    *[other] { $count } items
@@ -167,6 +171,9 @@ configuration-caption = What the registry center has; secrets are masked
 configuration-overwrite = This job has overwrite: true. The next start of its program replaces what is changed here.
 configuration-ignored = Parts without effect
 configuration-stored = The stored text
+setting-unit = Unit: { $unit }.
+setting-default = Default: { $value }.
+setting-if-empty = If empty: { $words }.
 configuration-edit = Change the configuration
 configuration-preview = Preview
 configuration-save = Save

@@ -44,6 +44,7 @@ not-known = 未知
 error = 错误
 actions = 操作
 removed = 已删除
+previous-page = 上一页
 next-page = 下一页
 status = 状态
 search = 搜索
@@ -119,6 +120,9 @@ tab-now = 当前状态
 tab-why = 原因分析
 configured = 配置更新时间
 items-none = 还没有分片项：首次触发时创建。
+items-part = 符合条件的 { $found } 个分片项中的第 { $first } 至 { $last } 个，共 { $total } 个
+items-none-found = { $total } 个分片项中没有符合筛选条件的。
+items-pages = 分片项列表分页
 items-caption = 共 { $count } 个分片项
 taken-over = 失效转移
 servers-none = 没有已知的服务器。
@@ -155,6 +159,14 @@ configuration-caption = 注册中心中的配置；敏感信息已屏蔽
 configuration-overwrite = 该作业设置了 overwrite: true，其程序下次启动时会覆盖在此所做的修改。
 configuration-ignored = 不起作用的部分
 configuration-stored = 存储的原文
+setting-unit = 单位：{ $unit ->
+    [items] 分片项
+    [seconds] 秒
+    [minutes] 分钟
+   *[other] { $unit }
+}。
+setting-default = 默认值：{ $value }。
+setting-if-empty = 不填时：{ $words }。
 configuration-edit = 修改配置
 configuration-preview = 预览
 configuration-save = 保存
@@ -1020,3 +1032,265 @@ graph-end-skipped = 已跳过
 graph-end-unknown = 已结束，但结果未知
 graph-end-no-fire = 在该时间没有触发
 graph-rerun = 重新运行
+
+# Settings of a job; English comes from the table of settings
+setting-of-cron = 何时触发：6 或 7 个字段的 Quartz cron 表达式，第一个字段是秒。没有表达式的作业是一次性作业，触发时才运行。
+setting-of-cron-unset = 一次性作业
+setting-of-time-zone = 表达式所用的时区：IANA 数据库中的名称，或如 `GMT+8:00` 的偏移量。
+setting-of-time-zone-unset = 主机的时区
+setting-of-depends-on = 不按调度、而在这些作业之后运行：`JOB`、`JOB when failed` 或 `JOB when ended`。所有这些作业在同一计划时间的触发都以所写的方式结束后，本作业才触发；写 `JOB items same` 或 `JOB when ended items same` 时，每个分片项在同号分片项结束后即开始。本作业和这些作业都需要启用 monitor-execution。
+setting-of-depends-on-unset = 不在其他作业之后运行
+setting-of-sharding-total-count = 一次触发分为多少个分片项：最多 100,000；`depends-on` 中有 `items same` 的作业最多 10,000。
+setting-of-sharding-total-count-unset = 必填
+setting-of-sharding-item-parameters = 各分片项的参数，分片项从 0 开始编号。
+setting-of-sharding-item-parameters-unset = 分片项没有参数
+setting-of-job-parameter = 整个作业的参数。
+setting-of-job-parameter-unset = 空
+setting-of-monitor-execution = 是否在注册中心记录分片项的开始和结束：这样同一分片项不会同时运行两次，并有 fencing token。每次触发多两个请求；对于每隔片刻就触发的作业，`false` 可能更合适。
+setting-of-failover = 实例退出或崩溃时已开始而未完成的分片项，是否立即由另一个实例重新开始。部分工作可能已经完成。需要启用 monitor-execution。
+setting-of-misfire = 上一次触发仍在运行时到来的触发，是否在其结束后立即补上；有多个时只补最近一个。
+setting-of-max-late-begin-seconds = 没有实例按时开始的触发最多可以晚多久开始，至少为 1；负数：直到下一次触发，misfire 关闭时为 10 秒。需要启用 monitor-execution。
+setting-of-max-time-diff-seconds = 主机时钟与注册中心时钟最多可以相差多少；负数：不检查。相差更多的主机上作业不启动，触发会被跳过。
+setting-of-reconcile-interval-minutes = 主节点每隔多久重新列出作业的所有节点，并让实例修复错误；小于 1：从不。
+setting-of-job-sharding-strategy-type = 分片项如何分给各实例：`AVG_ALLOCATION`、`ODEVITY`、`ROUND_ROBIN`、`SINGLE_SHARDING_BALANCE`、`WHOLE`，或程序自带策略的类型名（`register_sharding_strategy!`）。
+setting-of-job-executor-thread-pool-size-provider-type = 一个进程中同时运行该作业的多少个分片项：`CPU` 为处理器数的两倍，`SINGLE_THREAD` 为一个，或程序自带线程池的类型名（`register_pool_size_provider!`）。需要等待的分片项算作已开始；失效转移的分片项优先。
+setting-of-job-executor-thread-pool-size-provider-type-unset = 不限：异步作业的所有分片项同时开始；会阻塞线程的普通函数使用 `CPU`
+setting-of-job-error-handler-type = 分片项失败时的处理：`LOG`、`THROW`、`IGNORE`、`EMAIL`、`WECHAT`、`DINGTALK`，或程序自带处理器的类型名（`register_error_handler!`）。
+setting-of-job-listener-types = 在一次触发的分片项前后调用的监听器的类型名，以逗号分隔。
+setting-of-job-listener-types-unset = 没有监听器
+setting-of-description = 给人看的说明。
+setting-of-description-unset = 空
+setting-of-props = 作业类型、错误处理器和监听器的属性，每行一个 KEY=VALUE。
+setting-of-props-unset = 没有属性
+setting-of-overwrite = 程序每次启动时，其配置是否覆盖注册中心中的配置；否则以注册中心中的配置为准。
+setting-of-label = 保存在注册中心供他人使用，本实现不使用。
+setting-of-label-unset = 没有标签
+setting-of-static-sharding = 实例上线或下线时，分片项是否保持其所属实例，包括已下线的实例。仅在首次触发以及分片总数或策略改变时分配。
+
+# States; English shows the words of the API
+status-of-ok = 正常
+status-of-crashed = 无在线实例
+status-of-disabled = 已禁用
+status-of-enabled = 已启用
+status-of-sharding-flag = 分片待调整
+status-of-configuration-refused = 配置被拒绝
+status-of-failing = 执行失败
+status-of-running = 运行中
+status-of-pending = 等待运行
+status-of-succeeded = 成功
+status-of-failed = 失败
+status-of-cancelled = 已取消
+status-of-not-run = 未运行
+
+# Messages; English comes from the message itself
+message-cron-invalid = cron 表达式“{ $expression }”无效：{ $cause }
+message-cron-in-field = { $field ->
+    [second] 秒
+    [minute] 分
+    [hour] 时
+    [day-of-month] 日
+    [month] 月
+    [day-of-week] 星期
+    [year] 年
+   *[other] { $field }
+}：{ $cause }
+message-cron-blank = 表达式为空，需要以下字段：{ $form }
+message-cron-at-form = Quartz 没有“@”简写，请完整写出，例如“{ $example }”
+message-cron-five-fields = 只有 5 个字段，需要 6 或 7 个：{ $form }。前面是否缺少秒？
+message-cron-one-field = 只有 1 个字段，需要 6 或 7 个：{ $form }
+message-cron-few-fields = 只有 { $count } 个字段，需要 6 或 7 个：{ $form }
+message-cron-no-day = 日和星期都是“?”，但其中一个必须指定日期，例如“*”
+message-cron-two-days = 日和星期不能同时指定，其中一个必须是“?”
+message-cron-question-mark = “?”只能用于日和星期，表示所有值请写“*”
+message-cron-question-mark-alone = “?”必须是整个字段
+message-cron-empty-list = 列表中没有值
+message-cron-last-in-list = “L”不能在列表中与其他日期组合
+message-cron-two-nth = 一个列表中只能有一个“#”
+message-cron-unexpected = 不应出现“{ $found }”
+message-cron-unexpected-after = “{ $before }”之后不应出现“{ $found }”
+message-cron-unexpected-after-last = “L”之后不应出现“{ $found }”，可以写“L”、“L-3”、“LW”和“L-3W”
+message-cron-unexpected-after-range = 范围之后不应出现“{ $found }”
+message-cron-unexpected-after-number = 数字之后不应出现“{ $found }”
+message-cron-years-reversed = 年份范围的结束早于开始，是否应为“{ $from }-{ $to }”？
+message-cron-nearest-weekday = “W”（最近的工作日）只能用于日
+message-cron-last-of-week = 数字之后的“L”只能用于星期；在日字段中“L”写在前面，如“L-3”
+message-cron-nth = “#”（当月第几个）只能用于星期
+message-cron-last-alone = 单独的“L”是周六；当月最后一个周五写作“6L”或“FRIL”
+message-cron-days-before-last = 最后一天之前 { $days } 天过多，最多 30 天
+message-cron-nth-number = “#”之后必须是 1 到 5 的数字，如“FRI#3”
+message-cron-not-a-number = “{ $word }”不是数字，允许的值为 { $allowed }
+message-cron-range-of-names = 以名称开始的范围必须以名称结束，允许的值为 { $allowed }
+message-cron-not-a-name = “{ $word }”不是该字段的名称，允许的值为 { $allowed }
+message-cron-end-missing = “-”之后必须是数字，允许的值为 { $allowed }
+message-cron-out-of-range = { $value } 超出范围，允许的值为 { $allowed }
+message-cron-number-missing = “{ $before }”之后必须是数字
+message-cron-step-too-large = 步长 { $step } 过大，最大为 { $most }
+message-cron-allowed = { $from } 至 { $to }
+message-cron-allowed-month = 1 至 12 或 JAN 至 DEC
+message-cron-allowed-day = 1 至 7（1 为周日）或 SUN 至 SAT
+message-zone-unknown = 未知的时区“{ $name }”：请写 IANA 名称，如“Asia/Shanghai”，或偏移量，如“GMT+08:00”
+message-zone-similar = 未知的时区“{ $name }”：是否应为“{ $similar }”？
+message-zone-offset = 时区“{ $name }”不是有效的偏移量：小时为 0 到 23，分钟如“GMT+8”或“GMT+08:30”所示
+message-zone-local = 无法使用本机时区，请在作业配置或环境变量 TZ 中设置时区：{ $reason }
+message-name-invalid = 名称“{ $name }”无效：{ $reason }
+message-name-blank = 名称为空
+message-name-dots = 注册中心的路径中不允许使用“.”和“..”
+message-name-slash = “/”是注册中心路径中节点的分隔符
+message-name-character = 注册中心的路径中不允许使用 { $character }，也不允许使用控制字符、私有区字符以及 U+FFEF 之后的字符
+message-name-delimiter = “@-@”是任务编号各部分的分隔符
+message-parameters-blank = 有一部分为空：请写“分片项=参数”，以逗号分隔，如 0=Beijing,1=Shanghai
+message-parameters-no-equals = “{ $part }”中没有“=”：请写“分片项=参数”，以逗号分隔，如 0=Beijing,1=Shanghai
+message-parameters-number = “{ $part }”中的“{ $item }”不是分片项的编号：编号是从 0 开始的整数
+message-parameters-no-parameter = 分片项 { $item } 的参数为空：请去掉该分片项
+message-parameters-many-equals = “{ $part }”中有多个“=”：参数中不能有“=”和“,”
+message-parameters-repeated = 分片项 { $item } 出现了两次
+message-parameters-one-item = 没有分片项 { $item }：唯一的分片项是 0
+message-parameters-out-of-range = 没有分片项 { $item }：分片项为 0 至 { $last }
+message-count-missing = 缺少该项：请设置一次触发分为多少个分片项
+message-count-zero = 不能为 0：一次触发至少有 1 个分片项
+message-count-too-large = { $total } 个分片项超出了注册中心的处理能力，最多 { $most } 个：请减少分片项，让每个分片项处理更多内容
+message-configuration-too-long = 配置在注册中心中有 { $length } 字节，最多读取 { $most } 字节：请缩短
+message-cron-never-fires = “{ $cron }”永远不会触发
+message-cron-taken-back = 不能取消调度：否则作业不再触发，按调度启动它的程序也无法启动；如需暂停，请禁用其服务器
+message-depends-or-cron = 作业只能有 `cron` 或 `depends-on` 之一：要么在那些作业之后运行，要么按自己的调度运行
+message-depends-too-many-items = `items same` 最多支持 { $most } 个分片项，而该作业有 { $total } 个
+message-depends-not-monitored = 需要启用 monitor-execution：只有运行记录能说明已为哪些触发运行过
+message-depends-comma = “{ $text }”：名称中有逗号的作业不能在此使用
+message-depends-unknown-word = “{ $text }”：没有“{ $word }”；可用：{ $known }
+message-depends-on-itself = 作业依赖于自身：{ $job } -> { $job }
+message-depends-twice = 作业“{ $job }”出现了两次：请只写一次，带一个 `when`
+message-depends-taken-back = 不能取消依赖：否则作业不再触发；如需暂停，请禁用其服务器
+message-depends-cycle = 这些作业会永远互相等待：{ $jobs }；请去掉其中一个
+message-depends-unequal = `items same` 要求分片项数与作业“{ $job }”相同：它有 { $total } 个，本作业有 { $own } 个；请先修改“{ $job }”的 sharding-total-count
+message-failover-not-monitored = 需要启用 monitor-execution：只有运行中分片项的标记能说明崩溃留下了什么
+message-listener-twice = “{ $name }”出现了两次：每个名称的监听器只调用一次
+message-balance-not-monitored = { $strategy } 需要启用 monitor-execution：只有运行记录能说明轮到哪个实例
+message-balance-static = { $strategy } 与 static-sharding 不能同时使用：固定的分片项不能随每次触发移动
+message-late-begin-zero = 0 没有留出开始的时间：请写从 1 起的秒数，-1 表示不限
+message-property-of-setting = 这是注册中心保存 `{ $setting }` 的方式：请设置该配置项
+message-property-secret = 从名称看它是敏感信息，不会写入注册中心；请在程序的配置中设置：application.yaml 或环境变量
+message-property-permission = 在注册中心中不起作用：只有程序能够允许；请在程序的配置中设置：application.yaml 或环境变量
+message-property-missing = 缺少该项：{ $owner } 需要它，例如 { $example }
+message-property-milliseconds = “{ $text }”：应为毫秒数，至少为 1
+message-property-flag = “{ $text }”：应为 true 或 false
+message-property-port = “{ $text }”：应为端口号，1 至 65535
+message-property-addresses = “{ $text }”：应为以逗号分隔的邮件地址：{ $error }
+message-property-robot = “***”：应为机器人的地址：{ $error }
+message-property-body = 不会随 { $method } 发送：请去掉，或使用 POST、PUT、PATCH 或 DELETE
+message-property-content-type = “{ $text }”：应为内容类型，如 application/json
+message-property-uri = “***”：应为地址，http://host/path：{ $error }
+message-property-method = “{ $text }”：应为大写的方法，如 GET 或 POST
+message-property-command = “***”：{ $error }
+message-type-unknown = 此程序中没有“{ $name }”（{ $kind }）；现有：{ $known }
+message-type-not-built-in = 此程序中没有“{ $name }”（{ $kind }），因为构建时没有启用 elasticjob 或 elasticjob-starter 的 feature `{ $feature }`；现有：{ $known }
+message-no-such-job = 命名空间中没有作业“{ $job }”
+message-no-such-job-near = 命名空间中没有作业“{ $job }”；是否应为“{ $near }”？
+message-no-jobs = 命名空间中没有作业“{ $job }”，也没有任何作业
+message-no-such-job-of-many = 命名空间中没有作业“{ $job }”；共有 { $count } 个作业，其中有 { $names }
+message-no-such-job-known = 命名空间中没有作业“{ $job }”；现有：{ $names }
+message-no-configuration = 作业“{ $job }”在注册中心中没有配置：实例启动时会写入
+message-no-match-of-job = 未作任何操作：作业“{ $job }”没有{ $what ->
+    [server] 服务器
+   *[other] 相符的服务器或在线实例
+}
+message-no-match-at = 未作任何操作：没有作业在“{ $server }”上有{ $what ->
+    [server] 服务器
+   *[other] 相符的服务器或在线实例
+}
+message-no-match-of-job-at = 未作任何操作：作业“{ $job }”在“{ $server }”上没有{ $what ->
+    [server] 服务器
+   *[other] 相符的服务器或在线实例
+}
+message-no-items-yet = 作业“{ $job }”没有分片项 { $item }：还没有任何分片项，首次分配时创建
+message-no-such-item-of-one = 作业“{ $job }”没有分片项 { $item }：只有分片项 0
+message-no-such-item = 作业“{ $job }”没有分片项 { $item }：分片项为 0 至 { $last }
+message-not-triggered-offline = 未触发：作业“{ $job }”没有在线实例；请启动一个
+message-not-triggered-disabled = 未触发：作业“{ $job }”所有实例的服务器都已禁用；请启用一台
+message-not-triggered-server-offline = 未触发：{ $target }没有在线实例；请启动一个
+message-not-triggered-server-disabled = 未触发：{ $target }已禁用；请启用
+message-target-server = 服务器“{ $server }”（所有作业）
+message-target-server-of-job = 作业“{ $job }”的服务器“{ $server }”
+message-runs-of-job = 作业“{ $job }”
+message-runs-of-item = 作业“{ $job }”的分片项 { $item }
+message-not-cancelled-idle = 未取消任何运行：{ $what }当前没有运行
+message-not-cancelled-unmonitored = 未取消任何运行：作业“{ $job }”未启用 monitor-execution，因此注册中心不知道正在运行什么；请改为终止其实例
+message-not-cancelled-java = 未取消任何运行：{ $what }由 Java 实例运行，它不支持取消
+message-not-cancelled-java-on = 未取消任何运行：{ $what }由 Java 实例 { $instance } 运行，它不支持取消
+message-not-rerun-no-fires-before = 未重新运行：作业“{ $job }”在 { $at } 没有触发，此前也没有
+message-not-rerun-no-such-fire = 未重新运行：作业“{ $job }”在 { $at } 没有触发；最近的触发：{ $nearest }
+message-not-rerun-no-fire-known = 未重新运行：作业“{ $job }”在其他作业之后运行，注册中心还不知道它的任何触发，因此也不知道 { $at }
+message-not-rerun-unknown-fire = 未重新运行：作业“{ $job }”在其他作业之后运行，注册中心不知道 { $at } 的触发；已知的触发：{ $known }
+message-not-rerun-not-allowed = 未重新运行：有作业在“{ $job }”之后随之运行，而该用户无权重新运行它
+message-not-rerun-not-yet = 未重新运行：作业“{ $job }”在 { $at } 的触发尚未到来
+message-not-rerun-no-fires = 未重新运行：作业“{ $job }”没有触发：既没有调度，也不在其他作业之后运行；请直接触发
+message-not-rerun-unmonitored = 未重新运行：作业“{ $job }”未启用 monitor-execution，因此注册中心没有其触发的记录；请直接触发
+message-not-rerun-trigger-waits = 未重新运行：作业“{ $job }”的手动触发正在等待 { $instance }，它一次只能接受一个；请在其开始后重试
+message-not-rerun-follower-behind = 未重新运行：在“{ $job }”之后运行的作业“{ $after }”等待的重新运行已满；请在其开始一部分后重试
+message-not-rerun-a-follower-behind = 未重新运行：有一个在“{ $job }”之后运行的作业，其等待的重新运行已满；请在其开始一部分后重试
+message-not-rerun-unusable = 未重新运行：作业“{ $job }”在注册中心中的配置无法使用：{ $reason }
+message-instance-online = 作业“{ $job }”未删除：有一个实例在线（{ $instances }）；请先终止，或强制删除
+message-instances-online = 作业“{ $job }”未删除：有实例在线（{ $instances }）；请先终止，或强制删除
+message-wrong-setting = { $setting }：{ $reason }
+message-configuration-invalid = 作业“{ $job }”的配置未修改：{ $problems }
+message-carried-job = 作业“{ $job }”的配置未修改：它由 Cloud 调度器承载，其注册信息会覆盖此修改。请改为修改注册信息：调用 `elasticjob cloud` 调度器的 `PUT /api/job/update`，或使用该注册作业的页面
+message-configuration-unreadable = 作业“{ $job }”在注册中心中的配置无法使用：{ $reason }
+message-changed-meanwhile = 作业“{ $job }”的配置未修改：其他操作员或程序在此期间修改了它；请重新读取
+message-contended = 已完成 { $done } 个，其余未完成：其他客户端反复修改相同的节点；请重试
+message-done-then = 已完成 { $done } 个，然后：{ $reason }
+message-read-refused = 注册中心拒绝读取 { $path }：{ $reason }
+message-no-answer = 注册中心没有答复：{ $why }
+message-write-refused = 注册中心拒绝了事务中的第 { $index } 个操作（{ $path }）：{ $reason }
+message-write-not-reached = 事务没有到达注册中心：{ $why }
+message-write-unknown = 事务的答复丢失了：{ $why }
+message-not-logged-in = 请登录，或在请求头 `Authorization: Bearer` 中发送令牌
+message-unknown-token = 控制台不认识此令牌
+message-expired-token = 令牌有效期至 { $end }：请申请新的令牌
+message-token-without-owner = 创建此令牌的用户已不再拥有其权限：请申请新的令牌
+message-role-needed = 需要对该注册中心和该作业的 { $role } 角色
+message-role-needed-read-only = 需要对该注册中心和该作业的 { $role } 角色；此控制台只读
+message-no-role = 该用户没有角色
+message-no-role-read-only = 该用户没有角色；此控制台只读
+message-forbidden-after = { $job } 会随之重新运行，每个这样的作业都需要 operator 角色
+message-another-job = 另一个作业
+message-no-such-registry = 控制台没有注册中心“{ $name }”
+message-item-unknown = 作业“{ $job }”没有分片项 { $item }
+message-no-such-run = 追踪数据中没有该作业的运行“{ $id }”：已被删除，或从未存在
+message-no-such-run-to-see = 追踪数据中没有运行“{ $id }”：已被删除，或从未存在，或您无权查看其作业
+message-no-such-version = 控制台不知道作业“{ $job }”的配置版本 { $id }
+message-no-such-server = 您可以查看的作业都不认识服务器“{ $server }”
+message-no-such-alarm = 当前没有告警“{ $id }”：已结束，或您无权查看其作业
+message-no-such-node = 注册中心的命名空间中没有节点 { $path }
+message-not-traced = 控制台没有读取追踪数据库：请将 `elasticjob.tracing` 设置为作业写入的数据库
+message-traces-slow = 追踪数据库在 { $seconds } 秒内没有答复：请缩短时间范围或只查询一个作业，并请其管理员检查它是否繁忙
+message-masked = { $setting }：存储的值含有敏感信息，显示为 { $mask }，而新值会以 { $mask } 代替它：请保持所显示的值，或在程序的配置中修改
+message-no-action = 表单中没有操作
+message-no-action-or-item = 表单中没有操作或没有分片项
+message-action-of-item = 分片项可以启用、禁用和取消
+message-range-reversed = 时间范围的结束早于开始：`from` 必须早于 `until`
+message-range-too-long = 时间范围超过 { $days } 天：请缩短
+message-field-wrong = `{ $name }`：{ $reason }
+message-field-one-of = `{ $name }` 应为以下之一：{ $values }
+message-field-time = `{ $name }` 不是时间：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
+message-field-instant = `{ $name }` 不是时间：请写 2026-11-21T03:00:00Z
+message-field-time-missing = 缺少 `{ $name }`：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
+message-field-too-long = `{ $name }` 最多 { $most } 个字符
+message-search-too-long = 搜索文字超过 { $most } 个字符
+message-limit-out-of-range = limit 应为 1 至 { $most }
+message-no-such-status = 没有状态“{ $status }”：{ $known }
+message-reason-too-long = 原因有 { $count } 个字符，最多保留 { $most } 个
+message-too-many-jobs = 选择了 { $count } 个作业，一次最多操作 { $most } 个
+message-expression-too-long = 表达式最多 { $most } 个字符
+message-not-kept = 控制台没有保存它的数据文件：请使用 --data FILE 启动，或设置 `elasticjob.console.data`
+message-unknown-name = 没有“{ $name }”
+message-name-taken = “{ $name }”已存在：请选择其他名称
+message-of-settings = “{ $name }”来自控制台的设置：请在那里修改
+message-last-administrator = “{ $name }”是最后一个可以管理控制台的用户：请先授予另一用户对所有对象的 admin 角色
+message-account-name = “{ $name }”不是有效的名称：应为 1 至 { $longest } 个字母、数字、`.`、`_`、`-` 和 `@`，并以字母或数字开头
+message-grants = 请授予 1 至 { $most } 个角色
+message-token-without-user = 令牌属于控制台的用户并随其角色变化，而“{ $name }”不是用户：请以用户身份登录
+message-more-than-owner = 该角色超出了令牌所有者“{ $name }”的角色
+message-token-days = 令牌的有效期为 1 至 { $most } 天
+message-no-password = “{ $name }”在此没有密码：在别处登录的用户请在那里修改
+message-wrong-password = 当前密码不正确
+message-too-many-attempts = 尝试次数过多：请在 { $seconds } 秒后重试
+message-read-only = 此控制台只读

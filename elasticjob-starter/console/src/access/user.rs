@@ -1,13 +1,17 @@
 //! The users of the console: those of the settings, and those of the data file, which administrators change.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
+
+use elasticjob::config::Message;
 
 use super::grant::{Grant, Permission, Role};
 use super::identity::Identity;
 use super::password::{PasswordHash, PasswordProblem};
 use crate::store::{DataFile, StoreError};
+use crate::texts;
 
 /// The name of the user that the console makes when it has none.
 const FIRST: &str = "admin";
@@ -70,42 +74,52 @@ pub(crate) struct UserView {
 /// Why a user or a token is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotChanged {
-    #[error("the console has no data file that keeps it: start it with --data FILE, or set `elasticjob.console.data`")]
     NotKept,
-    #[error("there is no '{0}'")]
     Unknown(String),
-    #[error("'{0}' exists already: choose another name")]
     Exists(String),
-    #[error("'{0}' is in the settings of the console: change it there")]
     OfSettings(String),
-    #[error(
-        "'{0}' is the last user who may administer the console: give another user the role admin for everything first"
-    )]
     LastAdministrator(String),
-    #[error(
-        "'{0}' is no name: it has 1 to {LONGEST_NAME} letters, digits, `.`, `_`, `-` and `@`, and begins with a letter or a digit"
-    )]
     Name(String),
-    #[error("give 1 to {MOST_GRANTS} roles")]
     Grants,
-    #[error(transparent)]
     Password(#[from] PasswordProblem),
-    #[error("a token belongs to a user of the console, whose roles it follows, and '{0}' is none: log in as one")]
     NoUser(String),
-    #[error("the role is more than '{0}' has, who would own the token")]
     MoreThanOwner(String),
-    #[error("a token counts for 1 to {0} days")]
     Days(u32),
-    #[error("'{0}' has no password here: who logs in elsewhere changes it there")]
     NoPassword(String),
-    #[error("the password that counts now is another one")]
     WrongPassword,
-    #[error("too many attempts: try again in {} s", .0.as_secs() + 1)]
     Slowed(Duration),
-    #[error("this console is read-only")]
     ReadOnly,
-    #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl NotChanged {
+    /// Why it is not changed, and what helps.
+    pub(crate) fn message(&self) -> Message {
+        match self {
+            Self::NotKept => texts::not_kept(),
+            Self::Unknown(name) => texts::unknown_name(name),
+            Self::Exists(name) => texts::name_taken(name),
+            Self::OfSettings(name) => texts::of_settings(name),
+            Self::LastAdministrator(name) => texts::last_administrator(name),
+            Self::Name(name) => texts::account_name(name, LONGEST_NAME),
+            Self::Grants => texts::grants(MOST_GRANTS),
+            Self::Password(problem) => problem.to_string().into(),
+            Self::NoUser(name) => texts::token_without_user(name),
+            Self::MoreThanOwner(name) => texts::more_than_owner(name),
+            Self::Days(most) => texts::token_days(*most),
+            Self::NoPassword(name) => texts::no_password(name),
+            Self::WrongPassword => texts::wrong_password(),
+            Self::Slowed(wait) => texts::too_many_attempts((wait.as_secs() + 1).to_string()),
+            Self::ReadOnly => texts::read_only(),
+            Self::Store(error) => error.to_string().into(),
+        }
+    }
+}
+
+impl fmt::Display for NotChanged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
 }
 
 /// A name that is shown in logs and addresses.

@@ -335,7 +335,7 @@ pub(crate) async fn bulk(here: Here, Body(body): Body<Bulk>) -> Result<Json<Vec<
 }
 
 async fn one_of(here: &Here, name: &str, action: BulkAction, reason: &str) -> Result<Done, Problem> {
-    let job = JobName::new(name).map_err(|wrong| Problem::bad_request(wrong.to_string()))?;
+    let job = JobName::new(name).map_err(|wrong| Problem::bad_request(wrong.message().clone()))?;
     if !here.may(Role::Operator, &job) {
         return Err(Problem::forbidden(crate::access::Permission::Has(Role::Operator), false));
     }

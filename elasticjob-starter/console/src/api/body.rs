@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::Problem;
 use crate::app::App;
+use crate::texts;
 
 /// The longest reason, in characters.
 const LONGEST_REASON: usize = 200;
@@ -82,16 +83,14 @@ pub(crate) enum BulkAction {
 pub(crate) fn checked(reason: &str) -> Result<&str, Problem> {
     match reason.chars().count() {
         0..=LONGEST_REASON => Ok(reason.trim()),
-        count => Err(Problem::bad_request(format!(
-            "the reason has {count} characters, and at most {LONGEST_REASON} are kept"
-        ))),
+        count => Err(Problem::bad_request(texts::reason_too_long(count, LONGEST_REASON))),
     }
 }
 
 /// Whether so many jobs may be in one bulk operation.
 pub(crate) fn checked_count(jobs: usize) -> Result<(), Problem> {
     match jobs > MOST_JOBS {
-        true => Err(Problem::bad_request(format!("{jobs} jobs are given, and at most {MOST_JOBS} are done at a time"))),
+        true => Err(Problem::bad_request(texts::too_many_jobs(jobs, MOST_JOBS))),
         false => Ok(()),
     }
 }

@@ -44,7 +44,8 @@ impl FromRequestParts<App> for OfJob {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let here = Here::from_request_parts(parts, app).await?;
         let Names(named) = Names::<Job>::from_request_parts(parts, app).await?;
-        let job = JobName::new(named.job).map_err(|wrong| Problem::bad_request(wrong.to_string()).into_response())?;
+        let job =
+            JobName::new(named.job).map_err(|wrong| Problem::bad_request(wrong.message().clone()).into_response())?;
         Ok(Self { here, job })
     }
 }

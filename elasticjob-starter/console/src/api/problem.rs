@@ -5,19 +5,27 @@ use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use chrono::SecondsFormat;
+use elasticjob::config::{Message, MessageArgument};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{NotRerun, OperationError};
 use elasticjob::registry::{CommitError, RegistryError};
 use elasticjob::schedule::ScheduleError;
 use elasticjob::trace::ReadError;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::code::Code;
 use crate::access::{Invalid, NotChanged, Permission};
+use crate::messages;
 use crate::store::StoreError;
 use crate::streams::NoPlace;
+use crate::text::Text;
+use crate::texts;
+
+fn as_text<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(message.as_str())
+}
 
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -27,7 +35,9 @@ pub(crate) struct Problem {
     kind: String,
     title: &'static str,
     status: u16,
-    detail: String,
+    #[serde(serialize_with = "as_text")]
+    #[schema(value_type = String)]
+    detail: Message,
     #[schema(value_type = String)]
     code: Code,
     /// What else programs need, by name.
@@ -37,12 +47,12 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: Code, title: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, code: Code, title: &'static str, detail: impl Into<Message>) -> Self {
         let (kind, status) = (format!("/help/problems#{code}"), status.as_u16());
         Self { kind, title, status, detail: detail.into(), code, more: Map::new() }
     }
 
-    pub(crate) fn traces_unreadable(why: String) -> Self {
+    pub(crate) fn traces_unreadable(why: impl Into<Message>) -> Self {
         Self::new(StatusCode::BAD_GATEWAY, Code::TracesUnreadable, "The traces cannot be read", why)
     }
 
@@ -55,8 +65,13 @@ impl Problem {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    pub(crate) fn detail(&self) -> &str {
+    pub(crate) fn detail(&self) -> &Message {
         &self.detail
+    }
+
+    /// The detail in the language of the reader.
+    pub(crate) fn told(&self, text: &Text) -> String {
+        messages::shown(text, &self.detail)
     }
 
     pub(crate) fn code(&self) -> &'static str {
@@ -64,41 +79,37 @@ impl Problem {
     }
 
     pub(crate) fn not_logged_in() -> Self {
-        let detail = "log in, or send the header `Authorization: Bearer` with a token";
-        Self::new(StatusCode::UNAUTHORIZED, Code::NotLoggedIn, "Not logged in", detail)
+        Self::new(StatusCode::UNAUTHORIZED, Code::NotLoggedIn, "Not logged in", texts::not_logged_in())
     }
 
     pub(crate) fn invalid_token(invalid: Invalid) -> Self {
         let (code, detail) = match invalid {
-            Invalid::Unknown => (Code::UnknownToken, "the console knows no such token".to_owned()),
+            Invalid::Unknown => (Code::UnknownToken, texts::unknown_token()),
             Invalid::Expired(end) => {
-                let end = end.to_rfc3339_opts(SecondsFormat::Secs, true);
-                (Code::ExpiredToken, format!("the token counted until {end}: ask for another one"))
+                (Code::ExpiredToken, texts::expired_token(end.to_rfc3339_opts(SecondsFormat::Secs, true)))
             }
-            Invalid::OwnerMayNot => {
-                let detail = "the user who made the token may not do any more what it allows: ask for another one";
-                (Code::TokenWithoutOwner, detail.to_owned())
-            }
+            Invalid::OwnerMayNot => (Code::TokenWithoutOwner, texts::token_without_owner()),
         };
         Self::new(StatusCode::UNAUTHORIZED, code, "The token does not count", detail)
     }
 
     pub(crate) fn forbidden(permission: Permission, read_only: bool) -> Self {
-        let needs = match permission {
-            Permission::Has(role) | Permission::HasForSome(role) => {
-                format!("the role {role} is needed for this registry center and this job")
+        let detail = match (permission, read_only) {
+            (Permission::Has(role) | Permission::HasForSome(role), false) => texts::role_needed(role.to_string()),
+            (Permission::Has(role) | Permission::HasForSome(role), true) => {
+                texts::role_needed_read_only(role.to_string())
             }
-            Permission::Known | Permission::KnownOrNear | Permission::Public => "this user has no role".to_owned(),
+            (Permission::Known | Permission::KnownOrNear | Permission::Public, false) => texts::no_role(),
+            (Permission::Known | Permission::KnownOrNear | Permission::Public, true) => texts::no_role_read_only(),
         };
-        let why = if read_only { "; this console is read-only" } else { "" };
-        Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", needs + why)
+        Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", detail)
     }
 
     /// A job runs after the one that is run again, and the caller may not operate it; `None` where the caller may not even know
     /// its name.
     pub(crate) fn forbidden_after(job: Option<&JobName>) -> Self {
-        let other = job.map_or_else(|| "another job".to_owned(), ToString::to_string);
-        let detail = format!("{other} runs again after it, and the role operator is needed for each such job");
+        let other = job.map_or_else(|| texts::another_job().into(), |job| MessageArgument::from(job.as_str()));
+        let detail = texts::forbidden_after(other);
         Self::new(StatusCode::FORBIDDEN, Code::Forbidden, "Not allowed", detail)
     }
 
@@ -108,7 +119,7 @@ impl Problem {
     }
 
     pub(crate) fn no_such_registry(name: &str) -> Self {
-        let detail = format!("the console has no registry center '{name}'");
+        let detail = texts::no_such_registry(name);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRegistry, "No such registry center", detail)
     }
 
@@ -117,49 +128,47 @@ impl Problem {
     }
 
     pub(crate) fn no_such_item(job: &JobName, item: ShardingItem) -> Self {
-        let detail = format!("job '{job}' has no item {item}");
+        let detail = texts::item_unknown(job.as_str(), item);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchItem, "No such item", detail)
     }
 
     /// No record of a run of an item of that job has this id.
     pub(crate) fn no_such_run(id: &str) -> Self {
         let id: String = id.chars().take(40).collect();
-        let detail = format!("the traces have no run '{id}' of this job: it was removed, or never there");
+        let detail = texts::no_such_run(id);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
     }
 
     /// No run of an item has this id, or it is one of a job that the caller may not see.
     pub(crate) fn no_such_run_to_see(id: &str) -> Self {
         let id: String = id.chars().take(40).collect();
-        let detail =
-            format!("the traces have no run '{id}': it was removed, or never there, or the caller may not see its job");
+        let detail = texts::no_such_run_to_see(id);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
     }
 
     pub(crate) fn no_such_version(job: &JobName, id: i64) -> Self {
-        let detail = format!("the console knows no version {id} of the configuration of job '{job}'");
+        let detail = texts::no_such_version(job.as_str(), id);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchVersion, "No such version", detail)
     }
 
     pub(crate) fn no_such_server(server: &str) -> Self {
-        let detail = format!("no job that the caller may see knows the server '{server}'");
+        let detail = texts::no_such_server(server);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchServer, "No such server", detail)
     }
 
     pub(crate) fn no_such_alarm(id: &str) -> Self {
-        let detail =
-            format!("no alarm '{}' holds now: it is over, or the caller may not see its job", id.escape_default());
+        let detail = texts::no_such_alarm(id.escape_default().to_string());
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchAlarm, "No such alarm", detail)
     }
 
     pub(crate) fn no_such_node(path: &str) -> Self {
-        let detail = format!("the registry center has no node {path:?} in the namespace");
+        let detail = texts::no_such_node(format!("{path:?}"));
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchNode, "No such node", detail)
     }
 
     /// A configuration with problems: each with its setting, a property as `props.KEY`.
     pub(crate) fn invalid_configuration<'a>(
-        detail: String,
+        detail: Message,
         problems: impl Iterator<Item = (&'a str, &'a str)>,
     ) -> Self {
         let pointer = |setting: &str| match setting.strip_prefix("props.") {
@@ -203,7 +212,7 @@ impl Problem {
     /// With the part of the expression that is wrong, in bytes from its begin.
     pub(crate) fn wrong_schedule(wrong: &ScheduleError) -> Self {
         let title = "The expression or the zone cannot be used";
-        let problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::WrongSchedule, title, wrong.to_string());
+        let problem = Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::WrongSchedule, title, wrong.message());
         match wrong {
             ScheduleError::Cron(wrong) => problem.with("offset", wrong.span.start).with("end", wrong.span.end),
             _ => problem,
@@ -217,22 +226,20 @@ impl Problem {
     }
 
     /// A part of the path, a parameter or the body cannot be understood.
-    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(detail: impl Into<Message>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, Code::BadRequest, "The request cannot be understood", detail)
     }
 
     /// No database with traces is configured.
     pub(crate) fn not_traced() -> Self {
-        let detail =
-            "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
-        Self::new(StatusCode::NOT_FOUND, Code::NotTraced, "No traces", detail)
+        Self::new(StatusCode::NOT_FOUND, Code::NotTraced, "No traces", texts::not_traced())
     }
 }
 
 impl From<OperationError> for Problem {
     fn from(error: OperationError) -> Self {
         use OperationError as E;
-        let detail = error.to_string();
+        let detail = error.message();
         let problem = |status, code, title| Self::new(status, code, title, detail.clone());
         match &error {
             // The error names other jobs, and the caller may not see them all.
@@ -338,13 +345,16 @@ impl From<NotChanged> for Problem {
             N::ReadOnly => (StatusCode::FORBIDDEN, Code::Forbidden),
             N::Store(error) => return error.clone().into(),
         };
-        Self::new(status, code, title, error.to_string())
+        Self::new(status, code, title, error.message())
     }
 }
 
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
-        Self::traces_unreadable(error.to_string())
+        match error {
+            ReadError::TooSlow { limit } => Self::traces_unreadable(texts::traces_slow(limit.as_secs().to_string())),
+            error => Self::traces_unreadable(error.to_string()),
+        }
     }
 }
 

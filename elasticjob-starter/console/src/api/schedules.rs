@@ -10,6 +10,7 @@ use super::body::Body;
 use crate::here::Who;
 use crate::service::now;
 use crate::service::time::Time;
+use crate::texts;
 use crate::words;
 
 /// The longest expression that is read.
@@ -60,7 +61,7 @@ pub(crate) struct FireView {
     responses((status = 200, body = Fires), (status = "default", body = Problem)))]
 pub(crate) async fn preview(who: Who, Body(wanted): Body<Expression>) -> Result<Json<Fires>, Problem> {
     if wanted.cron.chars().count() > LONGEST {
-        return Err(Problem::bad_request(format!("an expression has at most {LONGEST} characters")));
+        return Err(Problem::bad_request(texts::expression_too_long(LONGEST)));
     }
     let count = wanted.count.unwrap_or(5);
     if !(1..=MOST).contains(&count) {

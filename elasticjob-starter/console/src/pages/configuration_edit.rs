@@ -7,6 +7,7 @@ use axum::Form;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
+use elasticjob::config::{Invalid, Message};
 use elasticjob::ident::JobName;
 use elasticjob::operations::{OperationError, Operations, StoredConfiguration};
 use elasticjob_syntax::job_option::{JobOption, OptionKind};
@@ -22,9 +23,11 @@ use super::form::{self, Fields};
 use super::job::{Head, failed, named, path_of};
 use super::query::Query;
 use super::said::Said;
+use super::setting_about::about;
 use super::{Layout, error, page, with_status};
 use crate::api::Problem;
 use crate::here::Here;
+use crate::messages;
 use crate::service::configuration::{ChangeView, changed, put_back};
 use crate::service::versions::{self, Version, flat};
 use crate::text::{Text, t};
@@ -65,6 +68,7 @@ struct EditPage {
     head: Head,
     version: i32,
     fields: Vec<Field>,
+    props_about: String,
     props: String,
     reason: String,
     /// What the registry center has: what the reader began with, as JSON.
@@ -83,6 +87,8 @@ struct EditPage {
 /// A setting in the form.
 struct Field {
     name: &'static str,
+    /// Its meaning, unit and default.
+    about: String,
     kind: OptionKind,
     value: String,
     /// What the registry center has, where it differs from the form.
@@ -95,13 +101,18 @@ impl EditPage {
         let values = stored_values(stored);
         let fields = settings().map(|setting| {
             let value = values.get(setting.key).cloned().unwrap_or_default();
-            Field { name: setting.key, kind: setting.kind, value, stored: None }
+            Field { name: setting.key, about: about(&here.text, setting), kind: setting.kind, value, stored: None }
         });
         Self {
             layout: Layout::of(here),
             head: Head::of(here, job, "configuration"),
             version: stored.version(),
             fields: fields.collect(),
+            props_about: JOB_SETTINGS
+                .iter()
+                .find(|one| one.key == PROPS)
+                .map(|one| about(&here.text, one))
+                .unwrap_or_default(),
             props: lines(&values),
             reason: String::new(),
             base: serde_json::to_string(&values).unwrap_or_default(),
@@ -347,8 +358,12 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
             }
             page(&form)
         }
-        Err(Wrong::Values(problems)) => {
+        Err(Wrong::Fields(problems)) => {
             form.problems.extend(problems);
+            with_status(StatusCode::UNPROCESSABLE_ENTITY, &form)
+        }
+        Err(Wrong::Values(problems)) => {
+            form.problems.extend(problems.iter().map(|problem| messages::shown(&here.text, problem)));
             with_status(StatusCode::UNPROCESSABLE_ENTITY, &form)
         }
         Err(Wrong::Operation(wrong)) => {
@@ -360,7 +375,9 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
 
 /// Why a change is not made.
 enum Wrong {
-    Values(Vec<String>),
+    /// What does not fit its field, in the language of the reader.
+    Fields(Vec<String>),
+    Values(Vec<Message>),
     Operation(OperationError),
 }
 
@@ -371,10 +388,10 @@ async fn perform(
     form: &EditPage,
     saves: bool,
 ) -> Result<ChangeView, Wrong> {
-    let change = form.change(stored).map_err(Wrong::Values)?;
-    let settings = changed(stored, change, true).map_err(|wrong| Wrong::Values(vec![wrong.to_string()]))?;
+    let change = form.change(stored).map_err(Wrong::Fields)?;
+    let settings = changed(stored, change, true).map_err(|wrong| Wrong::Values(vec![wrong.message()]))?;
     let told = |error: OperationError| match error {
-        OperationError::Invalid { problems, .. } => Wrong::Values(problems.iter().map(ToString::to_string).collect()),
+        OperationError::Invalid { problems, .. } => Wrong::Values(problems.iter().map(Invalid::message).collect()),
         other => Wrong::Operation(other),
     };
     let (after, difference) = operations.check_configuration(stored, &settings).map_err(told)?;

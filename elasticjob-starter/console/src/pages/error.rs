@@ -10,6 +10,7 @@ use crate::api::Problem;
 use crate::app::App;
 use crate::cloud::Refusal;
 use crate::here::{Here, Who};
+use crate::messages;
 use crate::text::{Language, Text, t};
 use crate::theme::Theme;
 
@@ -19,11 +20,13 @@ struct ErrorPage {
     layout: Layout,
     title: String,
     detail: String,
-    /// What the problem means and what helps, in another language than that of the detail.
+    /// Whether the detail is English on a page in another language.
+    is_english: bool,
+    /// What the problem means and what helps, in another language than English: what the detail lacks.
     meaning: Vec<String>,
 }
 
-/// The details of problems are English, as the API answers them.
+/// The English details say it themselves.
 fn meaning(text: &Text, problem: &Problem) -> Vec<String> {
     let meaning = format!("problem-{}", problem.code());
     let texts = || [text.loader().get(&meaning), text.loader().get(&format!("{meaning}-remedy"))].into();
@@ -40,34 +43,46 @@ pub(crate) fn no_such_page(app: &App, identity: &Identity, headers: &HeaderMap) 
         layout: layout(app, identity, headers),
         title: String::new(),
         detail: String::new(),
+        is_english: false,
         meaning: Vec::new(),
     };
     (page.title, page.detail) = (t!(page, "error-no-page"), t!(page, "error-no-page-detail"));
     with_status(StatusCode::NOT_FOUND, &page)
 }
 
+/// The page for a problem, still without its title.
+fn page_of(layout: Layout, problem: &Problem) -> ErrorPage {
+    ErrorPage {
+        title: String::new(),
+        detail: problem.told(&layout.text),
+        is_english: !messages::is_translated(&layout.text, problem.detail()),
+        meaning: meaning(&layout.text, problem),
+        layout,
+    }
+}
+
 pub(crate) fn forbidden(app: &App, identity: &Identity, headers: &HeaderMap, needs: Permission) -> Response {
-    let problem = Problem::forbidden(needs, app.options.read_only);
-    let layout = layout(app, identity, headers);
-    let meaning = meaning(&layout.text, &problem);
-    let mut page = ErrorPage { layout, title: String::new(), detail: problem.detail().to_owned(), meaning };
+    let mut page = page_of(layout(app, identity, headers), &Problem::forbidden(needs, app.options.read_only));
     page.title = t!(page, "error-forbidden");
     with_status(StatusCode::FORBIDDEN, &page)
 }
 
 /// The page for a problem that is about no registry center.
 pub(crate) fn problem_of_console(who: &Who, problem: &Problem) -> Response {
-    let detail = problem.detail().to_owned();
-    let meaning = meaning(&who.text, problem);
-    let mut page = ErrorPage { layout: Layout::of_console(who), title: String::new(), detail, meaning };
+    let mut page = page_of(Layout::of_console(who), problem);
     page.title = t!(page, "error-problem");
     with_status(problem.status(), &page)
 }
 
 /// The page of carried jobs on a console that is not beside their scheduler.
 pub(crate) fn no_scheduler(here: &Here) -> Response {
-    let mut page =
-        ErrorPage { layout: Layout::of(here), title: String::new(), detail: String::new(), meaning: Vec::new() };
+    let mut page = ErrorPage {
+        layout: Layout::of(here),
+        title: String::new(),
+        detail: String::new(),
+        is_english: false,
+        meaning: Vec::new(),
+    };
     (page.title, page.detail) = (t!(page, "cloud-none"), t!(page, "cloud-none-detail"));
     with_status(StatusCode::NOT_FOUND, &page)
 }
@@ -78,6 +93,7 @@ pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
         layout: Layout::of(here),
         title: String::new(),
         detail: refusal.message.clone(),
+        is_english: here.text.language() != Language::English,
         meaning: Vec::new(),
     };
     page.title = t!(page, "error-problem");
@@ -86,9 +102,7 @@ pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
 
 /// The page for a problem: what the API would answer, in a frame.
 pub(crate) fn problem(here: &Here, problem: &Problem) -> Response {
-    let detail = problem.detail().to_owned();
-    let meaning = meaning(&here.text, problem);
-    let mut page = ErrorPage { layout: Layout::of(here), title: String::new(), detail, meaning };
+    let mut page = page_of(Layout::of(here), problem);
     page.title = match problem.code() {
         "registry-unreachable" => t!(page, "error-registry-away"),
         _ => t!(page, "error-problem"),

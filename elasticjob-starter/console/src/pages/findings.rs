@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use elasticjob::fire::FireState;
-use elasticjob::ident::JobName;
-use elasticjob::operations::{Argument, Finding, Reason};
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::operations::{Argument, Finding, Reason, Remedy};
 
 use super::time::Clock;
+use crate::access::Role;
 use crate::here::Here;
 use crate::same::of_registry;
 use crate::text::{Language, Text};
@@ -20,6 +21,37 @@ pub(crate) struct Line {
     pub(crate) since: Option<i64>,
     /// What helps, as a command.
     pub(crate) command: Option<String>,
+    /// What helps, as a button, for a reader who may press it.
+    pub(crate) help: Option<Help>,
+}
+
+/// What a button of a finding does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Help {
+    /// Makes up for a run that was lost.
+    Trigger,
+    /// Enables all servers of the job.
+    EnableServers,
+    /// Enables a server of the job.
+    EnableServer(String),
+    EnableItem(ShardingItem),
+    /// Leads to the form of the configuration.
+    Edit,
+}
+
+impl Help {
+    fn of(here: &Here, job: &JobName, remedy: &Remedy) -> Option<Self> {
+        let (help, needs) = match remedy {
+            Remedy::Trigger => (Self::Trigger, Role::Operator),
+            Remedy::EnableServers => (Self::EnableServers, Role::Operator),
+            Remedy::EnableServer(server) => (Self::EnableServer(server.clone()), Role::Operator),
+            Remedy::EnableItem(item) => (Self::EnableItem(*item), Role::Operator),
+            Remedy::CorrectConfiguration | Remedy::ChangeSchedule => (Self::Edit, Role::Editor),
+            // A console starts no program.
+            _ => return None,
+        };
+        here.may(needs, job).then_some(help)
+    }
 }
 
 pub(crate) fn lines(here: &Here, job: &JobName, findings: &[Finding], clock: &Clock) -> Vec<Line> {
@@ -37,6 +69,7 @@ fn line(here: &Here, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
         text: told,
         class: class_of(finding),
         since: finding.since,
+        help: remedy.as_ref().and_then(|remedy| Help::of(here, job, remedy)),
         command: remedy.and_then(|remedy| remedy.command(job)).map(|line| of_registry(&line, here.registry.name())),
     }
 }

@@ -15,6 +15,8 @@ use i18n_embed_fl::fl;
 use super::actions::Action;
 use super::findings::{self, Line};
 use super::form::{self, Fields};
+use super::job_items::{ItemsQuery, Shown};
+use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, error, page};
@@ -22,6 +24,7 @@ use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::text::t;
+use crate::texts;
 
 /// What the pages of one job have in common: the head, and the list of its pages.
 pub(super) struct Head {
@@ -52,7 +55,10 @@ struct JobPage {
     head: Head,
     clock: Clock,
     snapshot: JobSnapshot,
-    shards: Vec<Shard>,
+    query: ItemsQuery,
+    shards: Shown<Shard>,
+    /// Whether any item runs.
+    runs: bool,
     /// What is wrong with the whole job.
     findings: Vec<Line>,
     servers: Vec<Server>,
@@ -80,8 +86,13 @@ impl JobPage {
         self.snapshot.leader.as_ref() == Some(instance)
     }
 
-    fn runs(&self) -> bool {
-        self.shards.iter().any(|shard| shard.info.status == ShardState::Running)
+    /// What the form of an item sends along, so that the page after the action is the same.
+    fn stays(&self) -> [(&'static str, String); 3] {
+        [
+            ("page", self.query.page().to_string()),
+            ("state", self.query.state.clone()),
+            ("owner", self.query.owner.clone()),
+        ]
     }
 
     fn next_fire(&self) -> Option<i64> {
@@ -145,7 +156,7 @@ fn servers(snapshot: &JobSnapshot) -> Vec<Server> {
 
 /// The job that a path names.
 pub(super) fn named(here: &Here, name: &str) -> Result<JobName, Box<Response>> {
-    JobName::new(name).map_err(|wrong| Box::new(error::problem(here, &Problem::bad_request(wrong.to_string()))))
+    JobName::new(name).map_err(|wrong| Box::new(error::problem(here, &Problem::bad_request(wrong.message().clone()))))
 }
 
 /// The snapshot of the job that a path names, or the page that says why there is none.
@@ -154,7 +165,12 @@ pub(super) async fn snapshot(here: &Here, name: &str) -> Result<JobSnapshot, Box
     here.views().snapshot(&job).await.map_err(|wrong| Box::new(error::problem(here, &wrong.into())))
 }
 
-pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(String, String)>) -> Response {
+pub(crate) async fn show(
+    here: Here,
+    headers: HeaderMap,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Query<ItemsQuery>,
+) -> Response {
     let layout = Layout::of(&here).live(&here);
     let snapshot = match snapshot(&here, &name).await {
         Ok(snapshot) => snapshot,
@@ -163,12 +179,16 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
     let clock = Clock::of(snapshot.usable().and_then(|it| it.schedule()));
     let job = snapshot.job.clone();
     let all: Vec<Finding> = snapshot.findings(clock.now);
+    let items = snapshot.shards(clock.now);
+    let runs = items.iter().any(|item| item.status == ShardState::Running);
     let shown = page(&JobPage {
         layout,
         said: Said::of(&headers),
         head: Head::of(&here, &job, "now"),
         clock,
-        shards: snapshot.shards(clock.now).into_iter().map(|info| shard(&snapshot, info)).collect(),
+        shards: query.shown(items).map(|info| shard(&snapshot, info)),
+        query,
+        runs,
         findings: findings::lines(&here, &job, &all, &clock),
         servers: servers(&snapshot),
         may_operate: here.may(Role::Operator, &job),
@@ -180,12 +200,15 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
 
 /// Tells how an action on a job ended, on the page of that job.
 fn told(here: &Here, job: &JobName, done: &str, ended: Result<(usize, usize), OperationError>) -> Response {
-    let said = match ended {
+    said(here, done, ended).at(&here.app, &path_of(here, job))
+}
+
+fn said(here: &Here, done: &str, ended: Result<(usize, usize), OperationError>) -> Said {
+    match ended {
         Ok((0, _)) => Said::done(fl!(here.text.loader(), "done-nothing")),
         Ok((changed, _)) => Said::done(format!("{done}: {changed}")),
         Err(error) => failed(here, &error),
-    };
-    said.at(&here.app, &path_of(here, job))
+    }
 }
 
 /// A lost answer does not say that nothing was done.
@@ -196,8 +219,8 @@ pub(super) fn failed(here: &Here, error: &OperationError) -> Said {
 /// The same of a problem.
 pub(super) fn failed_by(here: &Here, problem: &Problem) -> Said {
     match problem.is_unknown() {
-        true => Said::failed(format!("{} {}", fl!(here.text.loader(), "outcome-unknown"), problem.detail())),
-        false => Said::failed(problem.detail().to_owned()),
+        true => Said::failed(format!("{} {}", fl!(here.text.loader(), "outcome-unknown"), problem.told(&here.text))),
+        false => Said::failed(problem.told(&here.text)),
     }
 }
 
@@ -211,14 +234,22 @@ pub(crate) async fn act(here: Here, Path((_, name)): Path<(String, String)>, For
         Err(page) => return *page,
     };
     if form::one(&fields, "action") == CANCEL {
-        return cancel(&here, &job, None, &fields).await;
+        return cancel(&here, &job, None, &fields).await.at(&here.app, &path_of(&here, &job));
     }
     let Some(action) = Action::of(form::one(&fields, "action")) else {
-        return error::problem(&here, &Problem::bad_request("the form has no action"));
+        return error::problem(&here, &Problem::bad_request(texts::no_action()));
     };
     let target = target(&job, &fields);
     let ended = action.on(&here.operations(&form::reason(&fields)), &target).await;
-    told(&here, &job, &action.done(&here.text), ended)
+    said(&here, &action.done(&here.text), ended).at(&here.app, &asked_from(&here, &job, &fields, ""))
+}
+
+/// The page that an action was asked from: the one that explains, or the first page of the job with this query.
+fn asked_from(here: &Here, job: &JobName, fields: &[(String, String)], query: &str) -> String {
+    match form::one(fields, "back") {
+        "why" => format!("{}/why", path_of(here, job)),
+        _ => format!("{}{query}", path_of(here, job)),
+    }
 }
 
 fn target(job: &JobName, fields: &[(String, String)]) -> Target {
@@ -228,11 +259,11 @@ fn target(job: &JobName, fields: &[(String, String)]) -> Target {
     }
 }
 
-async fn cancel(here: &Here, job: &JobName, item: Option<ShardingItem>, fields: &[(String, String)]) -> Response {
+async fn cancel(here: &Here, job: &JobName, item: Option<ShardingItem>, fields: &[(String, String)]) -> Said {
     let reason = form::reason(fields);
     let ended = here.operations(&reason).cancel(job, item, &here.cancel_request(&reason)).await;
     let done = fl!(here.text.loader(), "done-cancelled");
-    told(here, job, &done, ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
+    said(here, &done, ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
 }
 
 /// Enables or disables an item, or cancels its run.
@@ -242,19 +273,21 @@ pub(crate) async fn act_on_item(here: Here, Path((_, name)): Path<(String, Strin
         Err(page) => return *page,
     };
     let (action, item) = (form::one(&fields, "action"), form::one(&fields, "item").parse::<ShardingItem>());
+    let same_items = asked_from(&here, &job, &fields, &ItemsQuery::of_form(&fields).address());
     if let (CANCEL, Ok(item)) = (action, &item) {
-        return cancel(&here, &job, Some(*item), &fields).await;
+        return cancel(&here, &job, Some(*item), &fields).await.at(&here.app, &same_items);
     }
     let (Some(action), Ok(item)) = (Action::of(action), item) else {
-        return error::problem(&here, &Problem::bad_request("the form has no action or no item"));
+        return error::problem(&here, &Problem::bad_request(texts::no_action_or_item()));
     };
     let operations = here.operations(&form::reason(&fields));
     let ended = match action {
         Action::Enable => operations.enable_item(&job, item).await,
         Action::Disable => operations.disable_item(&job, item).await,
-        _ => return error::problem(&here, &Problem::bad_request("an item can be enabled, disabled and cancelled")),
+        _ => return error::problem(&here, &Problem::bad_request(texts::action_of_item())),
     };
-    told(&here, &job, &action.done(&here.text), ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
+    let ended = ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len()));
+    said(&here, &action.done(&here.text), ended).at(&here.app, &same_items)
 }
 
 /// Makes instances leave.

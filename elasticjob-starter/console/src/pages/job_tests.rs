@@ -155,3 +155,116 @@ async fn a_configuration_is_previewed_and_saved_and_no_edit_of_another_is_lost()
     let viewer = cookie_of(&console, "viewer").await;
     assert_eq!(send(&console, &viewer, path, &form("1", "0 0 4 * * ?", "save")).await.status, StatusCode::FORBIDDEN);
 }
+
+/// The same with a form that a reader of Chinese sends.
+async fn send_in_chinese(console: &Console, cookie: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+    let chinese = format!("{cookie}; elasticjob_language=zh-CN");
+    send(console, &chinese, path, fields).await
+}
+
+#[tokio::test]
+async fn a_page_in_chinese_says_mistakes_refusals_and_states_in_chinese() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "admin").await;
+    let chinese = format!("{cookie}; elasticjob_language=zh-CN");
+    let fields = [
+        ("version", "0"),
+        ("action", "preview"),
+        ("cron", "0 0 25 * * ?"),
+        ("time-zone", "Asia/Shangai"),
+        ("sharding-total-count", "2"),
+        ("sharding-item-parameters", "0=a,7=b"),
+        ("failover", "true"),
+        ("monitor-execution", "false"),
+    ];
+    let wrong = send_in_chinese(&console, &cookie, "/r/default/jobs/settle/configuration/edit", &fields).await;
+    assert_eq!(wrong.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", wrong.body);
+    for part in [
+        "cron：cron 表达式“0 0 25 * * ?”无效：时：25 超出范围，允许的值为 0 至 23",
+        "time-zone：未知的时区“Asia/Shangai”：是否应为“Asia/Shanghai”？",
+        "sharding-item-parameters：没有分片项 7：分片项为 0 至 1",
+        "failover：需要启用 monitor-execution",
+    ] {
+        assert!(wrong.body.contains(part), "{part}: {}", wrong.body);
+    }
+    assert!(!wrong.body.contains("is not valid") && !wrong.body.contains("out of range"), "{}", wrong.body);
+    let tried = request("GET", "/r/default/jobs/settle/schedule?cron=0+0+25+*+*+?", Some(&chinese));
+    let tried = call(&console, tried).await.body;
+    assert!(tried.contains("时：25 超出范围"), "{tried}");
+    let removal = send_in_chinese(&console, &cookie, "/r/default/jobs/settle/removal", &[]).await;
+    let refused = told(&console, &chinese, &removal).await;
+    assert!(refused.contains("作业“settle”未删除：有一个实例在线"), "{refused}");
+    let disable = [("action", "disable")];
+    let disabled = send_in_chinese(&console, &cookie, "/r/default/jobs/settle", &disable).await;
+    let disabled = told(&console, &chinese, &disabled).await;
+    assert!(disabled.contains("<span class=\"status off\">已禁用</span>"), "{disabled}");
+    let none = call(&console, request("GET", "/r/default/jobs/setle", Some(&chinese))).await.body;
+    assert!(none.contains("命名空间中没有作业“setle”") && !none.contains("there is no job"), "{none}");
+}
+
+#[tokio::test]
+async fn many_items_come_in_pages_and_an_action_on_one_stays_on_its_page() {
+    let memory = MemoryRegistry::new();
+    let settings = JobSettings { sharding_total_count: Some(450), ..JobSettings::default() };
+    let _job = start_job(&memory, "settle", &settings).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "operator").await;
+    let path = "/r/default/jobs/settle";
+    send(&console, &cookie, path, &[("action", "trigger")]).await;
+    let registry = memory.connect();
+    let operations = elasticjob::operations::Operations::new(std::sync::Arc::new(registry));
+    let name = elasticjob::ident::JobName::new("settle").expect("a name");
+    tokio::time::timeout(std::time::Duration::from_secs(60), async {
+        loop {
+            if operations.snapshot(&name).await.expect("it is there").items.len() == 450 {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .expect("the items are made");
+    let page = async |query: &str| call(&console, request("GET", &format!("{path}{query}"), Some(&cookie))).await.body;
+    let row = |item: usize| format!("<th scope=\"row\">{item}</th>");
+    let first = page("").await;
+    assert!(first.contains(&row(0)) && first.contains(&row(199)) && !first.contains(&row(200)), "{first}");
+    assert!(first.contains("Items 1 to 200 of 450 that fit, of 450 in all"), "{first}");
+    assert!(first.contains("?page=2#items") && !first.contains("rel=\"prev\""), "{first}");
+    let last = page("?page=3").await;
+    assert!(last.contains(&row(449)) && !last.contains(&row(399)) && last.contains("rel=\"prev\""), "{last}");
+    assert!(!last.contains("rel=\"next\""), "{last}");
+    assert!(page("?page=99").await.contains(&row(449)), "a page after the last one is the last one");
+    let fields = [("action", "disable"), ("item", "420"), ("page", "3"), ("state", ""), ("owner", "")];
+    let done = send(&console, &cookie, &format!("{path}/items"), &fields).await;
+    assert_eq!(done.headers[LOCATION], format!("{path}?page=3"), "{}", done.body);
+    let disabled = page("?state=DISABLED").await;
+    assert!(disabled.contains(&row(420)) && !disabled.contains(&row(421)), "{disabled}");
+    assert!(disabled.contains("Items 1 to 1 of 1 that fit, of 450 in all"), "{disabled}");
+    let snapshot = operations.snapshot(&name).await.expect("it is there");
+    let owner = snapshot.items[&0].owner.clone().expect("it is assigned").to_string();
+    let query = format!("?owner={}", super::segment(&owner));
+    assert!(page(&query).await.contains("of 450 that fit"), "{owner}");
+    assert!(page("?owner=elsewhere").await.contains("None of the 450 items fits the filter."));
+}
+
+#[tokio::test]
+async fn a_reason_has_the_button_that_helps_for_who_may_press_it_and_the_reader_stays_there() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "operator").await;
+    let (path, why) = ("/r/default/jobs/settle", "/r/default/jobs/settle/why");
+    send(&console, &cookie, path, &[("action", "disable")]).await;
+    let button = "<button name=\"action\" value=\"enable\">Enable</button>";
+    let viewer = cookie_of(&console, "viewer").await;
+    let shown = async |cookie: &str| call(&console, request("GET", why, Some(cookie))).await.body;
+    assert!(!shown(&viewer).await.contains(button), "a viewer changes nothing");
+    let page = shown(&cookie).await;
+    assert!(page.contains("All its servers are disabled") && page.contains(button), "{page}");
+    let done = send(&console, &cookie, path, &[("action", "enable"), ("back", "why"), ("reason", "done")]).await;
+    assert_eq!(done.headers[LOCATION], why);
+    let page = told(&console, &cookie, &done).await;
+    assert!(page.contains("Enabled: 1") && !page.contains(button), "{page}");
+}

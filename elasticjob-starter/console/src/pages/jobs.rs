@@ -29,6 +29,7 @@ use crate::here::Here;
 use crate::service::jobs::{self, JobQuery};
 use crate::service::strip::{FIRES, Mark, strips};
 use crate::text::{Text, t};
+use crate::texts;
 use crate::words;
 
 #[derive(Template)]
@@ -125,7 +126,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Job
     let (total, next) = (found.total, found.next.map(|cursor| query.after(&cursor)));
     let (marks, unread) = match strips(&here, &found.jobs).await {
         Ok(marks) => (marks, None),
-        Err(error) => (None, Some(error.to_string())),
+        Err(error) => (None, Some(Problem::from(error).told(&here.text))),
     };
     let is_traced = marks.is_some();
     let marks = marks.unwrap_or_default();
@@ -150,7 +151,7 @@ pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
         _ => format!("/r/{}/jobs", here.registry.name()),
     };
     let Some(action) = Action::of(form::one(&fields, "action")) else {
-        return error::problem(&here, &Problem::bad_request("the form has no action"));
+        return error::problem(&here, &Problem::bad_request(texts::no_action()));
     };
     if let Err(problem) = checked_count(form::all(&fields, "job").count()) {
         return error::problem(&here, &problem);

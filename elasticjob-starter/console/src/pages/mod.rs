@@ -20,6 +20,7 @@ pub(crate) mod graph;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod job;
+mod job_items;
 #[cfg(test)]
 mod job_tests;
 pub(crate) mod jobs;
@@ -41,6 +42,7 @@ mod runs_tests;
 mod said;
 pub(crate) mod schedule;
 pub(crate) mod servers;
+mod setting_about;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod time;

@@ -13,6 +13,7 @@ use super::{Layout, login, with_status};
 use crate::access::{Account, Kind, NotChanged, PasswordProblem};
 use crate::api::Problem;
 use crate::here::Who;
+use crate::messages;
 use crate::text::t;
 
 const PATH: &str = "/password";
@@ -68,7 +69,7 @@ pub(crate) async fn change(who: Who, Form(sent): Fields) -> Response {
     match session {
         Ok(token) => login::with_session(Said::done(t!(page, "password-done")).at(&who.app, PATH), &who.app, &token),
         Err(problem) => {
-            page.problem = Some(problem.to_string());
+            page.problem = Some(messages::shown(&who.text, &problem.message()));
             with_status(Problem::from(problem).status(), &page)
         }
     }

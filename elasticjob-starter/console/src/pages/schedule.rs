@@ -12,6 +12,7 @@ use super::query::Query;
 use super::time::Clock;
 use super::{Layout, page};
 use crate::here::Here;
+use crate::messages;
 use crate::same;
 use crate::text::{Text, t};
 
@@ -74,7 +75,7 @@ impl Try {
             return Some(Err(fl!(text.loader(), "schedule-too-long", most = LONGEST)));
         }
         let schedule = Schedule::parse(cron, Some(zone).filter(|zone| !zone.is_empty()));
-        Some(schedule.map(|schedule| fires(&schedule, now)).map_err(|wrong| wrong.to_string()))
+        Some(schedule.map(|schedule| fires(&schedule, now)).map_err(|wrong| messages::shown(text, &wrong.message())))
     }
 }
 

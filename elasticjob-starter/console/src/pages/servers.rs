@@ -26,6 +26,7 @@ use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::ranges;
 use crate::text::t;
+use crate::texts;
 
 /// How many jobs of a server are on a page.
 const JOBS: usize = 50;
@@ -200,7 +201,7 @@ pub(crate) async fn show(
 pub(crate) async fn act(here: Here, Path((_, server)): Path<(String, String)>, Form(fields): Fields) -> Response {
     match Action::of(form::one(&fields, "action")) {
         Some(action) => done(here, server, &fields, action).await,
-        None => error::problem(&here, &Problem::bad_request("the form has no action")),
+        None => error::problem(&here, &Problem::bad_request(texts::no_action())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::Path;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{Happened, PastFire, shell_operand};
@@ -12,10 +12,11 @@ use serde::Deserialize;
 
 use super::cloud::tasks::Ready;
 use super::decisions;
-use super::findings::{self, Line};
+use super::findings::{self, Help, Line};
 use super::history::outcome_of_action;
 use super::job::{Head, snapshot};
 use super::query::Query;
+use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, with_status};
 use crate::api::Problem;
@@ -41,6 +42,8 @@ pub(crate) struct WhyQuery {
 #[template(path = "why.html")]
 struct WhyPage {
     layout: Layout,
+    /// What the button of a finding did.
+    said: Option<Said>,
     head: Head,
     clock: Clock,
     /// The time as the field of the form shows it: a local one without a zone.
@@ -85,6 +88,7 @@ impl WhyPage {
 
 pub(crate) async fn show(
     here: Here,
+    headers: HeaderMap,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<WhyQuery>,
     // Only a console beside a scheduler of carried jobs has it.
@@ -120,6 +124,7 @@ pub(crate) async fn show(
     };
     let page = WhyPage {
         layout,
+        said: Said::of(&headers),
         head: Head::of(&here, &snapshot.job, "why"),
         of_job,
         of_items,
@@ -129,7 +134,7 @@ pub(crate) async fn show(
         problem,
         actions,
     };
-    with_status(status, &page)
+    Said::forget(&here.app, with_status(status, &page))
 }
 
 /// Adds what a carried job and its items wait for at their carrier: the registry center does not know it.
@@ -140,6 +145,7 @@ async fn add_carrier(cloud: &Cloud, job: &JobName, of_job: &mut Vec<Line>, of_it
         class: "obstacle",
         since: None,
         command: None,
+        help: None,
     };
     match Ready::of(cloud, job).await {
         Err(refusal) => of_job.push(line(refusal.message)),

@@ -1,8 +1,9 @@
 //! Changes of configurations. What a reader sees is masked, so a masked value that comes back means that the value stays.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use elasticjob::config::{JobConfiguration, JobSettings};
+use elasticjob::config::{JobConfiguration, JobSettings, Message};
 use elasticjob::ident::{InstanceId, ShardingItem};
 use elasticjob::operations::{ConfigurationChange, JobSnapshot, ServerStatus, StoredConfiguration};
 use elasticjob::schedule::Schedule;
@@ -15,6 +16,7 @@ use utoipa::ToSchema;
 use super::now;
 use super::time::Time;
 use crate::api::Problem;
+use crate::texts;
 
 /// How many fires are shown.
 const FIRES: usize = 5;
@@ -23,23 +25,33 @@ const FIRES: usize = 5;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NoChange {
     /// Not settings.
-    #[error("{0}")]
     Unreadable(String),
     /// A text with the mask of a secret in it, which is not the text that is shown.
-    #[error(
-        "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: \
-         leave the value as it is shown, or change it in the program's settings",
-        mask = Secret::MASK
-    )]
     Masked {
         /// The setting; a property as `props.KEY`.
         setting: String,
     },
 }
 
+impl NoChange {
+    /// What is wrong, and what to write instead.
+    pub(crate) fn message(&self) -> Message {
+        match self {
+            Self::Unreadable(reason) => reason.as_str().into(),
+            Self::Masked { setting } => texts::masked(setting, Secret::MASK),
+        }
+    }
+}
+
+impl fmt::Display for NoChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
+}
+
 impl From<NoChange> for Problem {
     fn from(wrong: NoChange) -> Self {
-        let detail = wrong.to_string();
+        let detail = wrong.message();
         match wrong {
             NoChange::Unreadable(_) => Self::bad_request(detail),
             NoChange::Masked { setting } => {

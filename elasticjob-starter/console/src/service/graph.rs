@@ -10,6 +10,7 @@ use utoipa::IntoParams;
 use super::fires::{FireOutcome, recorded};
 use crate::api::Problem;
 use crate::here::Here;
+use crate::texts;
 
 /// How many jobs are looked up in the traces at the same time.
 const AT_ONCE: usize = 4;
@@ -32,7 +33,7 @@ impl GraphQuery {
             "" => Ok(None),
             text => DateTime::parse_from_rfc3339(text)
                 .map(|at| Some(at.timestamp_millis()))
-                .map_err(|_| Problem::bad_request("`at` is no time: write 2026-11-21T03:00:00Z")),
+                .map_err(|_| Problem::bad_request(texts::field_instant("at"))),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::registries::Registry;
+use crate::texts;
 
 /// The longest time range of one request.
 pub(crate) const LONGEST: TimeDelta = TimeDelta::days(31);
@@ -124,13 +125,10 @@ impl HistoryQuery {
         let end = until.unwrap_or(now);
         let from = time("from", &self.from, zone)?.unwrap_or(end - USUAL);
         if from >= end {
-            return Err(Problem::bad_request("the time range ends before it begins: `from` must be before `until`"));
+            return Err(Problem::bad_request(texts::range_reversed()));
         }
         match end - from > LONGEST {
-            true => Err(Problem::bad_request(format!(
-                "the time range is longer than {} days: choose a shorter one",
-                LONGEST.num_days()
-            ))),
+            true => Err(Problem::bad_request(texts::range_too_long(LONGEST.num_days()))),
             false => Ok(Range { from, until }),
         }
     }
@@ -179,7 +177,9 @@ pub(crate) fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
 ) -> Result<Option<T>, Problem> {
     match text.trim() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|wrong| Problem::bad_request(format!("`{name}`: {wrong}"))),
+        text => {
+            text.parse().map(Some).map_err(|wrong| Problem::bad_request(texts::field_wrong(name, format!("{wrong}"))))
+        }
     }
 }
 
@@ -190,7 +190,7 @@ fn one_of<T: Copy>(name: &str, text: &str, all: &[T], written: impl Fn(T) -> Str
     }
     let found = all.iter().copied().find(|one| written(*one) == text);
     let names = || all.iter().copied().map(&written).collect::<Vec<_>>().join(", ");
-    found.map(Some).ok_or_else(|| Problem::bad_request(format!("`{name}` is one of {}", names())))
+    found.map(Some).ok_or_else(|| Problem::bad_request(texts::field_one_of(name, names())))
 }
 
 /// RFC 3339, or what a browser sends for a field of date and time: a local time of the zone.
@@ -205,7 +205,7 @@ pub(super) fn time(name: &str, text: &str, zone: TimeZone) -> Result<Option<Date
     let local = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f"]
         .iter()
         .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok());
-    let wrong = || Problem::bad_request(format!("`{name}` is no time: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z"));
+    let wrong = || Problem::bad_request(texts::field_time(name));
     instant_of(local.ok_or_else(wrong)?, zone).map(Some).ok_or_else(wrong)
 }
 

@@ -8,6 +8,7 @@ use utoipa::IntoParams;
 
 use crate::api::Problem;
 use crate::here::Here;
+use crate::texts;
 
 /// The most jobs of a page.
 const MOST: usize = 200;
@@ -61,14 +62,14 @@ impl JobQuery {
     fn check(&self) -> Result<(), Problem> {
         let is_state = |state: &JobState| self.status.eq_ignore_ascii_case(state.as_str());
         if self.q.chars().count() > LONGEST {
-            return Err(Problem::bad_request(format!("q has more than {LONGEST} characters")));
+            return Err(Problem::bad_request(texts::search_too_long(LONGEST)));
         }
         if self.limit.is_some_and(|limit| !(1..=MOST).contains(&limit)) {
-            return Err(Problem::bad_request(format!("limit is from 1 to {MOST}")));
+            return Err(Problem::bad_request(texts::limit_out_of_range(MOST)));
         }
         if !self.status.is_empty() && !JobState::ALL.iter().any(is_state) {
             let states = JobState::ALL.map(JobState::as_str).join(", ");
-            return Err(Problem::bad_request(format!("'{}' is no status: {states}", self.status)));
+            return Err(Problem::bad_request(texts::no_such_status(&self.status, states)));
         }
         Ok(())
     }

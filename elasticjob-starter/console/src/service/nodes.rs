@@ -6,6 +6,7 @@ use utoipa::IntoParams;
 
 use crate::api::Problem;
 use crate::here::Here;
+use crate::texts;
 
 /// How many children are on a page unless it is said, and at most.
 const USUAL: usize = 100;
@@ -31,7 +32,7 @@ impl NodeQuery {
     /// The path, once it is one that a node can have.
     pub(crate) fn path(&self) -> Result<NodePath, Problem> {
         if self.after.chars().count() > LONGEST {
-            return Err(Problem::bad_request(format!("`after` has at most {LONGEST} characters")));
+            return Err(Problem::bad_request(texts::field_too_long("after", LONGEST)));
         }
         Ok(super::history::parsed("path", &self.path)?.unwrap_or_default())
     }
@@ -41,7 +42,7 @@ impl NodeQuery {
 pub(crate) async fn level(here: &Here, query: &NodeQuery) -> Result<NodeLevel, Problem> {
     let (path, limit) = (query.path()?, query.limit.unwrap_or(USUAL));
     if !(1..=MOST).contains(&limit) {
-        return Err(Problem::bad_request(format!("limit is from 1 to {MOST}")));
+        return Err(Problem::bad_request(texts::limit_out_of_range(MOST)));
     }
     let found = here.operations("").node(&path, &query.after, limit).await?;
     found.ok_or_else(|| Problem::no_such_node(path.as_str()))

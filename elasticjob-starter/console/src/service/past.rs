@@ -7,10 +7,11 @@ use elasticjob::schedule::TimeZone;
 use super::history::time;
 use crate::api::Problem;
 use crate::here::Here;
+use crate::texts;
 
 /// The fire of a job at a time, or the first one up to a minute later. The time is RFC 3339, or a local time of the zone.
 pub(crate) async fn past(here: &Here, job: &JobName, at: &str, zone: TimeZone) -> Result<PastFire, Problem> {
-    let missing = || Problem::bad_request("`at` is missing: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z");
+    let missing = || Problem::bad_request(texts::field_time_missing("at"));
     let at = time("at", at, zone)?.ok_or_else(missing)?;
     let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
     here.views().past_fire(reader, job, at).await.map_err(|error| match error {

@@ -11,6 +11,7 @@ use utoipa::IntoParams;
 use super::fires::{FireId, Live, Run, RunState, fires};
 use crate::api::Problem;
 use crate::here::Here;
+use crate::texts;
 
 /// The most lines of one answer, and how many they are unless it is said.
 const MOST: u32 = 5_000;
@@ -98,7 +99,7 @@ pub(crate) async fn read(
         level => Some(level.parse::<LogLevel>().map_err(|wrong| Problem::bad_request(wrong.to_string()))?),
     };
     if query.q.chars().count() > LONGEST_TEXT {
-        return Err(Problem::bad_request(format!("`q` has at most {LONGEST_TEXT} characters")));
+        return Err(Problem::bad_request(texts::field_too_long("q", LONGEST_TEXT)));
     }
     // The run first: lines that come after it are there then, so that an end is never shown before the last line.
     let (fire, run) = run(here, snapshot, id).await?;

@@ -12,6 +12,7 @@ use super::fires::{Fire, GRACE, Gap, Live, fires, gaps, instant};
 use super::jobs::{self, JobQuery};
 use crate::api::Problem;
 use crate::here::Here;
+use crate::texts;
 
 /// The most jobs of a page, and how many are on it unless it is said.
 const MOST_JOBS: usize = 50;
@@ -80,9 +81,10 @@ impl TimelineQuery {
         let named = |span: &Span| span.as_str() == self.span;
         match self.span.is_empty() {
             true => Ok(Span::SixHours),
-            false => {
-                Span::ALL.into_iter().find(named).ok_or_else(|| Problem::bad_request("`span` is one of 1h, 6h, 24h"))
-            }
+            false => Span::ALL
+                .into_iter()
+                .find(named)
+                .ok_or_else(|| Problem::bad_request(texts::field_one_of("span", "1h, 6h, 24h"))),
         }
     }
 
@@ -104,7 +106,7 @@ impl TimelineQuery {
             "" => now + length / 8,
             text => DateTime::parse_from_rfc3339(text)
                 .map(|until| until.timestamp_millis())
-                .map_err(|_| Problem::bad_request("`until` is no time: write 2026-11-21T03:00:00Z"))?,
+                .map_err(|_| Problem::bad_request(texts::field_instant("until")))?,
         };
         Ok((until - length, until))
     }

@@ -6,6 +6,7 @@ use reqwest::header::HeaderValue;
 use reqwest::{Method, Url};
 
 use crate::config::{BoundOptions, Invalid, JobConfiguration, OptionNames, Options};
+use crate::texts;
 
 /// The address of the request; the second name is that of older releases.
 const URI: [&str; 2] = ["http.uri", "http.url"];
@@ -57,12 +58,12 @@ impl<'a> HttpOptions<'a> {
         // Blanks may be part of what is sent.
         let data = configuration.prop(DATA).filter(|data| !data.is_empty());
         if let (Some(_), Some(method)) = (data, method.as_ref().filter(|method| !WITH_BODY.contains(method))) {
-            options.wrong(DATA, format!("is not sent with {method}: remove it, or use POST, PUT, PATCH or DELETE"));
+            options.wrong(DATA, texts::property_body(method.to_string()));
         }
         let content_type = options.text(&[CONTENT_TYPE]).and_then(|text| match text.parse() {
             Ok(value) => Some(value),
             Err(_) => {
-                options.wrong(CONTENT_TYPE, format!("'{text}': expected a content type such as application/json"));
+                options.wrong(CONTENT_TYPE, texts::property_content_type(text));
                 None
             }
         });
@@ -95,7 +96,7 @@ fn uri(options: &mut Options<'_>) -> Option<Url> {
         _ => Err("its scheme is neither http nor https".to_owned()),
     });
     // The address may carry a password or a token.
-    checked.map_err(|why| options.wrong(URI[0], format!("'***': expected an address, http://host/path: {why}"))).ok()
+    checked.map_err(|why| options.wrong(URI[0], texts::property_uri(why.to_string()))).ok()
 }
 
 fn method(options: &mut Options<'_>) -> Option<Method> {
@@ -104,7 +105,7 @@ fn method(options: &mut Options<'_>) -> Option<Method> {
     let known = Some(text).filter(|text| !text.contains(|character: char| character.is_ascii_lowercase()));
     let method = known.and_then(|text| text.parse().ok());
     if method.is_none() {
-        options.wrong(METHOD, format!("'{text}': expected a method in capitals, such as GET or POST"));
+        options.wrong(METHOD, texts::property_method(text));
     }
     method
 }

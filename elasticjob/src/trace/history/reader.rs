@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use super::filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
 use super::fires::{FireCount, NewestRuns, of_records};
@@ -111,6 +112,12 @@ pub enum ReadError {
         at: String,
         /// The table.
         table: &'static str,
+    },
+    /// The storage gave no answer in time.
+    #[error("the records cannot be read: there was no answer within {} s", .limit.as_secs())]
+    TooSlow {
+        /// The time that it had.
+        limit: Duration,
     },
     /// A filter needs a column that the table does not have.
     #[error(

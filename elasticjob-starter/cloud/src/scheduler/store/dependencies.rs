@@ -44,7 +44,7 @@ impl Store {
             return Ok(());
         }
         let told = problems.into_iter().map(|problem| {
-            let reason = problem.reason.replace("sharding-total-count", "shardingTotalCount");
+            let reason = problem.reason.as_str().replace("sharding-total-count", "shardingTotalCount");
             Problem::new("dependsOn", reason)
         });
         Err(Problems(told.collect()).into())

@@ -17,6 +17,7 @@ use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::cloud::{Cloud, Refusal};
 use crate::routes::Routes;
+use crate::texts;
 
 /// Adds the routes.
 pub(super) fn declare(routes: Routes) -> Routes {
@@ -68,5 +69,5 @@ fn ended(cloud: &Cloud, ended: Result<(), Refusal>, done: String, page: &str) ->
 
 /// A form without one of the actions of its page.
 fn no_action(cloud: &Cloud) -> Response {
-    super::error::problem(&cloud.here, &Problem::bad_request("the form has no action"))
+    super::error::problem(&cloud.here, &Problem::bad_request(texts::no_action()))
 }

@@ -12,7 +12,8 @@ use axum::response::Response;
 use super::form;
 use super::said::Said;
 use crate::access::{Grant, NotChanged, Role};
-use crate::app::App;
+use crate::here::Who;
+use crate::messages;
 
 /// A role as a form has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,9 +52,9 @@ fn grants(fields: &[(String, String)]) -> Vec<Grant> {
 }
 
 /// Goes back to a page, which tells how it ended.
-fn ended(app: &App, ended: Result<(), NotChanged>, done: String, path: &str) -> Response {
+fn ended(who: &Who, ended: Result<(), NotChanged>, done: String, path: &str) -> Response {
     match ended {
-        Ok(()) => Said::done(done).at(app, path),
-        Err(problem) => Said::failed(problem.to_string()).at(app, path),
+        Ok(()) => Said::done(done).at(&who.app, path),
+        Err(problem) => Said::failed(messages::shown(&who.text, &problem.message())).at(&who.app, path),
     }
 }

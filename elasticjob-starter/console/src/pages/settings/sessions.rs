@@ -41,5 +41,5 @@ pub(crate) async fn show(who: Who, headers: HeaderMap) -> Response {
 
 pub(crate) async fn end(who: Who, Form(given): Fields) -> Response {
     let end = who.end_session(form::one(&given, "id"));
-    ended(&who.app, end, t!(SessionsPage::of(&who), "done-session-ended"), PATH)
+    ended(&who, end, t!(SessionsPage::of(&who), "done-session-ended"), PATH)
 }

@@ -56,12 +56,12 @@ pub(crate) async fn add(who: Who, Form(given): Fields) -> Response {
     let days = form::one(&given, "days").trim().parse().unwrap_or_default();
     match who.add_token(name, grants(&given), days).await {
         Ok(token) => page(&TokensPage { made: Some((name.to_owned(), token)), ..TokensPage::of(&who) }),
-        Err(problem) => ended(&who.app, Err::<(), NotChanged>(problem), String::new(), PATH),
+        Err(problem) => ended(&who, Err::<(), NotChanged>(problem), String::new(), PATH),
     }
 }
 
 pub(crate) async fn remove(who: Who, Form(given): Fields) -> Response {
     let name = form::one(&given, "name");
     let removed = who.remove_token(name).await;
-    ended(&who.app, removed, t!(TokensPage::of(&who), "done-account", name = name), PATH)
+    ended(&who, removed, t!(TokensPage::of(&who), "done-account", name = name), PATH)
 }

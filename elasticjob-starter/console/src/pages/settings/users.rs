@@ -64,10 +64,10 @@ pub(crate) async fn change(who: Who, Form(given): Fields) -> Response {
             let set = who.set_password(name, None).await;
             with_password(&who, name, set)
         }
-        "remove" => ended(&who.app, who.remove_user(name).await, done(&who), PATH),
+        "remove" => ended(&who, who.remove_user(name).await, done(&who), PATH),
         _ => {
             let is_enabled = form::one(&given, "enabled") == "true";
-            ended(&who.app, who.change_user(name, grants(&given), is_enabled).await, done(&who), PATH)
+            ended(&who, who.change_user(name, grants(&given), is_enabled).await, done(&who), PATH)
         }
     }
 }
@@ -79,7 +79,7 @@ fn with_password(who: &Who, name: &str, made: Result<Option<String>, NotChanged>
         Ok(Some(password)) => page(&UsersPage { made: Some((name.to_owned(), password)), ..of_page }),
         other => {
             let done = t!(of_page, "done-account", name = name);
-            ended(&who.app, other.map(drop), done, PATH)
+            ended(who, other.map(drop), done, PATH)
         }
     }
 }

@@ -28,6 +28,7 @@ use super::history::{HistoryQuery, Range};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::pages::time::Clock;
+use crate::texts;
 
 /// The most fires of a page, and how many are on it unless it is said.
 const MOST: usize = 200;
@@ -68,7 +69,7 @@ impl FireQuery {
 
     fn place(&self) -> Result<Option<Place>, Problem> {
         let text = self.cursor.trim();
-        let wrong = |why| Problem::bad_request(format!("`cursor`: {why}"));
+        let wrong = |why| Problem::bad_request(texts::field_wrong("cursor", why));
         (!text.is_empty()).then(|| text.parse().map_err(wrong)).transpose()
     }
 }

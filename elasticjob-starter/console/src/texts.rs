@@ -1,0 +1,76 @@
+//! The messages of the console itself: what it refuses.
+
+elasticjob_syntax::messages! {
+    not_logged_in() = "not-logged-in": "log in, or send the header `Authorization: Bearer` with a token";
+    unknown_token() = "unknown-token": "the console knows no such token";
+    expired_token(end) = "expired-token": "the token counted until {end}: ask for another one";
+    token_without_owner() =
+        "token-without-owner": "the user who made the token may not do any more what it allows: ask for another one";
+    role_needed(role) = "role-needed": "the role {role} is needed for this registry center and this job";
+    role_needed_read_only(role) =
+        "role-needed-read-only": "the role {role} is needed for this registry center and this job; this console is read-only";
+    no_role() = "no-role": "this user has no role";
+    no_role_read_only() = "no-role-read-only": "this user has no role; this console is read-only";
+    forbidden_after(job) =
+        "forbidden-after": "{job} runs again after it, and the role operator is needed for each such job";
+    another_job() = "another-job": "another job";
+    no_such_registry(name) = "no-such-registry": "the console has no registry center '{name}'";
+    item_unknown(job, item) = "item-unknown": "job '{job}' has no item {item}";
+    no_such_run(id) = "no-such-run": "the traces have no run '{id}' of this job: it was removed, or never there";
+    no_such_run_to_see(id) =
+        "no-such-run-to-see": "the traces have no run '{id}': it was removed, or never there, or the caller may not see its job";
+    no_such_version(job, id) =
+        "no-such-version": "the console knows no version {id} of the configuration of job '{job}'";
+    no_such_server(server) = "no-such-server": "no job that the caller may see knows the server '{server}'";
+    no_such_alarm(id) =
+        "no-such-alarm": "no alarm '{id}' holds now: it is over, or the caller may not see its job";
+    no_such_node(path) = "no-such-node": "the registry center has no node {path} in the namespace";
+    not_traced() =
+        "not-traced": "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
+    traces_slow(seconds) =
+        "traces-slow": "the database of traces gave no answer within {seconds} s: ask for a shorter time range or for one job, and have its administrator look whether it is busy";
+    masked(setting, mask) =
+        "masked": "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: leave the value as it is shown, or change it in the program's settings";
+    no_action() = "no-action": "the form has no action";
+    no_action_or_item() = "no-action-or-item": "the form has no action or no item";
+    action_of_item() = "action-of-item": "an item can be enabled, disabled and cancelled";
+    range_reversed() =
+        "range-reversed": "the time range ends before it begins: `from` must be before `until`";
+    range_too_long(days) =
+        "range-too-long": "the time range is longer than {days} days: choose a shorter one";
+    field_wrong(name, reason) = "field-wrong": "`{name}`: {reason}";
+    field_one_of(name, values) = "field-one-of": "`{name}` is one of {values}";
+    field_time(name) =
+        "field-time": "`{name}` is no time: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z";
+    field_instant(name) = "field-instant": "`{name}` is no time: write 2026-11-21T03:00:00Z";
+    field_time_missing(name) =
+        "field-time-missing": "`{name}` is missing: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z";
+    field_too_long(name, most) = "field-too-long": "`{name}` has at most {most} characters";
+    search_too_long(most) = "search-too-long": "q has more than {most} characters";
+    limit_out_of_range(most) = "limit-out-of-range": "limit is from 1 to {most}";
+    no_such_status(status, known) = "no-such-status": "'{status}' is no status: {known}";
+    reason_too_long(count, most) =
+        "reason-too-long": "the reason has {count} characters, and at most {most} are kept";
+    too_many_jobs(count, most) =
+        "too-many-jobs": "{count} jobs are given, and at most {most} are done at a time";
+    expression_too_long(most) = "expression-too-long": "an expression has at most {most} characters";
+
+    not_kept() =
+        "not-kept": "the console has no data file that keeps it: start it with --data FILE, or set `elasticjob.console.data`";
+    unknown_name(name) = "unknown-name": "there is no '{name}'";
+    name_taken(name) = "name-taken": "'{name}' exists already: choose another name";
+    of_settings(name) = "of-settings": "'{name}' is in the settings of the console: change it there";
+    last_administrator(name) =
+        "last-administrator": "'{name}' is the last user who may administer the console: give another user the role admin for everything first";
+    account_name(name, longest) =
+        "account-name": "'{name}' is no name: it has 1 to {longest} letters, digits, `.`, `_`, `-` and `@`, and begins with a letter or a digit";
+    grants(most) = "grants": "give 1 to {most} roles";
+    token_without_user(name) =
+        "token-without-user": "a token belongs to a user of the console, whose roles it follows, and '{name}' is none: log in as one";
+    more_than_owner(name) = "more-than-owner": "the role is more than '{name}' has, who would own the token";
+    token_days(most) = "token-days": "a token counts for 1 to {most} days";
+    no_password(name) = "no-password": "'{name}' has no password here: who logs in elsewhere changes it there";
+    wrong_password() = "wrong-password": "the password that counts now is another one";
+    too_many_attempts(seconds) = "too-many-attempts": "too many attempts: try again in {seconds} s";
+    read_only() = "read-only": "this console is read-only";
+}

@@ -1,0 +1,146 @@
+//! The messages of this library that a console shows: mistakes of a configuration, and refusals of operations.
+
+elasticjob_syntax::messages! {
+    count_missing() = "count-missing": "it is missing: set how many items a fire is split into";
+    count_zero() = "count-zero": "0 is not possible: a fire has at least 1 item";
+    count_too_large(total, most) =
+        "count-too-large": "{total} items are more than a registry center lists: at most {most} are possible; have fewer items, of which each does more";
+    configuration_too_long(length, most) =
+        "configuration-too-long": "the configuration has {length} bytes in the registry center, and at most {most} are read: shorten it";
+    cron_never_fires(cron) = "cron-never-fires": "'{cron}' never fires";
+    cron_taken_back() =
+        "cron-taken-back": "it cannot be taken back: the job would fire no more, and programs that start it by its schedule would not start; to stop it for a time, disable its servers";
+    zone_local(reason) =
+        "zone-local": "the local time zone cannot be used, set a time zone in the job's configuration or the variable TZ: {reason}";
+    depends_or_cron() =
+        "depends-or-cron": "a job has either `cron` or `depends-on`: it runs after those jobs, or by its own schedule";
+    depends_too_many_items(most, total) =
+        "depends-too-many-items": "`items same` is possible with {most} items at most, and the job has {total}";
+    depends_not_monitored() =
+        "depends-not-monitored": "it needs monitor-execution: only the records tell for which fires it has run";
+    depends_comma(text) = "depends-comma": "'{text}': a job whose name has a comma cannot be named here";
+    depends_unknown_word(text, word, known) = "depends-unknown-word": "'{text}': there is no '{word}'; known: {known}";
+    depends_on_itself(job) = "depends-on-itself": "the job depends on itself: {job} -> {job}";
+    depends_twice(job) = "depends-twice": "job '{job}' is given twice: give it once, with one `when`";
+    depends_taken_back() =
+        "depends-taken-back": "it cannot be taken back: the job would fire no more; to stop it for a time, disable its servers";
+    depends_cycle(jobs) =
+        "depends-cycle": "these jobs would wait for each other for ever: {jobs}; take one of them out";
+    depends_unequal(job, total, own) =
+        "depends-unequal": "`items same` needs as many items as job '{job}' has: that has {total} and this one {own}; change sharding-total-count of '{job}' first";
+    failover_not_monitored() =
+        "failover-not-monitored": "it needs monitor-execution: only marks of running items tell what a crash left";
+    listener_twice(name) = "listener-twice": "'{name}' is given twice: a listener is called once for each name";
+    balance_not_monitored(strategy) =
+        "balance-not-monitored": "{strategy} needs monitor-execution: only the records of runs tell whose turn it is";
+    balance_static(strategy) =
+        "balance-static": "{strategy} and static-sharding exclude each other: items that stay cannot move on with each fire";
+    late_begin_zero() = "late-begin-zero": "0 leaves no time to begin: give seconds from 1, or -1 for no limit";
+    property_of_setting(setting) =
+        "property-of-setting": "is how the registry center keeps `{setting}`: set that instead";
+    property_secret() =
+        "property-secret": "it is a secret by its name, and those are not written to the registry center; set it where the program has its settings, in application.yaml or the environment";
+    property_permission() =
+        "property-permission": "it has no effect in the registry center: only the program can allow that; set it where the program has its settings, in application.yaml or the environment";
+    property_missing(owner, example) = "property-missing": "is missing: {owner} needs it, for example {example}";
+    property_milliseconds(text) = "property-milliseconds": "'{text}': expected milliseconds, 1 or more";
+    property_flag(text) = "property-flag": "'{text}': expected true or false";
+    property_port(text) = "property-port": "'{text}': expected a port, 1 to 65535";
+    property_addresses(text, error) =
+        "property-addresses": "'{text}': expected mail addresses, separated by commas: {error}";
+    property_robot(error) = "property-robot": "'***': expected the address of the robot: {error}";
+    property_body(method) =
+        "property-body": "is not sent with {method}: remove it, or use POST, PUT, PATCH or DELETE";
+    property_content_type(text) =
+        "property-content-type": "'{text}': expected a content type such as application/json";
+    property_uri(error) = "property-uri": "'***': expected an address, http://host/path: {error}";
+    property_method(text) = "property-method": "'{text}': expected a method in capitals, such as GET or POST";
+    property_command(error) = "property-command": "'***': {error}";
+    type_unknown(kind, name, known) = "type-unknown": "there is no {kind} '{name}' in this program; there are {known}";
+    type_not_built_in(kind, name, feature, known) =
+        "type-not-built-in": "there is no {kind} '{name}' in this program, which is built without the feature `{feature}` of elasticjob or elasticjob-starter; there are {known}";
+
+    no_such_job(job) = "no-such-job": "there is no job '{job}' in the namespace";
+    no_such_job_near(job, near) =
+        "no-such-job-near": "there is no job '{job}' in the namespace; did you mean '{near}'?";
+    no_jobs(job) = "no-jobs": "there is no job '{job}' in the namespace; it has none";
+    no_such_job_of_many(job, count, names) =
+        "no-such-job-of-many": "there is no job '{job}' in the namespace; it has {count}, among them {names}";
+    no_such_job_known(job, names) =
+        "no-such-job-known": "there is no job '{job}' in the namespace; known: {names}";
+    no_configuration(job) =
+        "no-configuration": "job '{job}' has no configuration in the registry center: it is written when an instance starts";
+    no_match_of_job(job, what) = "no-match-of-job": "nothing was done: job '{job}' has no {what}";
+    no_match_at(server, what) = "no-match-at": "nothing was done: no job has any {what} at '{server}'";
+    no_match_of_job_at(job, server, what) =
+        "no-match-of-job-at": "nothing was done: job '{job}' has no {what} at '{server}'";
+    no_items_yet(job, item) =
+        "no-items-yet": "job '{job}' has no item {item}; it has none yet: they are made at the first assignment";
+    no_such_item_of_one(job, item) = "no-such-item-of-one": "job '{job}' has no item {item}; it has item 0 alone";
+    no_such_item(job, item, last) = "no-such-item": "job '{job}' has no item {item}; its items are 0 to {last}";
+    not_triggered_offline(job) =
+        "not-triggered-offline": "nothing was triggered: no instance of job '{job}' is online; start one";
+    not_triggered_disabled(job) =
+        "not-triggered-disabled": "nothing was triggered: the servers of all instances of job '{job}' are disabled; enable one";
+    not_triggered_server_offline(target) =
+        "not-triggered-server-offline": "nothing was triggered: no instance is online on {target}; start one";
+    not_triggered_server_disabled(target) =
+        "not-triggered-server-disabled": "nothing was triggered: {target} is disabled; enable it";
+    target_server(server) = "target-server": "server '{server}' in all jobs";
+    target_server_of_job(server, job) = "target-server-of-job": "server '{server}' of job '{job}'";
+    runs_of_job(job) = "runs-of-job": "job '{job}'";
+    runs_of_item(item, job) = "runs-of-item": "item {item} of job '{job}'";
+    not_cancelled_idle(what) =
+        "not-cancelled-idle": "nothing was cancelled: {what} does not run at the moment";
+    not_cancelled_unmonitored(job) =
+        "not-cancelled-unmonitored": "nothing was cancelled: monitor-execution of job '{job}' is off, so the registry center does not know what runs; shut its instances down instead";
+    not_cancelled_java(what) =
+        "not-cancelled-java": "nothing was cancelled: {what} is run by the Java instance, which knows of no cancellation";
+    not_cancelled_java_on(what, instance) =
+        "not-cancelled-java-on": "nothing was cancelled: {what} is run by the Java instance {instance}, which knows of no cancellation";
+    not_rerun_no_fires_before(job, at) =
+        "not-rerun-no-fires-before": "nothing was run again: job '{job}' has no fire at {at}, and none before";
+    not_rerun_no_such_fire(job, at, nearest) =
+        "not-rerun-no-such-fire": "nothing was run again: job '{job}' has no fire at {at}; nearest: {nearest}";
+    not_rerun_no_fire_known(job, at) =
+        "not-rerun-no-fire-known": "nothing was run again: job '{job}' runs after other jobs, and the registry center knows of no fire of it yet, so not of {at}";
+    not_rerun_unknown_fire(job, at, known) =
+        "not-rerun-unknown-fire": "nothing was run again: job '{job}' runs after other jobs, and the registry center does not know of a fire at {at}; it knows {known}";
+    not_rerun_not_allowed(job) =
+        "not-rerun-not-allowed": "nothing was run again: a job that runs after job '{job}' may not be run again by this user, and it would run with it";
+    not_rerun_not_yet(job, at) =
+        "not-rerun-not-yet": "nothing was run again: the fire of job '{job}' at {at} is to come";
+    not_rerun_no_fires(job) =
+        "not-rerun-no-fires": "nothing was run again: job '{job}' has no fires: it has neither a schedule nor jobs before it; trigger it instead";
+    not_rerun_unmonitored(job) =
+        "not-rerun-unmonitored": "nothing was run again: monitor-execution of job '{job}' is off, so the registry center keeps no records of its fires; trigger it instead";
+    not_rerun_trigger_waits(job, instance) =
+        "not-rerun-trigger-waits": "nothing was run again: a manual trigger of job '{job}' waits for {instance}, which takes one at a time; try again when it has begun";
+    not_rerun_follower_behind(job, after) =
+        "not-rerun-follower-behind": "nothing was run again: job '{after}', which runs after job '{job}', has as many re-runs to follow as it can keep; try again when it has begun some of them";
+    not_rerun_a_follower_behind(job) =
+        "not-rerun-a-follower-behind": "nothing was run again: a job that runs after job '{job}' has as many re-runs to follow as it can keep; try again when it has begun some of them";
+    not_rerun_unusable(job, reason) =
+        "not-rerun-unusable": "nothing was run again: the configuration of job '{job}' in the registry center cannot be used: {reason}";
+    instance_online(job, instances) =
+        "instance-online": "job '{job}' was not removed: an instance is online ({instances}); shut them down first, or force it";
+    instances_online(job, instances) =
+        "instances-online": "job '{job}' was not removed: instances are online ({instances}); shut them down first, or force it";
+    wrong_setting(setting, reason) = "wrong-setting": "{setting}: {reason}";
+    configuration_invalid(job, problems) =
+        "configuration-invalid": "the configuration of job '{job}' was not changed: {problems}";
+    carried_job(job) =
+        "carried-job": "the configuration of job '{job}' was not changed: it is a carried job, and its registration would be written over the change; change the registration instead, with `PUT /api/job/update` of a scheduler of `elasticjob cloud`, or on the page of the registered job";
+    configuration_unreadable(job, reason) =
+        "configuration-unreadable": "the configuration of job '{job}' in the registry center cannot be used: {reason}";
+    changed_meanwhile(job) =
+        "changed-meanwhile": "the configuration of job '{job}' was not changed: another operator or program changed it meanwhile; read it again";
+    contended(done) = "contended": "{done} done, and no more: others changed the same nodes again and again; try again";
+    done_then(done, reason) = "done-then": "{done} done, then: {reason}";
+    read_refused(path, reason) = "read-refused": "the registry center refused to read {path}: {reason}";
+    no_answer(why) = "no-answer": "the registry center gave no answer: {why}";
+    write_refused(index, path, reason) =
+        "write-refused": "the registry center refused operation {index} of the transaction, on {path}: {reason}";
+    write_not_reached(why) = "write-not-reached": "the transaction did not reach the registry center: {why}";
+    write_unknown(why) = "write-unknown": "the answer to the transaction got lost: {why}";
+}
