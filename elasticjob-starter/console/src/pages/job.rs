@@ -86,15 +86,6 @@ impl JobPage {
         self.snapshot.leader.as_ref() == Some(instance)
     }
 
-    /// What the form of an item sends along, so that the page after the action is the same.
-    fn stays(&self) -> [(&'static str, String); 3] {
-        [
-            ("page", self.query.page().to_string()),
-            ("state", self.query.state.clone()),
-            ("owner", self.query.owner.clone()),
-        ]
-    }
-
     fn next_fire(&self) -> Option<i64> {
         self.snapshot.next_fire(self.clock.now)
     }

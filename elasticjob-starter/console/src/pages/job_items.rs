@@ -61,10 +61,19 @@ impl ItemsQuery {
     }
 
     fn at(&self, page: usize) -> String {
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(self.fields(page)).finish()
+    }
+
+    /// What the form of an item sends along, so that the page after the action is the same.
+    pub(super) fn stays(&self) -> Vec<(&'static str, String)> {
+        self.fields(self.page())
+    }
+
+    /// The fields that are not empty.
+    fn fields(&self, page: usize) -> Vec<(&'static str, String)> {
         let page = if page > 1 { page.to_string() } else { String::new() };
-        let fields = [("state", self.state.trim()), ("owner", self.owner.trim()), ("page", &page)];
-        let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
-        form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
+        let fields = [("state", self.state.trim().to_owned()), ("owner", self.owner.trim().to_owned()), ("page", page)];
+        fields.into_iter().filter(|(_, value)| !value.is_empty()).collect()
     }
 
     fn finds(&self, item: &ShardInfo) -> bool {

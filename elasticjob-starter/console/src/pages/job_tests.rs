@@ -235,6 +235,8 @@ async fn many_items_come_in_pages_and_an_action_on_one_stays_on_its_page() {
     let last = page("?page=3").await;
     assert!(last.contains(&row(449)) && !last.contains(&row(399)) && last.contains("rel=\"prev\""), "{last}");
     assert!(!last.contains("rel=\"next\""), "{last}");
+    let along = "<input type=\"hidden\" name=\"page\" value=\"3\">";
+    assert!(last.contains(along) && !first.contains("name=\"page\""), "{last}");
     assert!(page("?page=99").await.contains(&row(449)), "a page after the last one is the last one");
     let fields = [("action", "disable"), ("item", "420"), ("page", "3"), ("state", ""), ("owner", "")];
     let done = send(&console, &cookie, &format!("{path}/items"), &fields).await;
