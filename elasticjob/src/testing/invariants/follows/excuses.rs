@@ -127,13 +127,21 @@ impl Excuses {
     }
 
     /// Whether the trigger of an item's owner still waits, as a once-listener does without a bound: with static sharding no instance
-    /// runs the items of an instance that is gone, and the round of the fire before waits for them.
-    pub(super) fn waits_in_round(&mut self, tree: &Tree, child: &JobName, item: ShardingItem, total: u32) -> bool {
+    /// runs the items of an instance that is gone, and the round of the fire before waits for them, or for the items of the job
+    /// before that they follow.
+    pub(super) fn waits_in_round(
+        &mut self,
+        tree: &Tree,
+        [parent, child]: [&JobName; 2],
+        item: ShardingItem,
+        total: u32,
+    ) -> bool {
         let config = job_data(tree, child, &JobPath::Config).and_then(|data| wire::from_yaml(child, &data).ok());
         let may_wait =
             config.is_some_and(|config| config.static_sharding() && config.listener_types().next().is_some());
         let waits = owner_of(tree, child, item).is_some_and(|owner| exists(tree, child, &JobPath::Trigger(owner)));
-        let is_excused = may_wait && waits && (0..total).any(|other| !is_owner_online(tree, child, other));
+        let is_left = |other| [parent, child].iter().any(|job| !is_owner_online(tree, job, other));
+        let is_excused = may_wait && waits && (0..total).any(is_left);
         self.count("waits_in_round", is_excused)
     }
 

@@ -113,8 +113,8 @@ impl Follows {
         for rerun in noted.map(|known| known.rerun) {
             let over = self.is_over_since(since, rerun);
             // An instance has one trigger at a time: the next one is not written while one waits.
-            let waits =
-                |excuses: &mut Excuses| (0..total).any(|item| excuses.waits_in_round(tree, &self.child, item, total));
+            let jobs = [&self.parent, &self.child];
+            let waits = |excuses: &mut Excuses| (0..total).any(|item| excuses.waits_in_round(tree, jobs, item, total));
             if over.is_some_and(|at| (since..now.saturating_sub(super::DECIDES)).contains(&at))
                 && !waits(&mut self.excuses)
             {
@@ -130,7 +130,7 @@ impl Follows {
             for item in (0..total).filter(|item| !is_settled(item)) {
                 let is_disabled = exists(tree, &self.child, &JobPath::Item(item, ItemNode::Disabled));
                 let is_free = is_owner_online(tree, &self.child, item)
-                    && !self.excuses.waits_in_round(tree, &self.child, item, total);
+                    && !self.excuses.waits_in_round(tree, [&self.parent, &self.child], item, total);
                 if !is_disabled && is_free {
                     return Err(format!("item {item} of job '{}' was not begun for {rerun:?}", self.child));
                 }
