@@ -53,11 +53,12 @@ pub(crate) async fn evicted(cluster: Arc<Cluster>) {
         running(&*carrier, &launch.id, 0).await;
         evict(&cluster, &namespace, &launch.id).await;
     }
+    // Looked for first, as that run ends by itself.
+    let is_again = |state: &ItemState| matches!(state, ItemState::Running { attempt: 2.., .. });
+    until(&*carrier, &again.id, 0, "running again", is_again).await;
     match ended(&*carrier, &fails.id, 0).await {
         Outcome::Lost { why } => assert!(why.to_lowercase().contains("evict"), "{why}"),
         outcome => panic!("{outcome:?}"),
     }
-    let is_again = |state: &ItemState| matches!(state, ItemState::Running { attempt: 2.., .. });
-    until(&*carrier, &again.id, 0, "running again", is_again).await;
     assert_eq!(ended(&*carrier, &again.id, 0).await, Outcome::Succeeded);
 }
