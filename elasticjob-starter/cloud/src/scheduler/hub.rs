@@ -119,6 +119,20 @@ impl Hub {
         self.listening().refresh_all().await;
     }
 
+    /// The launches that are waited for with an item whose process is not known to run, each with what is known of those items.
+    pub(super) fn not_running(&self) -> BTreeMap<LaunchId, ItemStates> {
+        let followed = self.lock();
+        let of_launch = |(id, launched): (&LaunchId, &Launched)| {
+            let states = launched.iter().map(|(item, it)| (*item, it.state.borrow().clone()));
+            let mut states = states
+                .filter(|(_, state)| state.as_ref().is_none_or(|state| matches!(state, ItemState::Waiting { .. })));
+            let first = states.next()?;
+            let known = std::iter::once(first).chain(states).filter_map(|(item, state)| Some((item, state?)));
+            Some((id.clone(), known.collect()))
+        };
+        followed.iter().filter_map(of_launch).collect()
+    }
+
     /// Whether a launch is waited for here.
     pub(super) fn follows(&self, id: &LaunchId) -> bool {
         self.lock().contains_key(id)
