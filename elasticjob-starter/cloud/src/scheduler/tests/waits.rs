@@ -3,6 +3,27 @@
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_the_engine_does_not_take_is_told_too() {
+    let cluster = Cluster::new();
+    let away = Arc::new(Away::of(&cluster));
+    let one = cluster.scheduler_with(away.clone()).await;
+    one.register(cluster.app("work", "true"), job("work", "work", json!({}))).await;
+    away.is_unreachable.store(true, Ordering::SeqCst);
+    one.trigger("work").await;
+    until("it is noted", || async {
+        let noted = one.operations().snapshot(&name("work")).await.unwrap();
+        let texts = noted.findings_of(0, 0).into_iter().map(|finding| finding.to_string()).collect::<Vec<_>>();
+        texts
+            .iter()
+            .any(|text| text.contains("has not started: the launch did not reach the engine: the engine is away"))
+    })
+    .await;
+    away.is_unreachable.store(false, Ordering::SeqCst);
+    one.until_last("work", FireState::Succeeded).await;
+    one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_item_without_room_is_told_to_everybody_with_what_it_waits_for_until_it_starts() {
     let cluster = Cluster::new();
     let mut options = ProcessOptions::new(cluster.file("a"), "tests");
