@@ -143,7 +143,7 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         states.map(|(state, number)| (vec![("state", state.to_owned())], count(number)))
     });
     write(page, "elasticjob_job_items", "Items by what they do. An item may be in several states.", items)?;
-    let numbers: [(&str, &str, Of<usize>); 6] = [
+    let numbers: [(&str, &str, Of<usize>); 7] = [
         ("overdue_items", "Items with a fire that should have begun and has not.", |job| {
             job.overdue.map_or(0, |overdue| overdue.items)
         }),
@@ -153,6 +153,7 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
             "How often a process of a carried DAEMON job has ended soon after its start, since it was well.",
             |job| usize::try_from(job.daemon_ends).unwrap_or(usize::MAX),
         ),
+        ("waiting_items", "Items of a carried job that were launched and have not started.", |job| job.carried_waits),
         ("instances", "Instances that are online.", |job| job.instances),
         ("leader", "Whether an instance leads.", |job| usize::from(job.has_leader)),
         ("servers", "Servers that the job knows.", |job| job.servers),

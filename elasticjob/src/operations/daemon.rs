@@ -6,10 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::{OperationError, Operations};
 use crate::ident::JobName;
 use crate::registry::layout::JobPath;
-use crate::registry::{CommitError, CreateMode, Refusal, Transaction};
-
-/// How often a write is tried when others write the same nodes.
-const ATTEMPTS: usize = 4;
 
 /// A process of a `DAEMON` job that ends soon after each of its starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,32 +35,8 @@ impl Operations {
     /// # Errors
     /// [`OperationError::Read`], [`OperationError::Write`].
     pub async fn note_daemon(&self, job: &JobName, ends: Option<&DaemonEnds>) -> Result<(), OperationError> {
-        let (root, path) = (JobPath::Root.absolute(job), JobPath::Daemon.absolute(job));
-        let mut refused = None;
-        for _ in 0..ATTEMPTS {
-            let mut note = Transaction::new();
-            if self.get(path.clone()).await?.is_some() {
-                // It may belong to another session.
-                note.delete(path.clone(), None);
-            } else if ends.is_none() {
-                return Ok(());
-            }
-            if let Some(ends) = ends {
-                if self.get(root.clone()).await?.is_none() {
-                    note.create(root.clone(), "", CreateMode::Persistent);
-                }
-                let data = serde_json::to_string(ends).expect("texts and numbers have a JSON form");
-                note.create(path.clone(), data.as_str(), CreateMode::Ephemeral);
-            }
-            match self.registry.commit(note).await {
-                Ok(_) => return Ok(()),
-                Err(reason @ CommitError::Refused { reason: Refusal::NoNode | Refusal::NodeExists, .. }) => {
-                    refused = Some(reason);
-                }
-                Err(reason) => return Err(OperationError::Write { done: 0, reason }),
-            }
-        }
-        refused.map_or(Ok(()), |reason| Err(OperationError::Write { done: 0, reason }))
+        let data = ends.map(|ends| serde_json::to_string(ends).expect("texts and numbers have a JSON form"));
+        self.note(job, &JobPath::Daemon, data).await
     }
 
     /// What is noted of the processes of a job. What cannot be read says nothing.

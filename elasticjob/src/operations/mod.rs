@@ -25,6 +25,7 @@
 mod audit;
 mod built_in_checks;
 mod cancel;
+mod carried_wait;
 mod commit;
 mod configuration;
 mod daemon;
@@ -36,6 +37,7 @@ mod read;
 mod remove_job;
 mod remove_servers;
 mod rerun;
+mod scheduler_note;
 mod shell;
 mod shut_down;
 mod switch_items;
@@ -57,6 +59,7 @@ pub use crate::engine::{
 };
 pub use crate::registry::layout::ServerStatus;
 pub use audit::{ActionEnd, Audit};
+pub use carried_wait::CarriedWait;
 pub use commit::Outcome;
 #[doc(hidden)]
 pub use configuration::CARRIED_JOBS;

@@ -2,6 +2,7 @@
 
 mod audited;
 mod cancelled;
+mod carried_wait;
 mod configurations;
 mod daemon;
 mod depends;

@@ -8,6 +8,7 @@ use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::scheduler::SchedulerProgram;
 use elasticjob_tests::slurm::SlurmCluster;
 use elasticjob_tests::zookeeper::ZookeeperServer;
+use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::killed::{carrier_of, job, program};
@@ -77,6 +78,61 @@ pub async fn of_a_daemon_that_dies(server: Arc<ZookeeperServer>) {
     assert!(told.contains("process 0") && told.contains("exit code 3: no database"), "{told}");
     let told = text(&elasticjob(&program, &["status", "work"]).stdout);
     assert!(told.contains("soon after its start"), "{told}");
+    scheduler.done("DELETE", "/api/job/work/deregister", "");
+    while elasticjob(&program, &["status", "work"]).status.success() {
+        assert!(Instant::now() < deadline, "its nodes stay\n{}", program.logs());
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// Of two items only one has room: a command line elsewhere says for what the other one waits, until it is cancelled.
+pub async fn of_a_run_that_does_not_start(server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("waiting-run").expect("a folder");
+    let mut carrier = of_this_host();
+    carrier.extend(["--cpus", "1"].map(str::to_owned));
+    let program = program(&server, folder.path().to_owned(), "waiting-run", carrier);
+    let scheduler = program.start();
+    let mut large = job("0 0 3 1 1 ?");
+    (large["cpuCount"], large["shardingTotalCount"]) = (0.8.into(), 2.into());
+    scheduler.register(&program.app("work", "echo begun >>$DIR/begun; while :; do sleep 0.1; done"), &large);
+    let deadline = Instant::now() + LIMIT;
+    while !elasticjob(&program, &["trigger", "work"]).status.success() {
+        assert!(Instant::now() < deadline, "no instance is online\n{}", program.logs());
+        sleep(Duration::from_millis(200)).await;
+    }
+    let waits = || {
+        let said = elasticjob(&program, &["why", "work", "--json"]);
+        let told: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{}", text(&said.stderr)));
+        let findings = told["items"].as_array().into_iter().flatten().flat_map(|item| item["findings"].as_array());
+        findings.flatten().filter(|finding| finding["code"] == "carried-waits").cloned().collect::<Vec<_>>()
+    };
+    let found = loop {
+        if let Some(found) = waits().pop() {
+            break found;
+        }
+        assert!(Instant::now() < deadline, "nothing is told\n{}", program.logs());
+        sleep(Duration::from_millis(200)).await;
+    };
+    assert_eq!(found["obstacle"], true, "{found}");
+    assert_eq!(found["arguments"]["carrier"], "PROCESS", "{found}");
+    let why = found["arguments"]["why"].as_str().unwrap_or_default();
+    assert!(why.starts_with("it needs 0.8 CPU"), "{found}");
+    assert!(found["since"].is_i64(), "{found}");
+    for command in ["why", "status"] {
+        let told = text(&elasticjob(&program, &[command, "work"]).stdout);
+        assert!(told.contains("is launched on PROCESS and has not started: it needs 0.8 CPU"), "{told}");
+    }
+    assert_eq!(program.lines("begun").len(), 1, "the other one runs");
+    // The remedy that it names.
+    let remedy = found["remedy"]["command"].as_str().unwrap_or_default();
+    let arguments: Vec<&str> = remedy.split(' ').skip(1).collect();
+    let cancelled = elasticjob(&program, &arguments);
+    assert!(cancelled.status.success(), "{remedy}: {}", text(&cancelled.stderr));
+    while !waits().is_empty() {
+        assert!(Instant::now() < deadline, "it is still told\n{}", program.logs());
+        sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(program.lines("begun").len(), 1, "it never began");
     scheduler.done("DELETE", "/api/job/work/deregister", "");
     while elasticjob(&program, &["status", "work"]).status.success() {
         assert!(Instant::now() < deadline, "its nodes stay\n{}", program.logs());

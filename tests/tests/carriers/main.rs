@@ -49,6 +49,8 @@ fn main() -> ExitCode {
     harness.on_zookeeper(name, daemons::a_daemon_of_frozen_schedulers_runs_once);
     let name = "process_the_command_line_tells_of_a_daemon_that_dies_at_its_start";
     harness.on_zookeeper(name, command_line::of_a_daemon_that_dies);
+    let name = "process_the_command_line_tells_for_what_a_run_waits_that_does_not_start";
+    harness.on_zookeeper(name, command_line::of_a_run_that_does_not_start);
     let name = "process_the_command_line_does_not_change_the_configuration_of_a_carried_job";
     harness.on_zookeeper(name, command_line::of_a_carried_job);
     let name = "slurm_a_scheduler_with_another_carrier_does_not_start_beside_one_with_this";

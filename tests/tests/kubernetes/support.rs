@@ -10,7 +10,7 @@ use elasticjob_cloud::model::{App, CarriedJob};
 use serde_json::{Value, json};
 
 /// How long anything is waited for.
-const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 /// A launch of these items of an application that is this script.
 pub(crate) fn launch(ground: &dyn Ground, name: &str, script: &str, items: &[u32], more: Value) -> Launch {

@@ -1,14 +1,22 @@
 //! What a cluster says of items that it does not run, and of those that it ends.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use elasticjob::fire::CancelRequest;
+use elasticjob::ident::JobName;
+use elasticjob::operations::Target;
+use elasticjob::registry::RegistryCenter;
+use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::runtime::JobEnvironment;
 use elasticjob_cloud::carrier::suite::Ground;
-use elasticjob_cloud::carrier::{ItemState, LaunchId, Outcome};
+use elasticjob_cloud::carrier::{Carrier, ItemState, LaunchId, Outcome};
 use elasticjob_cloud::model::App;
+use elasticjob_cloud::scheduler::{Scheduler, SchedulerOptions};
 use elasticjob_tests::kubernetes::{Cluster, Namespace};
 use serde_json::json;
 
-use crate::support::{ended, launch, launch_of, running, until, waiting};
+use crate::support::{LIMIT, ended, launch, launch_of, running, until, waiting};
 
 /// What keeps an item from its start is told in the words of the cluster.
 pub(crate) async fn told(cluster: Arc<Cluster>) {
@@ -23,9 +31,46 @@ pub(crate) async fn told(cluster: Arc<Cluster>) {
     waiting(&*carrier, &absent.id, 0, "no-such-image:7").await;
     waiting(&*carrier, &absent.id, 0, "ImagePull").await;
     for launch in [&large, &absent] {
-        carrier.stop(&launch.id, &[0], std::time::Duration::ZERO).await.unwrap();
+        carrier.stop(&launch.id, &[0], Duration::ZERO).await.unwrap();
         assert_eq!(ended(&*carrier, &launch.id, 0).await, Outcome::Stopped);
     }
+    noted(carrier).await;
+}
+
+/// What keeps an item from its start is told by the registry center, too: by `elasticjob why` and every console.
+async fn noted(carrier: Arc<dyn Carrier>) {
+    let registry: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
+    let environment = JobEnvironment::builder().build().unwrap();
+    let scheduler = Scheduler::start(SchedulerOptions::new(environment, registry, carrier)).await.unwrap();
+    let app = json!({ "appName": "noted", "appURL": "oci://localhost/box:1", "bootstrapScript": "true", "cpuCount": 0,
+                      "memoryMB": 16 });
+    let job = json!({ "jobName": "noted", "appName": "noted", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                      "memoryMB": 10_000_000, "shardingTotalCount": 1, "gracePeriodSeconds": 1 });
+    scheduler.store().add_app(app).await.unwrap();
+    scheduler.store().add_job(job).await.unwrap();
+    let (operations, name) = (scheduler.operations(), JobName::new("noted").unwrap());
+    let told = async {
+        while operations.trigger(&Target::Job(name.clone())).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        loop {
+            let findings = operations.snapshot(&name).await.unwrap().findings_of(0, 0);
+            if let Some(found) = findings.into_iter().find(|finding| finding.code() == "carried-waits") {
+                return found.to_string();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let told = tokio::time::timeout(LIMIT, told).await.expect("it is told");
+    assert!(told.contains("launched on KUBERNETES") && told.contains("Insufficient memory"), "{told}");
+    operations.cancel(&name, None, &CancelRequest::new("operator", "it has no room")).await.unwrap();
+    let over = async {
+        while !operations.snapshot(&name).await.unwrap().waits.is_empty() {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, over).await.expect("it is told no more");
+    scheduler.shutdown().await;
 }
 
 /// Has the pod of a launch evicted, as a drain of its node does.

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use elasticjob::ident::{InstanceId, JobName};
 use elasticjob::log::{info, warn};
-use elasticjob::operations::{DaemonEnds, Operations};
-use elasticjob::registry::{RegistryCenter, SessionId, SessionState};
+use elasticjob::operations::DaemonEnds;
+use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::noted::Noted;
 use crate::carrier::{Carrier, DaemonProcess, ItemState};
 
 /// How often the processes are looked at.
@@ -112,12 +113,14 @@ impl Ailing {
         news
     }
 
-    /// Of the processes of a job that are told, the one that has ended most often.
-    fn worst(&self, job: &JobName) -> Option<DaemonEnds> {
-        let all = self.lock();
-        let told = all.get(job)?.iter().filter(|(_, seen)| seen.told > 0);
-        let (index, seen) = told.max_by_key(|(_, seen)| seen.told)?;
-        Some(DaemonEnds::new(*index, seen.told, seen.why.clone(), seen.since))
+    /// Of the processes of each job that are told, the one that has ended most often.
+    fn worst(&self) -> BTreeMap<JobName, DaemonEnds> {
+        let of_job = |(job, processes): (&JobName, &BTreeMap<u32, Seen>)| {
+            let told = processes.iter().filter(|(_, seen)| seen.told > 0);
+            let (index, seen) = told.max_by_key(|(_, seen)| seen.told)?;
+            Some((job.clone(), DaemonEnds::new(*index, seen.told, seen.why.clone(), seen.since)))
+        };
+        self.lock().iter().filter_map(of_job).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<JobName, BTreeMap<u32, Seen>>> {
@@ -128,9 +131,6 @@ impl Ailing {
 fn text(index: u32, ends: u32, why: &str) -> String {
     format!("process {index} has ended {ends} times soon after its start: {why}")
 }
-
-/// What is noted in the registry center, with the session that it is noted for.
-type Noted = BTreeMap<JobName, (SessionId, DaemonEnds)>;
 
 /// Looks at the processes again and again, and tells of those that end.
 pub(super) struct Watch {
@@ -146,7 +146,7 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) async fn watch(self, ending: CancellationToken) {
         let mut looks = tokio::time::interval(LOOK);
-        let mut noted = Noted::new();
+        let mut noted = Noted::new(self.registry.clone());
         loop {
             tokio::select! {
                 _ = looks.tick() => {}
@@ -159,30 +159,7 @@ impl Watch {
                 let now = chrono::Utc::now().timestamp_millis();
                 self.ailing.see(&job, &processes, now).into_iter().for_each(|news| self.tell(&job, news));
             }
-            self.note(&mut noted).await;
-        }
-    }
-
-    /// Notes in the registry center which jobs have processes that end, where that is not noted in this session. What cannot be
-    /// written now is written after the next look.
-    async fn note(&self, noted: &mut Noted) {
-        let SessionState::Connected { id: session, .. } = *self.registry.session().borrow() else { return };
-        let operations = Operations::new(self.registry.clone());
-        let jobs: BTreeSet<JobName> = self.ailing.lock().keys().chain(noted.keys()).cloned().collect();
-        for job in jobs {
-            // How it ends may say another time after each pause: only what was told is noted.
-            let worst = self.ailing.worst(&job).map(|ends| (session, ends));
-            let key = |(session, ends): &(SessionId, DaemonEnds)| (*session, ends.process, ends.ends, ends.since);
-            if worst.as_ref().map(key) == noted.get(&job).map(key) {
-                continue;
-            }
-            match (operations.note_daemon(&job, worst.as_ref().map(|(_, ends)| ends)).await, worst) {
-                (Ok(()), Some(worst)) => drop(noted.insert(job, worst)),
-                (Ok(()), None) => drop(noted.remove(&job)),
-                (Err(error), _) => {
-                    warn!(%job, "how the processes of the DAEMON job end is not noted in the registry center: {error}; it is tried again");
-                }
-            }
+            noted.note(self.ailing.worst()).await;
         }
     }
 

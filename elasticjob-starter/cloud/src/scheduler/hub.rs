@@ -38,6 +38,8 @@ struct Followed {
     state: watch::Sender<Option<ItemState>>,
     /// Whether the carrier accepted it: only then it can be lost.
     accepted: bool,
+    /// Why the carrier has not taken it so far; nothing while it was not asked.
+    not_taken: Option<String>,
 }
 
 /// An item that is waited for, until this is dropped.
@@ -92,7 +94,7 @@ impl Hub {
     /// Waits for an item from now on.
     pub(super) fn follow(&self, id: &LaunchId, item: ShardingItem) -> Following {
         let mut followed = self.lock();
-        let new = || Followed { state: watch::Sender::new(None), accepted: false };
+        let new = || Followed { state: watch::Sender::new(None), accepted: false, not_taken: None };
         let item_of = followed.entry(id.clone()).or_default().entry(item).or_insert_with(new);
         let state = item_of.state.subscribe();
         drop(followed);
@@ -107,6 +109,17 @@ impl Hub {
         self.listening().refresh(id).await;
     }
 
+    /// The carrier has not taken these items, and is asked again.
+    pub(super) fn not_taken(&self, id: &LaunchId, items: impl Iterator<Item = ShardingItem>, why: &str) {
+        let mut followed = self.lock();
+        let Some(launched) = followed.get_mut(id) else { return };
+        for item in items {
+            if let Some(followed) = launched.get_mut(&item) {
+                followed.not_taken = Some(why.to_owned());
+            }
+        }
+    }
+
     /// Ends the wait for an item of which something is known that the carrier does not know.
     pub(super) fn settle(&self, id: &LaunchId, item: ShardingItem, outcome: Outcome) {
         if let Some(followed) = self.lock().get_mut(id).and_then(|launched| launched.get_mut(&item)) {
@@ -117,6 +130,23 @@ impl Hub {
     /// Reads all states again that are waited for.
     pub(super) async fn refresh_all(&self) {
         self.listening().refresh_all().await;
+    }
+
+    /// The launches that are waited for with an item whose process is not known to run, each with what is known of those items.
+    pub(super) fn not_running(&self) -> BTreeMap<LaunchId, ItemStates> {
+        let followed = self.lock();
+        let of_launch = |(id, launched): (&LaunchId, &Launched)| {
+            let states = launched.iter().map(|(item, it)| {
+                let known = it.state.borrow().clone();
+                (*item, known.or_else(|| it.not_taken.clone().map(ItemState::waiting)))
+            });
+            let mut states = states
+                .filter(|(_, state)| state.as_ref().is_none_or(|state| matches!(state, ItemState::Waiting { .. })));
+            let first = states.next()?;
+            let known = std::iter::once(first).chain(states).filter_map(|(item, state)| Some((item, state?)));
+            Some((id.clone(), known.collect()))
+        };
+        followed.iter().filter_map(of_launch).collect()
     }
 
     /// Whether a launch is waited for here.

@@ -213,6 +213,7 @@ impl Launches {
                 },
                 Err(error) => error,
             };
+            self.0.hub.not_taken(&id, launch.items.iter().map(|item| item.item), &error.to_string());
             warn!("{id}: {error}; it is tried again in {} ms", pause.as_millis());
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);

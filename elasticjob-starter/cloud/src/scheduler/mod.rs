@@ -15,6 +15,7 @@ mod kept;
 mod launches;
 mod marks;
 mod nodes;
+mod noted;
 mod registrations;
 #[cfg(test)]
 mod simulated;
@@ -22,6 +23,7 @@ mod stops;
 mod store;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -42,7 +44,7 @@ pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
 use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
 use crate::model::CarriedJob;
-use ailing::{Ailing, Watch};
+use ailing::Ailing;
 use carriers::Entry;
 use daemons::{Daemons, Owner};
 use hub::Hub;
@@ -132,12 +134,18 @@ impl Scheduler {
             ending: ending.clone(),
         };
         let ailing = Ailing::default();
-        let watch = Watch {
+        let of_daemons = ailing::Watch {
             ailing: ailing.clone(),
             carrier: carrier.clone(),
             registry: registry.clone(),
             tracing: environment.tracing().cloned(),
             instance: environment.instance_id().clone(),
+        };
+        let of_waits = waits::Watch {
+            hub: hub.clone(),
+            launches: launches.clone(),
+            carrier: carrier.type_name().to_owned(),
+            registry: registry.clone(),
         };
         let daemons = Daemons {
             ailing: ailing.clone(),
@@ -157,7 +165,8 @@ impl Scheduler {
             tokio::spawn(learn(launches.clone(), ending.clone())),
             tokio::spawn(tidy(carrier.clone(), registrations.clone(), ending.clone())),
             tokio::spawn(entry.stay(ending.clone())),
-            tokio::spawn(watch.watch(ending.clone())),
+            tokio::spawn(of_daemons.watch(ending.clone())),
+            tokio::spawn(of_waits.watch(ending.clone())),
         ]);
         Ok(Self {
             registry,

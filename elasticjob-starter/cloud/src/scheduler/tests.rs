@@ -29,6 +29,7 @@ mod removal;
 mod stops;
 mod triggers;
 mod unreadable;
+mod waits;
 mod withdrawn;
 
 /// Says that it runs, and runs until the test lets it end.

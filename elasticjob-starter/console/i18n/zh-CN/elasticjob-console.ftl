@@ -206,6 +206,10 @@ cancel = 取消
 finding-no-configuration = 作业没有配置：尚无实例启动过它，或者配置已被删除，而运行中的实例沿用原有配置；作业的程序下次启动时会写入配置。
 finding-configuration-refused = 注册中心中的配置无法使用：{ $why }。实例继续使用最近一次可用的配置，修正后新实例才会启动。
 finding-daemon-ends = 常驻作业的进程 { $process } 启动后很快退出，已有 { $ends } 次：{ $why }
+finding-carried-waits = { $manual ->
+    [true] { $fireAt } 的手动触发已提交给 { $carrier }，尚未启动：{ $why }
+   *[other] { $fireAt } 的触发已提交给 { $carrier }，尚未启动：{ $why }
+}
 finding-no-instance = 没有实例在线。
 finding-sessionless-instances = { $instances }：该实例节点不属于任何会话，因此那里没有存活的实例；节点是从别处复制来的。本实现的主节点会删除它，也可以执行 elasticjob shutdown。
 finding-all-servers-disabled = 作业的所有服务器都已禁用。
@@ -338,6 +342,8 @@ concern-overdue = 应运行而未运行
 concern-overdue-about = 已到触发时间，但没有实例开始运行。
 concern-daemon-ends = 进程启动后即退出
 concern-daemon-ends-about = 常驻作业的进程每次启动后很快退出，原因见进程日志。
+concern-carried-waits = 已提交但未启动
+concern-carried-waits-about = 运行已提交给承载引擎，但分片项尚未启动，原因见下。
 concern-crashed = 无在线实例
 concern-crashed-about = 没有包含该作业的程序在线，请启动程序。
 concern-configuration-refused = 配置被拒绝

@@ -17,7 +17,7 @@ use crate::service::time::Time;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AlarmView {
     id: String,
-    /// registry-lost, overdue, daemon-ends, crashed, configuration-refused, cannot-fail-over, failing, disabled-for-long or runs-long.
+    /// registry-lost, overdue, daemon-ends, crashed, configuration-refused, cannot-fail-over, carried-waits, failing, disabled-for-long or runs-long.
     kind: &'static str,
     /// `null` for an alarm of the whole registry center.
     job: Option<String>,

@@ -22,7 +22,7 @@ pub(crate) struct OverviewView {
     well: usize,
     /// How many run now.
     running: usize,
-    /// How many jobs have each concern: overdue, daemon-ends, crashed, configuration-refused, unassigned, failing, disabled, late. A job
+    /// How many jobs have each concern: overdue, daemon-ends, crashed, configuration-refused, unassigned, carried-waits, failing, disabled, late. A job
     /// has one, the first that holds.
     concerns: BTreeMap<&'static str, usize>,
     /// The first 20 jobs of each concern.

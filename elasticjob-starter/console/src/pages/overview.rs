@@ -95,7 +95,7 @@ impl Concern {
     fn class(self) -> &'static str {
         match self {
             Self::Overdue | Self::DaemonEnds | Self::Crashed | Self::Refused | Self::Failing => "bad",
-            Self::Unassigned | Self::Late => "warn",
+            Self::Unassigned | Self::CarriedWaits | Self::Late => "warn",
             Self::Disabled => "off",
         }
     }
@@ -110,6 +110,7 @@ pub(super) fn name_of_concern(text: &Text, concern: Concern) -> String {
         Concern::Crashed => fl!(texts, "concern-crashed"),
         Concern::Refused => fl!(texts, "concern-configuration-refused"),
         Concern::Unassigned => fl!(texts, "concern-unassigned"),
+        Concern::CarriedWaits => fl!(texts, "concern-carried-waits"),
         Concern::Failing => fl!(texts, "concern-failing"),
         Concern::Disabled => fl!(texts, "concern-disabled"),
         Concern::Late => fl!(texts, "concern-late"),
@@ -125,6 +126,7 @@ pub(super) fn about_concern(text: &Text, concern: Concern) -> String {
         Concern::Crashed => fl!(texts, "concern-crashed-about"),
         Concern::Refused => fl!(texts, "concern-configuration-refused-about"),
         Concern::Unassigned => fl!(texts, "concern-unassigned-about"),
+        Concern::CarriedWaits => fl!(texts, "concern-carried-waits-about"),
         Concern::Failing => fl!(texts, "concern-failing-about"),
         Concern::Disabled => fl!(texts, "concern-disabled-about"),
         Concern::Late => fl!(texts, "concern-late-about"),
@@ -148,7 +150,7 @@ impl OverviewPage {
             Concern::Failing => Some("FAILING"),
             Concern::Disabled => Some("DISABLED"),
             Concern::Unassigned => Some("SHARDING_FLAG"),
-            Concern::Overdue | Concern::DaemonEnds | Concern::Late => None,
+            Concern::Overdue | Concern::DaemonEnds | Concern::CarriedWaits | Concern::Late => None,
         }
     }
 }

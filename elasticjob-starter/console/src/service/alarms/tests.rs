@@ -4,8 +4,9 @@ use std::time::Duration;
 use elasticjob::api::{ItemHandler, ItemWork};
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
-use elasticjob::operations::{Operations, Target};
+use elasticjob::operations::{CarriedWait, Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::runtime::ShutdownMode;
 use elasticjob::trace::JobEvent;
 use serde_json::{Value, json};
@@ -148,6 +149,47 @@ async fn a_job_is_no_alarm_on_the_day_it_was_disabled() {
     let console = console_of(&memory);
     let viewer = cookie_of(&console, "viewer").await;
     assert_eq!(alarms_for(&console, &viewer).await, Vec::<Value>::new());
+}
+
+#[tokio::test]
+async fn a_carried_run_that_does_not_start_is_a_concern_at_once_and_an_alarm_after_five_minutes() {
+    let memory = MemoryRegistry::new();
+    let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(std::future::pending())));
+    let _job = start_job_with(&memory, "settle", &JobSettings::default(), handler).await;
+    let job = JobName::new("settle").expect("a name");
+    let center = Arc::new(memory.connect());
+    let SessionState::Connected { id: session, .. } = *center.session().borrow() else { panic!("not connected") };
+    let operations = Operations::new(center);
+    operations.trigger(&Target::Job(job.clone())).await.expect("it is triggered");
+    let fire = tokio::time::timeout(Duration::from_secs(20), async {
+        loop {
+            let snapshot = operations.snapshot(&job).await.expect("it is there");
+            if let Some(fire) = snapshot.items.get(&1).and_then(|item| item.record.last_fire()) {
+                return fire;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let fire = fire.await.expect("it begins");
+    let console = console_of(&memory);
+    let viewer = cookie_of(&console, "viewer").await;
+    for (age, is_alarm) in [(60_000, false), (WAITS_FOR_LONG, true)] {
+        let wait = CarriedWait::new(fire, [1], "KUBERNETES", "1 Insufficient cpu", now() - age);
+        operations.note_waits(&job, session, &[wait]).await.expect("it is noted");
+        let shown = tokio::time::timeout(Duration::from_secs(20), async {
+            loop {
+                let page = call(&console, request("GET", "/r/default", Some(&viewer))).await.body;
+                let alarms = alarms_for(&console, &viewer).await;
+                let told = alarms.iter().any(|alarm| alarm["kind"] == "carried-waits");
+                if told == is_alarm && page.contains("Launched and not started") {
+                    return page;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        });
+        let page = shown.await.unwrap_or_else(|_| panic!("{age}: {is_alarm}"));
+        assert!(page.contains("KUBERNETES") && page.contains("1 Insufficient cpu"), "{page}");
+    }
 }
 
 #[tokio::test]

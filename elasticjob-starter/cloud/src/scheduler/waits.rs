@@ -1,0 +1,184 @@
+//! Items that were launched and do not start: the carrier says what they wait for, and operators have to hear of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::operations::CarriedWait;
+use elasticjob::registry::RegistryCenter;
+use tokio_util::sync::CancellationToken;
+
+use super::hub::Hub;
+use super::launches::Launches;
+use super::noted::Noted;
+use crate::carrier::{ItemState, LaunchId};
+
+/// How often the items are looked at. It costs no request.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// An item that waits so long, in milliseconds, is told: most start sooner.
+const LONG: i64 = 10_000;
+
+/// Another reason is told when it has stood for so long, in milliseconds: some say at each moment how much is free.
+const STEADY: i64 = 5_000;
+
+/// How many reasons are told of a job, each with its items: those that have stood longest.
+const MOST: usize = 16;
+
+/// What is known of the items that wait.
+#[derive(Default)]
+struct Waits(BTreeMap<(LaunchId, ShardingItem), Seen>);
+
+/// What was seen of an item.
+struct Seen {
+    /// What it waits for.
+    why: String,
+    /// Since when it waits, in milliseconds since 1970.
+    since: i64,
+    /// Since when it waits for that.
+    stands: i64,
+    /// The reason that is told.
+    told: Option<String>,
+}
+
+impl Waits {
+    /// Takes a look at what waits now.
+    fn see(&mut self, waiting: BTreeMap<(LaunchId, ShardingItem), String>, now: i64) {
+        self.0.retain(|key, _| waiting.contains_key(key));
+        for (key, why) in waiting {
+            let seen =
+                self.0.entry(key).or_insert_with(|| Seen { why: why.clone(), since: now, stands: now, told: None });
+            if seen.why != why {
+                (seen.why, seen.stands) = (why, now);
+            }
+            if now - seen.since >= LONG && (seen.told.is_none() || now - seen.stands >= STEADY) {
+                seen.told = Some(seen.why.clone());
+            }
+        }
+    }
+
+    /// What is told, by job.
+    fn told(&self, carrier: &str) -> BTreeMap<JobName, Vec<CarriedWait>> {
+        let mut groups = BTreeMap::<(&LaunchId, &str), (i64, Vec<ShardingItem>)>::new();
+        for ((id, item), seen) in &self.0 {
+            let Some(told) = &seen.told else { continue };
+            let (since, items) = groups.entry((id, told.as_str())).or_insert((seen.since, Vec::new()));
+            *since = seen.since.min(*since);
+            items.push(*item);
+        }
+        let mut of_jobs = BTreeMap::<JobName, Vec<CarriedWait>>::new();
+        for ((id, why), (since, items)) in groups {
+            let wait = CarriedWait::new(id.fire, items, carrier, why, since);
+            of_jobs.entry(id.job.clone()).or_default().push(wait);
+        }
+        for waits in of_jobs.values_mut() {
+            waits.sort_by_key(|wait| wait.since);
+            waits.truncate(MOST);
+        }
+        of_jobs
+    }
+}
+
+/// Looks at the items again and again, and notes those that wait for long.
+pub(super) struct Watch {
+    pub(super) hub: Hub,
+    pub(super) launches: Launches,
+    /// The name of the carrier.
+    pub(super) carrier: String,
+    /// Where it is noted, for everybody who looks at the job.
+    pub(super) registry: Arc<dyn RegistryCenter>,
+}
+
+impl Watch {
+    pub(super) async fn watch(self, ending: CancellationToken) {
+        let mut looks = tokio::time::interval(LOOK);
+        let (mut waits, mut noted) = (Waits::default(), Noted::new(self.registry.clone()));
+        loop {
+            tokio::select! {
+                _ = looks.tick() => {}
+                () = ending.cancelled() => return,
+            }
+            waits.see(self.waiting(), chrono::Utc::now().timestamp_millis());
+            noted.note(waits.told(&self.carrier)).await;
+        }
+    }
+
+    /// What the items wait for: at the carrier, and here before it gets them.
+    fn waiting(&self) -> BTreeMap<(LaunchId, ShardingItem), String> {
+        let mut waiting = BTreeMap::new();
+        for (id, mut states) in self.hub.not_running() {
+            states.extend(self.launches.waiting(&id));
+            for (item, state) in states {
+                if let ItemState::Waiting { why } = state {
+                    waiting.insert((id.clone(), item), why);
+                }
+            }
+        }
+        waiting
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use elasticjob::fire::Fire;
+
+    use super::*;
+
+    const NO_CPU: &str = "0/1 nodes are available: 1 Insufficient cpu";
+
+    fn key(item: ShardingItem) -> (LaunchId, ShardingItem) {
+        (LaunchId { job: JobName::new("work").unwrap(), fire: Fire::Scheduled(5_000) }, item)
+    }
+
+    fn look(waits: &mut Waits, waiting: &[(ShardingItem, &str)], now: i64) -> Vec<CarriedWait> {
+        waits.see(waiting.iter().map(|(item, why)| (key(*item), (*why).to_owned())).collect(), now);
+        waits.told("KUBERNETES").into_values().flatten().collect()
+    }
+
+    fn told(items: &[ShardingItem], why: &str, since: i64) -> CarriedWait {
+        CarriedWait::new(Fire::Scheduled(5_000), items.iter().copied(), "KUBERNETES", why, since)
+    }
+
+    #[test]
+    fn an_item_that_waits_for_long_is_told_until_it_starts() {
+        let mut waits = Waits::default();
+        assert_eq!(look(&mut waits, &[(0, NO_CPU), (1, NO_CPU)], 100), []);
+        assert_eq!(look(&mut waits, &[(0, NO_CPU), (1, NO_CPU)], 100 + LONG - 1), []);
+        assert_eq!(look(&mut waits, &[(0, NO_CPU), (1, NO_CPU)], 100 + LONG), [told(&[0, 1], NO_CPU, 100)]);
+        assert_eq!(look(&mut waits, &[(1, NO_CPU)], 101 + LONG), [told(&[1], NO_CPU, 100)]);
+        assert_eq!(look(&mut waits, &[], 102 + LONG), []);
+        // One that is launched again waits from then on.
+        assert_eq!(look(&mut waits, &[(1, NO_CPU)], 103 + LONG), []);
+    }
+
+    #[test]
+    fn another_reason_is_told_when_it_has_stood_for_some_time() {
+        let mut waits = Waits::default();
+        look(&mut waits, &[(0, "2 CPU are free")], 0);
+        let free_2 = [told(&[0], "2 CPU are free", 0)];
+        assert_eq!(look(&mut waits, &[(0, "2 CPU are free")], LONG), free_2);
+        // It changes all the time: that is not written all the time.
+        for second in 1..8 {
+            let why = format!("{} CPU are free", 2 + second % 2);
+            assert_eq!(look(&mut waits, &[(0, &why)], LONG + second * 1_000), free_2, "{second}");
+        }
+        assert_eq!(look(&mut waits, &[(0, "3 CPU are free")], LONG + 6_999 + STEADY), free_2);
+        assert_eq!(
+            look(&mut waits, &[(0, "3 CPU are free")], LONG + 7_000 + STEADY),
+            [told(&[0], "3 CPU are free", 0)]
+        );
+    }
+
+    #[test]
+    fn of_many_reasons_those_are_told_that_have_stood_longest() {
+        let mut waits = Waits::default();
+        let whys: Vec<String> = (0..20).map(|number| format!("reason {number}")).collect();
+        let all: Vec<(ShardingItem, &str)> = (0..20).zip(whys.iter().map(String::as_str)).collect();
+        look(&mut waits, &all[1..], 0);
+        look(&mut waits, &all, 1);
+        let told = look(&mut waits, &all, 1 + LONG);
+        assert_eq!(told.len(), MOST);
+        assert!(told.iter().all(|wait| wait.since == 0), "{told:?}");
+    }
+}
