@@ -107,6 +107,7 @@ fn every_command_of_a_remedy_is_one_of_the_command_line_whatever_the_job_is_call
         Remedy::EnableServers,
         Remedy::EnableServer("10.0.0.1".to_owned()),
         Remedy::EnableItem(3),
+        Remedy::CancelRun(3),
         Remedy::Trigger,
     ];
     let written = text("elasticjob/src/operations/views/finding.rs").matches("format!(\"elasticjob ").count();

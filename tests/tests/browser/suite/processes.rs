@@ -50,7 +50,7 @@ async fn feed_report(_: ShardingContext) {}
 async fn feed_ledger(_: ShardingContext) {}
 
 /// How many lines a run of [`archive`] logs, one after the other.
-pub const LINES: u32 = 5;
+pub const LINES: u32 = 12;
 
 /// It never fires by itself, and takes some seconds.
 #[elastic_job(cron = "0 0 4 1 1 ?", sharding_total_count = 1)]
