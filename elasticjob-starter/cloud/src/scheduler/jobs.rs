@@ -207,9 +207,10 @@ impl Keeper {
     async fn obey(&self, registered: &Registered, obeyed: &mut Option<Zxid>, grace: Duration) -> bool {
         let wish = wished(&*self.means.registry, registered).await.map_err(|error| error.to_string());
         let told = match wish {
-            Ok(wish) if wish <= *obeyed => return true,
-            Ok(None) => return true,
-            Ok(Some(at)) => self.means.launches.stop_begun_before(&self.name, at, grace).await.map(|()| at),
+            Ok(Some(at)) if Some(at) > *obeyed => {
+                self.means.launches.stop_begun_before(&self.name, at, grace).await.map(|()| at)
+            }
+            Ok(_) => return true,
             Err(why) => Err(why),
         };
         match told {

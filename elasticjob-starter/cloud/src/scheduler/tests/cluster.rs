@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob::fire::FireState;
+use elasticjob::fire::{FireRecord, FireState};
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::RegistryCenter;
@@ -15,6 +15,7 @@ use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
+use super::UNTIL_TOLD;
 use crate::carrier::Carrier;
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scheduler::{Scheduler, SchedulerOptions};
@@ -48,6 +49,17 @@ impl Cluster {
         let center: Arc<dyn RegistryCenter> = Arc::new(self.registry.connect());
         let options = SchedulerOptions::new(environment, center.clone(), carrier);
         Member { scheduler: Scheduler::start(options).await.unwrap(), center }
+    }
+
+    /// A scheduler of this host that has ended while its job `long` runs on.
+    pub(super) async fn left_running(&self, host: &str) -> Member {
+        let first = self.scheduler(host).await;
+        first.register(self.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+        first.trigger("long").await;
+        until("it runs", || async { self.lines("runs").len() == 1 }).await;
+        first.scheduler.shutdown().await;
+        assert_eq!(first.running("long").await, 1, "it goes on");
+        first
     }
 
     pub(super) fn file(&self, name: &str) -> PathBuf {
@@ -111,10 +123,15 @@ impl Member {
         self.operations().trigger(&Target::Job(name(job))).await.unwrap();
     }
 
+    /// The record of item 0.
+    pub(super) async fn record(&self, job: &str) -> Option<FireRecord> {
+        let mut snapshot = self.operations().snapshot(&name(job)).await.ok()?;
+        Some(snapshot.items.remove(&0)?.record)
+    }
+
     /// The state and the error of the last run of item 0.
     pub(super) async fn last(&self, job: &str) -> Option<(FireState, Option<String>)> {
-        let snapshot = self.operations().snapshot(&name(job)).await.ok()?;
-        let last = snapshot.items.get(&0)?.record.last.clone()?;
+        let last = self.record(job).await?.last?;
         Some((last.state, last.error))
     }
 

@@ -18,7 +18,7 @@ async fn a_change_of_a_job_or_an_app_stops_what_runs_where_that_is_wished_and_no
         until("the run is triggered", || async { one.operations().trigger(&Target::Job(name("long"))).await.is_ok() })
             .await;
         until("it runs", || async { one.running("long").await == 1 && cluster.lines("runs").len() == times + 1 }).await;
-        let begun = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+        let begun = one.record("long").await.unwrap().last_fire();
         match change {
             "of-app" => store
                 .change_app_and(json!({ "appName": "long", "appCacheEnable": false }), Running::IsStopped)
@@ -32,7 +32,7 @@ async fn a_change_of_a_job_or_an_app_stops_what_runs_where_that_is_wished_and_no
         until("it is stopped", || async { one.running("long").await == 0 }).await;
         let error = one.until_last("long", FireState::Failed).await.unwrap();
         assert!(error.contains("it was stopped"), "{error}");
-        let last = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+        let last = one.record("long").await.unwrap().last_fire();
         assert_eq!(last, begun, "it is not run again");
     }
     one.trigger("long").await;
@@ -58,12 +58,7 @@ async fn a_change_of_a_job_or_an_app_stops_what_runs_where_that_is_wished_and_no
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_runs_without_a_scheduler_at_the_time_of_the_change_is_stopped_by_the_next_one() {
     let cluster = Cluster::new();
-    let first = cluster.scheduler("a").await;
-    first.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
-    first.trigger("long").await;
-    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
-    first.scheduler.shutdown().await;
-    assert_eq!(first.running("long").await, 1, "it goes on");
+    let first = cluster.left_running("a").await;
     let change = json!({ "jobName": "long", "description": "changed" });
     first.scheduler.store().change_job_and(change, Running::IsStopped).await.unwrap();
     let next = cluster.scheduler("a").await;
@@ -84,13 +79,13 @@ async fn a_job_that_is_paused_lets_its_runs_finish() {
     assert_eq!(one.running("long").await, 1, "it goes on");
     fs::write(cluster.file("end"), "").unwrap();
     one.until_last("long", FireState::Succeeded).await;
-    let paused = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+    let paused = one.record("long").await.unwrap().last_fire();
     one.scheduler.store().switch_job(&name("long"), false).await.unwrap();
     until("no instance is online", || async {
         one.operations().snapshot(&name("long")).await.unwrap().instances().count() == 0
     })
     .await;
-    let last = one.operations().snapshot(&name("long")).await.unwrap().items[&0].record.last_fire();
+    let last = one.record("long").await.unwrap().last_fire();
     assert_eq!((last, cluster.lines("runs").len()), (paused, 1));
     one.scheduler.shutdown().await;
 }
