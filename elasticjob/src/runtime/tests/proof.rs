@@ -1,6 +1,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use futures_util::future::join_all;
+
 use super::remote::Remote;
 use super::*;
 
@@ -86,11 +88,9 @@ async fn jobs_that_fire_together_share_the_proof_of_their_session() {
     let environment = environment();
     let remote = Remote::far(Duration::from_secs(3), Duration::from_millis(200));
     let registry: Arc<dyn RegistryCenter> = remote.clone();
-    let mut jobs = Vec::new();
-    for number in 0..JOBS {
-        let configuration = each_second(&format!("unmonitored{number}"), 1).monitor_execution(false).misfire(false);
-        jobs.push(scheduled(&environment, &registry, configuration, reporter().0).await);
-    }
+    let configuration = |number| each_second(&format!("unmonitored{number}"), 1).monitor_execution(false).misfire(false);
+    let jobs = (0..JOBS).map(|number| scheduled(&environment, &registry, configuration(number), reporter().0));
+    let jobs = join_all(jobs).await;
     let fires = || jobs.iter().map(|job| job.handle().status().borrow().fires).sum::<u64>();
     let run = async || {
         let fires = jobs[0].handle().status().borrow().fires;
