@@ -12,7 +12,7 @@ use tracing_subscriber::fmt::MakeWriter;
 const PIECE: usize = 4096;
 
 /// How long a line waits for a reader that is slow. The lines after one that was lost do not wait.
-const PATIENCE: Duration = Duration::from_millis(100);
+const LINE_WAIT: Duration = Duration::from_millis(100);
 
 /// An output that may have a reader that reads no more.
 pub(super) trait Output: Write {
@@ -60,7 +60,7 @@ impl<W: Output> Lossy<W> {
 impl<W: Output> State<W> {
     fn write_line(&mut self, line: &[u8]) -> io::Result<()> {
         if self.lost == 0 {
-            return self.write_pieces(line, PATIENCE);
+            return self.write_pieces(line, LINE_WAIT);
         }
         // In one piece with the line after it: a disk that is full except for some bytes takes both or neither.
         let end = if self.is_cut { "\n" } else { "" };
@@ -73,7 +73,7 @@ impl<W: Output> State<W> {
     fn write_pieces(&mut self, text: &[u8], patience: Duration) -> io::Result<()> {
         for (number, piece) in text.chunks(PIECE).enumerate() {
             // What has begun is worth a wait.
-            let patience = if number == 0 { patience } else { PATIENCE };
+            let patience = if number == 0 { patience } else { LINE_WAIT };
             let written = match self.to.takes_more(patience) {
                 true => self.to.write_all(piece),
                 false => Err(io::ErrorKind::WouldBlock.into()),

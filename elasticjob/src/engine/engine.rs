@@ -226,7 +226,7 @@ impl JobEngine {
 
     /// Reports what is not run here, and why.
     pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
-        self.note_given_up(fire, &items, &reason);
+        self.note_skip(fire, &items);
         self.fires.last_skip = Some(Arc::new(Skip { fire, items: items.clone(), reason: reason.clone() }));
         self.tell(Notice::Skipped { fire, items, reason });
     }

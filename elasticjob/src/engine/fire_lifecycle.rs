@@ -28,6 +28,7 @@ impl JobEngine {
             && let Some(due) = self.fires.calendar.due(schedule, now.wall)
         {
             if let Some(from) = due.missed_from {
+                self.fires.reported.note_whole_before(&self.fires.own_items_seen, from, due.at);
                 self.tell(Notice::Missed { from, until: due.at });
             }
             self.on_due(now, due.at);

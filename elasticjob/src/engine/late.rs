@@ -15,7 +15,7 @@ use super::planted::Bug;
 use super::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::clock::Now;
 use crate::config::JobConfiguration;
-use crate::fire::{Begun, ExecutionSource, Fire, FireRecord, LateCause, SkipReason};
+use crate::fire::{ExecutionSource, Fire, LateCause, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{JobPath, is_of_java};
 use crate::registry::mirror::{Unread, read_known};
@@ -236,9 +236,8 @@ impl JobEngine {
         let fires = self.own_fires();
         let mut unbegun: Vec<(i64, ShardingItem)> = Vec::new();
         for item in items {
-            let record = self.record_of(*item)?;
-            let first = fires.as_ref().and_then(|fires| self.first_unbegun(fires, *item, &record, at));
-            let Some(from) = first else { continue };
+            let Some(fires) = fires.as_ref() else { continue };
+            let Some(from) = self.first_unbegun(fires, *item, at)? else { continue };
             match self.evidence(*item, from)? {
                 Evidence::NotBegun => unbegun.push((from, *item)),
                 Evidence::MadeSince | Evidence::Java => {}
@@ -246,44 +245,57 @@ impl JobEngine {
         }
         let Some(from) = unbegun.iter().map(|(from, _)| *from).min() else { return Ok(()) };
         // The write that follows may be refused, and be tried again.
-        unbegun.iter().for_each(|(from, item)| self.fires.given_up.note_before(*item, *from, at));
+        unbegun.iter().for_each(|(from, item)| self.fires.reported.note_before(*item, *from, at));
         let items = unbegun.into_iter().map(|(_, item)| item).collect();
-        self.tell(Notice::NotBegun { items, from, before: at });
+        if !self.planted.has(Bug::SilentGivenUp) {
+            self.tell(Notice::NotBegun { items, from, before: at });
+        }
         Ok(())
     }
 
-    /// The first fire of an item after those that the record of another instance, or of a run that was taken over, covers or
-    /// has as missed, if it comes before this one and was not reported. While the session of a dead instance lasts, nobody
-    /// begins its items: whoever takes its run over may become their owner after several fires.
-    fn first_unbegun(&self, fires: &OwnFires, item: ShardingItem, record: &FireRecord, at: i64) -> Option<i64> {
-        let is_own =
-            |begun: &Begun| begun.instance == self.identity.instance && begun.source != ExecutionSource::Failover;
-        let through = record.through.filter(|_| !record.last.as_ref().is_some_and(is_own))?;
-        // Before the schedule was followed other fires were due, or no fire was recorded.
-        let is_followed = self.configuration.follows_since.is_some_and(|since| since <= through);
-        if matches!(fires, OwnFires::Scheduled(_)) && !is_followed {
-            return None;
-        }
+    /// The first fire of an item after those that its record covers or has as missed, if it comes before this one and this
+    /// instance said nothing of it. While the session of a dead instance lasts, nobody begins its items: whoever takes its
+    /// run over may become their owner after several fires. Who began the item last may be the same process, or another one
+    /// with the same name, and the item may have been elsewhere since.
+    fn first_unbegun(&self, fires: &OwnFires, item: ShardingItem, at: i64) -> Result<Option<i64>, Unread> {
+        let record = self.record_of(item)?;
+        let since = match fires {
+            // Before the schedule was followed other fires were due, or no fire was recorded.
+            OwnFires::Scheduled(_) => self.schedule_followed_since()?,
+            OwnFires::Decided(_) => None,
+        };
+        // The fires from before there was such an item are none of its own.
+        let through = record.through.max(self.mirror.made_at(&JobPath::fire(item))?).max(since);
+        let Some(through) = through.filter(|_| since.is_some() || matches!(fires, OwnFires::Decided(_))) else {
+            return Ok(None);
+        };
         // What a clock far ahead began has run. What is noted as missed was reported by whoever noted it.
         let next_after = |after| fires.next_after(item, after);
         let decided = record.to_make_up().map_or(through, |missed| missed.max(through));
         let first = next_after(decided).filter(|first| record.ahead != Some(*first));
-        let first = first.or_else(|| next_after(record.ahead?))?;
-        self.fires.given_up.first_unsaid(item, first, next_after).filter(|first| *first < at)
+        let Some(first) = first.or_else(|| next_after(record.ahead?)) else { return Ok(None) };
+        Ok(self.fires.reported.first_unsaid(item, first, next_after).filter(|first| *first < at))
     }
 
-    /// Remembers the items that are given up for a scheduled fire, because that is reported now.
-    pub(super) fn note_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
+    /// Remembers what is said of items of a scheduled fire that do not run; none are all that this instance owns.
+    pub(super) fn note_skip(&mut self, fire: Fire, items: &[ShardingItem]) {
         let Fire::Scheduled(at) = fire else { return };
-        if reason.gives_up() {
-            items.iter().for_each(|item| self.note_reported(*item, at));
+        match self.own_fires() {
+            Some(fires @ OwnFires::Scheduled(_)) if items.is_empty() => {
+                let next_after = |last| fires.next_after(0, last);
+                self.fires.reported.note_whole(&self.fires.own_items_seen, at, next_after);
+            }
+            Some(OwnFires::Decided(_)) if items.is_empty() => {
+                self.fires.own_items_seen.clone().into_iter().for_each(|item| self.note_reported(item, at));
+            }
+            _ => items.iter().for_each(|item| self.note_reported(*item, at)),
         }
     }
 
-    /// Remembers that this fire of an item is reported as not begun.
+    /// Remembers that it is said of this fire of an item that it does not run.
     pub(super) fn note_reported(&mut self, item: ShardingItem, at: i64) {
         if let Some(fires) = self.own_fires() {
-            self.fires.given_up.note(item, at, |last| fires.next_after(item, last));
+            self.fires.reported.note(item, at, |last| fires.next_after(item, last));
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::action::{Action, TriggerAnswer};
 use super::engine::JobEngine;
-use super::state::pending_trigger::{PATIENCE, PendingTrigger};
+use super::state::pending_trigger::{PendingTrigger, WRITE_LIMIT};
 use crate::clock::Now;
 
 impl JobEngine {
@@ -26,7 +26,7 @@ impl JobEngine {
             self.pending_triggers.drain(..).partition(|asked| now.mono >= asked.until);
         self.pending_triggers = waiting;
         let why =
-            format!("the registry center was not reached within {} s; nothing will run for it", PATIENCE.as_secs());
+            format!("the registry center was not reached within {} s; nothing will run for it", WRITE_LIMIT.as_secs());
         self.answer(late, &TriggerAnswer::Registry(why));
     }
 

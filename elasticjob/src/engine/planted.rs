@@ -190,6 +190,8 @@ pub enum Bug {
     DroppedEnabled,
     /// A missed fire whose place a later one takes is not reported as left out.
     SilentCollapse,
+    /// Whoever begins an item does not say which fires before it nobody began.
+    SilentGivenUp,
     /// The engine that takes the place of one that was to leave does not leave.
     ForgottenLeaving,
     /// The clean-up after an engine leaves the leader's node there.
@@ -228,7 +230,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 99] = [
+    pub const ALL: [(&'static str, Self); 100] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -310,6 +312,7 @@ impl Bug {
         ("silent-gone", Self::SilentGone),
         ("dropped-enabled", Self::DroppedEnabled),
         ("silent-collapse", Self::SilentCollapse),
+        ("silent-given-up", Self::SilentGivenUp),
         ("forgotten-leaving", Self::ForgottenLeaving),
         ("left-leader", Self::LeftLeader),
         ("left-mark", Self::LeftMark),

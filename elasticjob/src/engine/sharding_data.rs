@@ -111,14 +111,28 @@ impl JobEngine {
         }
     }
 
+    /// Since when the schedule in force is followed, also where this instance wrote it.
+    pub(super) fn schedule_followed_since(&self) -> Result<Option<i64>, Unread> {
+        let Some(configuration) = self.configuration.in_force.as_deref() else { return Ok(None) };
+        if self.configuration.follows_since.is_some() {
+            return Ok(self.configuration.follows_since);
+        }
+        Ok(self.noted_since(configuration)?.or_else(|| self.written_since()))
+    }
+
+    /// Since when the registry has the configuration.
+    fn written_since(&self) -> Option<i64> {
+        let config = self.mirror.need(&JobPath::Config).ok().flatten();
+        let written = config.map(|known| known.mtime).filter(|mtime| *mtime > 0);
+        // The answer to a create has no server time: then this instance has just made the configuration.
+        written.or(self.membership.joining_since)
+    }
+
     /// The note for the configuration in force.
     pub(super) fn followed_schedule(&self) -> Option<FollowedSchedule> {
         let configuration: Arc<JobConfiguration> = self.configuration.in_force.clone()?;
         let (cron, time_zone) = schedule_of(&configuration)?;
-        let config = self.mirror.need(&JobPath::Config).ok().flatten();
-        let written = config.map(|known| known.mtime).filter(|mtime| *mtime > 0);
-        // The answer to a create has no server time: then this instance has just made the configuration.
-        let since = self.configuration.follows_since.or(written).or(self.membership.joining_since)?;
+        let since = self.configuration.follows_since.or_else(|| self.written_since())?;
         let (cron, time_zone) = (cron.to_owned(), time_zone.map(str::to_owned));
         Some(FollowedSchedule { cron, time_zone, since, later: Later::new() })
     }

@@ -108,9 +108,19 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// Whether a fire that was to run is lost for this reason.
+    /// Whether a fire that was to run is lost for this reason, and nobody asked for that. With misfire off it is also lost for
+    /// [`Self::BeginUnknown`], and where it fell into a run.
     pub fn gives_up(&self) -> bool {
-        matches!(self, Self::RegistryLost | Self::NotBegunInTime | Self::Refused | Self::TooLate { .. })
+        matches!(
+            self,
+            Self::RegistryLost
+                | Self::NotBegunInTime
+                | Self::Refused
+                | Self::TooLate { .. }
+                | Self::OwnerGone { .. }
+                | Self::DecidedAhead { .. }
+                | Self::RegisteredSince { .. }
+        )
     }
 }
 
@@ -204,5 +214,30 @@ impl fmt::Display for SkipReason {
                 "no record says that it was begun, but a Java instance may have run it without one, so it does not begin late",
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fire_is_given_up_where_nobody_wanted_that_and_nothing_runs_instead() {
+        let by = Some(InstanceId::of_process("10.0.0.1", 7));
+        let lost = [
+            SkipReason::RegistryLost,
+            SkipReason::TooLate { seconds: 31, limit: 20 },
+            SkipReason::OwnerGone { owner: by.clone().unwrap() },
+            SkipReason::DecidedAhead { by: by.clone(), seconds: 90 },
+            SkipReason::RegisteredSince { milliseconds: 5 },
+        ];
+        let others = [
+            SkipReason::AlreadyBegun { by },
+            SkipReason::ItemDisabled,
+            SkipReason::AwaitingFailover,
+            SkipReason::StillRunning { since: Fire::Scheduled(0) },
+        ];
+        assert!(lost.iter().all(SkipReason::gives_up));
+        assert!(!others.iter().any(SkipReason::gives_up));
     }
 }

@@ -21,7 +21,7 @@ const THREAD_NAME: &str = "elasticjob-log";
 const WAITING: usize = 8_192;
 
 /// How long the end of a job waits until its lines are written.
-const PATIENCE: Duration = Duration::from_secs(1);
+const WRITTEN_WITHIN: Duration = Duration::from_secs(1);
 
 struct Line {
     to: Dispatch,
@@ -102,7 +102,7 @@ pub async fn written() {
     let (all, are_written) = oneshot::channel::<()>();
     // Where there is no subscriber, or no place, the sender is dropped at once.
     apart(move || drop(all));
-    let _ = tokio::time::timeout(PATIENCE, are_written).await;
+    let _ = tokio::time::timeout(WRITTEN_WITHIN, are_written).await;
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ fn most_together(refused: u8) -> usize {
 }
 
 /// After this number of refusals for others, a transaction waits for no request that is out.
-const PATIENCE: u8 = 2;
+const MOST_REFUSALS: u8 = 2;
 
 /// A transaction, and the caller that gets its answer.
 #[derive(Debug, Clone)]
@@ -149,7 +149,7 @@ impl<T> GroupCommit<T> {
     ) -> Answers<T> {
         let guilty = request.guilty(index);
         // What is refused as a whole may be so again.
-        let more = if index.is_some() { 1 } else { PATIENCE };
+        let more = if index.is_some() { 1 } else { MOST_REFUSALS };
         let mut answers = Vec::new();
         let mut again = Vec::new();
         for (number, mut member) in request.members.into_iter().enumerate() {
@@ -165,7 +165,7 @@ impl<T> GroupCommit<T> {
             }
         }
         for member in again.into_iter().rev() {
-            let queue = if member.refused < PATIENCE { &mut self.waiting } else { &mut self.apart };
+            let queue = if member.refused < MOST_REFUSALS { &mut self.waiting } else { &mut self.apart };
             queue.push_front(member);
         }
         answers

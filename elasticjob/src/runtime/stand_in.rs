@@ -19,7 +19,7 @@ use crate::ident::JobName;
 use crate::registry::{RegistryCenter, SessionState};
 
 /// How long the clean-up still waits for the registry center after the job was asked to leave.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLEANED_UP_WITHIN: Duration = Duration::from_secs(5);
 
 /// Cleans up after an engine, with the parts of the driver that it needs for it.
 pub(super) struct StandIn {
@@ -125,7 +125,7 @@ impl StandIn {
             match letter {
                 Letter::ItemEnded(item, end) => self.feed(Event::ItemEnded { item, end }),
                 Letter::Shutdown(mode) => {
-                    let until = self.shutdown.map_or_else(|| Instant::now() + PATIENCE, |(_, until)| until);
+                    let until = self.shutdown.map_or_else(|| Instant::now() + CLEANED_UP_WITHIN, |(_, until)| until);
                     self.shutdown = Some((mode, until));
                 }
                 Letter::HandOver(heir) => self.heir = Some(heir),

@@ -8,7 +8,7 @@ use kube::core::Status;
 use crate::carrier::{CarrierError, LaunchError};
 
 /// How long an answer is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 
 /// Why a request came to nothing.
 #[derive(Debug)]
@@ -21,11 +21,11 @@ pub(super) enum Trouble {
 
 /// Waits for an answer, but not for ever: a server that accepts connections and says nothing is as good as none.
 pub(super) async fn answer<T>(request: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
-    match tokio::time::timeout(PATIENCE, request).await {
+    match tokio::time::timeout(ANSWER_LIMIT, request).await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(Error::Api(status))) => Err(Trouble::Refused(status)),
         Ok(Err(error)) => Err(Trouble::NoAnswer(causes(&error))),
-        Err(_) => Err(Trouble::NoAnswer(format!("the API server did not answer within {} s", PATIENCE.as_secs()))),
+        Err(_) => Err(Trouble::NoAnswer(format!("the API server did not answer within {} s", ANSWER_LIMIT.as_secs()))),
     }
 }
 

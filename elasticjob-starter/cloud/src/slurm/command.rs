@@ -10,7 +10,7 @@ use tokio::process::Command;
 use crate::files::INHERITED;
 
 /// How long a command may take. Slurm's own commands give up a controller that is away sooner.
-const PATIENCE: Duration = Duration::from_secs(60);
+const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
 /// Where the commands are, and with which settings they are run.
 #[derive(Debug, Clone, Default)]
@@ -124,8 +124,10 @@ impl Commands {
         command.env("LC_ALL", "C.UTF-8").env("SLURM_TIME_FORMAT", "%s");
         command.envs(self.conf.iter().map(|conf| ("SLURM_CONF", conf)));
         command.stdin(Stdio::null()).kill_on_drop(true);
-        let output = match tokio::time::timeout(PATIENCE, command.output()).await {
-            Err(_) => return Err(Failed::Unknown(format!("{program} has not answered for {} s", PATIENCE.as_secs()))),
+        let output = match tokio::time::timeout(COMMAND_LIMIT, command.output()).await {
+            Err(_) => {
+                return Err(Failed::Unknown(format!("{program} has not answered for {} s", COMMAND_LIMIT.as_secs())));
+            }
             Ok(Err(error)) => return Err(Failed::NotReached(format!("{} does not start: {error}", path.display()))),
             Ok(Ok(output)) => output,
         };

@@ -19,8 +19,8 @@ use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
 
-use assign::Assigned;
-use item_states::Survey;
+use assign::{Assigned, Assignment};
+use item_states::ItemStates;
 
 /// The request that a resharding serves.
 #[derive(Debug, Clone, Copy)]
@@ -61,12 +61,12 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         // Its request is gone: what is left of an assignment is a matter of the next one.
         term.in_part = None;
     }
-    let survey = Survey::take(engine, &basis, &pinned, flag.is_some())?;
-    let moves_on = rotation::is_over(engine, &basis, &survey)?;
+    let items = ItemStates::take(engine, &basis, &pinned, flag.is_some())?;
+    let moves_on = rotation::is_over(engine, &basis, &items)?;
     let request = match flag {
         Some(version) => Some(Request::Waits { version }),
         None => {
-            if let Some(why) = reason::cause(engine, &configuration, &survey, &basis, last.as_ref(), &pinned) {
+            if let Some(why) = reason::to_assign_again(engine, &configuration, &items, &basis, last.as_ref(), &pinned) {
                 return Ok(Step::Write(ask_for_resharding(engine, why)));
             }
             moves_on.then_some(Request::None)
@@ -81,7 +81,8 @@ pub(super) fn reshard(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     };
     let strategy = basis.strategy.clone();
-    let Assigned { proposal, fault } = assign::assign(engine, basis, &survey, moves_on, &pinned, request)?;
+    let assignment = Assignment { engine, basis, items: &items, moves_on, stayed: &pinned, request };
+    let Assigned { proposal, fault } = assignment.propose()?;
     if let Some(fault) = fault {
         engine.tell(Notice::StrategyFailed { strategy, fault });
     }

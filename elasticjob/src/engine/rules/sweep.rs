@@ -21,7 +21,7 @@ use crate::registry::mirror::{Lookup, Unread, read_found};
 const AT_ONCE: usize = 1_000;
 
 /// How long a leader has to sweep before the others do.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LEADER_SWEEPS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Deletes what nothing else deletes: triggers for instances that are gone, as ids are hardly ever used again, servers
 /// without instances, what failover leaves behind, and nodes of instances and runs that no session owns.
@@ -94,7 +94,7 @@ pub(super) fn sweep(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         return Ok(Step::Pass);
     }
     let sessionless = sessionless.into_iter().map(|(path, _)| path).collect();
-    let due = *engine.leadership.unswept.get_or_insert(now.mono + PATIENCE);
+    let due = *engine.leadership.unswept.get_or_insert(now.mono + LEADER_SWEEPS_WITHIN);
     if engine.leadership.term.is_none() && now.mono < due {
         return Ok(Step::Pass);
     }

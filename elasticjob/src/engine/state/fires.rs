@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::calendar::Calendar;
-use super::given_up::GivenUp;
 use super::losses::Losses;
 use super::open_fire::OpenFire;
+use super::reported::Reported;
 use crate::fire::{Attempt, RunKey, Skip};
 use crate::ident::{InstanceId, ShardingItem};
 
@@ -26,8 +26,8 @@ pub(in crate::engine) struct Fires {
     pub(in crate::engine) undecided: Option<i64>,
     /// The earliest fire that came by a clock far ahead, and that the engine let go of: it comes again at its time.
     pub(in crate::engine) early: Option<i64>,
-    /// Fires that were given up here.
-    pub(in crate::engine) given_up: GivenUp,
+    /// Fires of which this instance said that its items do not run for them.
+    pub(in crate::engine) reported: Reported,
     /// The latest scheduled fire that fell into a run, until it is known which items missed it.
     pub(in crate::engine) missed: Option<Missed>,
     /// The latest fire that single items missed, until the registry knows it or it is made up for.

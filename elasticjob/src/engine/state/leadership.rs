@@ -75,7 +75,7 @@ impl IdleServers {
 }
 
 /// How long an assignment may be missed: far longer than leaders of this implementation take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const ASSIGNED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Since when this instance misses what the leader has to do.
 #[derive(Debug, Default)]
@@ -92,6 +92,6 @@ pub(in crate::engine) struct Reminder {
 
 impl Reminder {
     pub(in crate::engine) fn remind_at(&self) -> Option<Duration> {
-        self.missed.map(|since| since + PATIENCE)
+        self.missed.map(|since| since + ASSIGNED_WITHIN)
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::once_calls::SettledClaim;
 use crate::fire::{Attempt, Hook, RunKey};
 
 /// How long a round waits for items of other instances before it reads why they have not begun.
-pub(in crate::engine) const PATIENCE: Duration = Duration::from_millis(500);
+pub(in crate::engine) const ITEMS_WAIT: Duration = Duration::from_millis(500);
 
 /// How long the other instances leave a call to the one that is first to claim it.
 pub(in crate::engine) const TURN: Duration = Duration::from_millis(200);
@@ -159,7 +159,7 @@ impl Round {
     pub(in crate::engine) fn times(&self) -> impl Iterator<Item = Duration> {
         let waiting = self.waiting().map(|(spec, hook, wait)| {
             let limit = spec.once.and_then(|once| once.of(hook));
-            let patience = (hook == Hook::Before).then_some(PATIENCE);
+            let patience = (hook == Hook::Before).then_some(ITEMS_WAIT);
             let window = (hook == Hook::Before).then_some(super::open_fire::LATE_ACQUISITION);
             let turn = wait.complete_at.map(|at| at + TURN);
             let since = |span: Option<Duration>| span.map(|span| wait.since + span);

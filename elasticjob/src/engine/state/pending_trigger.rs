@@ -6,7 +6,7 @@ use crate::engine::event::TriggerId;
 
 /// How long a trigger waits to be written. The caller has given up by then, and does not expect the job to run when the
 /// registry center is back some day.
-pub(in crate::engine) const PATIENCE: Duration = Duration::from_secs(10);
+pub(in crate::engine) const WRITE_LIMIT: Duration = Duration::from_secs(10);
 
 /// A manual trigger whose answer a caller in this process waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +17,6 @@ pub(in crate::engine) struct PendingTrigger {
 
 impl PendingTrigger {
     pub(in crate::engine) fn at(id: TriggerId, now: Duration) -> Self {
-        Self { id, until: now + PATIENCE }
+        Self { id, until: now + WRITE_LIMIT }
     }
 }

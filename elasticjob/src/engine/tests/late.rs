@@ -2,6 +2,7 @@
 
 mod disabled;
 mod edits;
+mod untold;
 
 use super::group::{EPOCH, Group, Lost, every_five};
 use crate::config::{JobConfiguration, JobConfigurationBuilder};

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::ident::JobName;
 
 /// How long the answer may take. A dump port of Java serves one client at a time.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 /// The largest answer, in bytes: more than the nodes of any job take. A port that sends more is no dump port.
 const LIMIT: u64 = 64 << 20;
@@ -58,9 +58,9 @@ pub async fn ask(address: &str, job: &JobName) -> Result<String, DumpError> {
         stream.take(LIMIT + 1).read_to_end(&mut answer).await?;
         std::io::Result::Ok(answer)
     };
-    let answer = match timeout(PATIENCE, talk).await {
+    let answer = match timeout(ANSWER_LIMIT, talk).await {
         Ok(answer) => answer.map_err(|error| no_answer(error.to_string()))?,
-        Err(_) => return Err(no_answer(format!("no end of the answer within {} s", PATIENCE.as_secs()))),
+        Err(_) => return Err(no_answer(format!("no end of the answer within {} s", ANSWER_LIMIT.as_secs()))),
     };
     if answer.len() as u64 > LIMIT {
         let why = format!("its answer is longer than {} MiB, which no dump is", LIMIT >> 20);

@@ -146,7 +146,7 @@ mod tests {
 
     use tokio::io::{DuplexStream, duplex};
 
-    use super::super::service::PATIENCE;
+    use super::super::service::STEP_LIMIT;
     use super::*;
     use crate::registry::memory::MemoryRegistry;
     use crate::registry::{CreateMode, RegistryCenter, Transaction};
@@ -167,7 +167,7 @@ mod tests {
     async fn a_client_that_does_not_take_its_answer_is_cut_off() {
         let (mut client, conversation) = client().await;
         client.write_all(b"dump@settle\n").await.unwrap();
-        let ended = timeout(2 * PATIENCE, conversation).await.expect("it is cut off in time");
+        let ended = timeout(2 * STEP_LIMIT, conversation).await.expect("it is cut off in time");
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
         let mut taken = String::new();
         client.read_to_string(&mut taken).await.unwrap();
@@ -179,7 +179,7 @@ mod tests {
         let (mut client, conversation) = client().await;
         client.write_all(b"dump@settle\n").await.unwrap();
         let mut taken = String::new();
-        let ended = timeout(2 * PATIENCE, conversation);
+        let ended = timeout(2 * STEP_LIMIT, conversation);
         let (ended, read) = tokio::join!(ended, client.read_to_string(&mut taken));
         assert!(matches!(ended, Ok(Ok(()))) && read.unwrap() > 1000, "{taken}");
     }

@@ -17,7 +17,7 @@ use crate::registry::RegistryCenter;
 
 /// The limit for each of three steps: the client sends its command, the registry center answers, the client reads the
 /// answer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const STEP_LIMIT: Duration = Duration::from_secs(10);
 
 /// How many clients are served at a time.
 const CLIENTS: usize = 64;
@@ -68,7 +68,7 @@ impl DumpService {
     pub fn new(registry: Arc<dyn RegistryCenter>, port: u16) -> Self {
         let registries = vec![Operations::new(registry)];
         let turn = Arc::new(Semaphore::new(1));
-        Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: PATIENCE, clients: CLIENTS, turn }
+        Self { registries, address: Ipv4Addr::LOCALHOST.into(), port, patience: STEP_LIMIT, clients: CLIENTS, turn }
     }
 
     /// Adds the jobs of another registry center. Where several have a job of the same name, the first registry center

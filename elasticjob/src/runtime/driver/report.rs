@@ -80,7 +80,8 @@ impl Driver {
     /// Reports a scheduled fire that is given up. Of several such fires in a row it reports the first only, until a
     /// fire begins again: while a registry center is away for long, one fire after the other is given up.
     pub(super) fn report_given_up(&mut self, fire: Fire, items: &[ShardingItem], reason: &SkipReason) {
-        if !matches!(fire, Fire::Scheduled(_)) || !reason.gives_up() || self.reported_given_up {
+        let is_lost = reason.gives_up() || (*reason == SkipReason::BeginUnknown && !self.engine.makes_up());
+        if !matches!(fire, Fire::Scheduled(_)) || !is_lost || self.reported_given_up {
             return;
         }
         self.reported_given_up = true;

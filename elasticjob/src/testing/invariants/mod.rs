@@ -25,6 +25,7 @@ mod scene;
 mod schedule_noted;
 mod static_sharding;
 mod takeover_first;
+mod told;
 mod triggered;
 
 use std::collections::BTreeSet;
@@ -216,6 +217,7 @@ pub struct Invariants {
     punctual: punctual::Punctual,
     reruns: reruns::Reruns,
     takeover_first: takeover_first::TakeoverFirst,
+    told: told::Told,
     triggered: triggered::Triggered,
     turns: rotation::Turns,
 }
@@ -247,6 +249,7 @@ impl Invariants {
             punctual: punctual::Punctual::default(),
             reruns: reruns::Reruns::default(),
             takeover_first: takeover_first::TakeoverFirst::default(),
+            told: told::Told::default(),
             triggered: triggered::Triggered::default(),
             turns: rotation::Turns::default(),
         }
@@ -298,10 +301,14 @@ impl Invariants {
         self.shape = shape.clone();
         self.made_up.configured(now, shape.misfire);
         self.accounted.scheduled(now, period, total, decides_anew);
+        if decides_anew {
+            self.told.begin_anew(now);
+        }
     }
 
     /// An operator did what no watch tells of.
     pub fn damaged(&mut self, now: Millis) {
+        self.told.begin_anew(now);
         self.accounted.damaged(now);
     }
 
@@ -327,6 +334,7 @@ impl Invariants {
         self.begun_once.data_lost(now);
         self.cancelled.data_lost(now);
         self.once.data_lost(now);
+        self.told.begin_anew(now);
         self.accounted.scheduled(now, self.period, self.total, true);
     }
 
@@ -397,6 +405,7 @@ impl Invariants {
             self.accounted
                 .check(&scene, observation, &self.kept)
                 .map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR))?;
+            self.told.check(&scene, observation).map_err(|why| format!("said what was not begun: {why}"))?;
             schedule_noted::check(&scene, observation).map_err(|why| format!("the schedule is noted: {why}"))?;
             self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
             self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;

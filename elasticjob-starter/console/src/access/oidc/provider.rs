@@ -20,7 +20,7 @@ const FRESH: Duration = Duration::from_secs(3_600);
 const FAILED: Duration = Duration::from_secs(5);
 
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_LIMIT: Duration = Duration::from_secs(10);
 
 /// The longest answer, in bytes.
 const LONGEST: usize = 1024 * 1024;
@@ -70,7 +70,7 @@ impl Provider {
             // An error means that the process has chosen a provider already.
             let _ = rustls::crypto::ring::default_provider().install_default();
             // The issuer is at the address of the settings: no answer leads to another one.
-            Client::builder().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none()).build()
+            Client::builder().timeout(ANSWER_LIMIT).redirect(reqwest::redirect::Policy::none()).build()
         };
         let made = self.client.get_or_try_init(|| async move {
             let made = spawn_blocking(make).await.map_err(|error| error.to_string())?;

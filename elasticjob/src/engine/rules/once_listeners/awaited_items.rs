@@ -4,7 +4,7 @@ use crate::clock::Now;
 use crate::engine::dependencies::Release;
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
-use crate::engine::state::listener_round::{PATIENCE, Waiting};
+use crate::engine::state::listener_round::{ITEMS_WAIT, Waiting};
 use crate::engine::state::open_fire::LATE_ACQUISITION;
 use crate::fire::{ExecutionSource, Fire, Hook};
 use crate::ident::{InstanceId, ShardingItem};
@@ -34,7 +34,7 @@ impl JobEngine {
         }
         let Some(configuration) = &self.configuration.in_force else { return Err(Unread) };
         let total = configuration.sharding_total_count();
-        let is_patient = now.mono < waits.since + PATIENCE;
+        let is_patient = now.mono < waits.since + ITEMS_WAIT;
         let mut missing = Vec::new();
         for item in 0..total {
             if self.will_begin(item, waits.key.fire, is_patient)? {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Request;
-use super::high_water_mark::Floor;
-use super::item_states::Survey;
+use super::high_water_mark::HighWaterMark;
+use super::item_states::ItemStates;
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
@@ -27,118 +27,177 @@ pub(super) struct Assigned {
 /// One transaction that assigns every item and takes the request back. Where that is too much for one transaction,
 /// several ones follow each other: each checks that this instance leads and that the request is the same, and only the
 /// last one takes the request back. Until then fires wait, and whichever instance leads next assigns what is left.
-pub(super) fn assign(
-    engine: &JobEngine,
-    basis: Basis,
-    survey: &Survey<'_>,
-    moves_on: bool,
-    last_pinned: &BTreeSet<ShardingItem>,
-    request: Request,
-) -> Result<Assigned, Unread> {
-    let monitored = engine.configuration.is_monitored();
-    let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
-        engine.mirror.items().partition(|item| *item < basis.total);
-    let (removed, surplus_busy): (Vec<ShardingItem>, Vec<ShardingItem>) = surplus
-        .into_iter()
-        .filter(|item| !engine.link.is_item_obstructed(*item))
-        .partition(|item| !survey.busy.contains(item));
-    // It is only read when the number of items changes.
-    let floor = match removed.is_empty() && kept.len() == basis.total as usize {
-        true => Floor::default(),
-        false => Floor::of(engine, &removed)?,
-    };
-    let in_part = engine.leadership.term.as_ref().and_then(|term| term.in_part.as_deref());
-    let (wanted, fault) = match in_part.filter(|in_part| in_part.basis == basis) {
-        Some(in_part) => (in_part.wanted.clone(), None),
-        None => ask(engine, &basis, survey.owner(0), moves_on),
-    };
-    let mut moved = Vec::new();
-    let mut left = BTreeSet::new();
-    let mut pinned = BTreeSet::from_iter(surplus_busy);
-    let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
-    txn.check(&JobPath::LeaderInstance);
-    if let Some(note) = engine.first_note() {
-        txn.create(&JobPath::Sharding, note, CreateMode::Persistent);
-    }
-    let (mut is_whole, available) = (true, basis.available());
-    for item in 0..basis.total {
-        if txn.is_full() {
-            is_whole = false;
-            break;
+pub(super) struct Assignment<'a> {
+    pub(super) engine: &'a JobEngine,
+    pub(super) basis: Basis,
+    pub(super) items: &'a ItemStates<'a>,
+    /// Whether the items move on to the next instance.
+    pub(super) moves_on: bool,
+    /// The items that stayed with their owners the last time, as they were busy.
+    pub(super) stayed: &'a BTreeSet<ShardingItem>,
+    pub(super) request: Request,
+}
+
+/// What one transaction does.
+struct Moves<'a> {
+    txn: JobTransaction<'a>,
+    moved: Vec<String>,
+    /// The instances that items are taken from.
+    left: BTreeSet<InstanceId>,
+    /// The items that stay where they are, as they are busy.
+    pinned: BTreeSet<ShardingItem>,
+    /// Whether nothing is left for a further transaction.
+    is_whole: bool,
+}
+
+impl<'a> Assignment<'a> {
+    /// The transaction.
+    ///
+    /// # Errors
+    /// Something that decides it is not read yet.
+    pub(super) fn propose(self) -> Result<Assigned, Unread> {
+        let engine = self.engine;
+        let (kept, surplus): (Vec<ShardingItem>, Vec<ShardingItem>) =
+            engine.mirror.items().partition(|item| *item < self.basis.total);
+        let (removed, surplus_busy): (Vec<ShardingItem>, Vec<ShardingItem>) = surplus
+            .into_iter()
+            .filter(|item| !engine.link.is_item_obstructed(*item))
+            .partition(|item| !self.items.busy.contains(item));
+        // It is only read when the number of items changes.
+        let mark = match removed.is_empty() && kept.len() == self.basis.total as usize {
+            true => HighWaterMark::default(),
+            false => HighWaterMark::of(engine, &removed)?,
+        };
+        let (wanted, fault) = self.wanted();
+        let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+        txn.check(&JobPath::LeaderInstance);
+        if let Some(note) = engine.first_note() {
+            txn.create(&JobPath::Sharding, note, CreateMode::Persistent);
         }
-        let (owner, wanted) = (survey.owner(item), wanted.get(&item).map(InstanceId::as_str));
-        let path = JobPath::owner_of(item);
-        if owner != wanted {
-            // A busy item whose owner is not available moves: it was taken over and runs elsewhere, and fires need an
-            // owner meanwhile.
-            let stays = survey.stays(item, last_pinned.contains(&item));
-            if stays && owner.is_some_and(|owner| available.contains(owner)) {
-                pinned.insert(item);
-            } else {
-                let from = owner.and_then(|owner| basis.instances.iter().find(|id| id.as_str() == owner));
-                if let Some(from) = from.filter(|from| left.insert(*from)) {
-                    txn.reserve_check_missing(&JobPath::Trigger(from.clone()));
-                }
-                moved.push(format!("{item}: {} -> {}", owner.unwrap_or("no owner"), wanted.unwrap_or("no owner")));
-                match wanted {
-                    Some(id) if engine.mirror.exists(&path) => {
-                        txn.set(&path, id, None);
-                    }
-                    Some(id) => {
-                        txn.create(&path, id, CreateMode::Persistent);
-                    }
-                    None => txn.delete_existing(&path),
-                }
-            }
+        let pinned = BTreeSet::from_iter(surplus_busy);
+        let mut moves = Moves { txn, moved: Vec::new(), left: BTreeSet::new(), pinned, is_whole: true };
+        self.move_items(&mut moves, &wanted, &mark);
+        let left = std::mem::take(&mut moves.left);
+        guard_triggers(engine, &mut moves.txn, left);
+        moves.remove(engine, removed, &mark);
+        if let Some(version) = mark.raised {
+            moves.txn.set(&JobPath::Sharding, mark.data(), Some(version));
         }
-        if monitored && !engine.mirror.exists(&JobPath::fire(item)) {
-            txn.create(&JobPath::fire(item), floor.record(), CreateMode::Persistent);
-        }
-    }
-    guard_triggers(engine, &mut txn, left);
-    for item in removed {
-        if txn.is_full() {
-            is_whole = false;
-            break;
-        }
-        moved.push(format!("{item}: removed"));
-        for path in engine.mirror.item_tree(item) {
-            // An instance may begin it at this moment.
-            let version = (path == JobPath::fire(item)).then(|| floor.versions.get(&item).copied()).flatten();
-            txn.delete(&path, version);
-        }
-    }
-    if let Some(version) = floor.raised {
-        txn.set(&JobPath::Sharding, floor.data(), Some(version));
-    }
-    match request {
-        Request::Waits { version } if is_whole => {
-            txn.delete(&JobPath::Necessary, Some(version));
-        }
-        Request::Waits { version } => {
-            txn.check_version(&JobPath::Necessary, version);
-        }
-        // Created and deleted in one transaction: this is the guard that there is no request.
-        Request::None if is_whole => {
-            txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
-            txn.delete(&JobPath::Necessary, None);
-        }
-        // Fires have to wait between the transactions.
-        Request::None => {
+        if !moves.close(self.request) {
+            // Fires have to wait between the transactions.
             let proposal = super::ask_for_resharding(engine, "the items move on to the next instance".to_owned());
             return Ok(Assigned { proposal, fault });
         }
+        let Moves { txn, moved, pinned, is_whole, .. } = moves;
+        let transaction = txn.build();
+        let rest = (!is_whole).then_some(wanted);
+        let purpose = Purpose::Reshard(Sharding { basis: self.basis, pinned, moved, rest });
+        Ok(Assigned { proposal: Proposal { transaction, purpose }, fault })
     }
-    if is_whole {
-        txn.delete_existing(&JobPath::Processing);
+
+    /// The instance that shall own each item: as the transaction before had it, else as the strategy says now.
+    fn wanted(&self) -> (BTreeMap<ShardingItem, InstanceId>, Option<StrategyFault>) {
+        let in_part = self.engine.leadership.term.as_ref().and_then(|term| term.in_part.as_deref());
+        match in_part.filter(|in_part| in_part.basis == self.basis) {
+            Some(in_part) => (in_part.wanted.clone(), None),
+            None => ask(self.engine, &self.basis, self.items.owner(0), self.moves_on),
+        }
     }
-    let rest = (!is_whole).then_some(wanted);
-    let purpose = Purpose::Reshard(Sharding { basis, pinned, moved, rest });
-    Ok(Assigned { proposal: Proposal { transaction: txn.build(), purpose }, fault })
+
+    /// Writes the owner of each item, and makes records that are not there.
+    fn move_items(&self, moves: &mut Moves<'a>, wanted: &BTreeMap<ShardingItem, InstanceId>, mark: &HighWaterMark) {
+        let engine = self.engine;
+        let (monitored, available) = (engine.configuration.is_monitored(), self.basis.available());
+        for item in 0..self.basis.total {
+            if moves.is_full() {
+                break;
+            }
+            let (owner, wanted) = (self.items.owner(item), wanted.get(&item));
+            if owner != wanted.map(InstanceId::as_str) {
+                // A busy item whose owner is not available moves: it was taken over and runs elsewhere, and fires need an
+                // owner meanwhile.
+                let stays = self.items.stays(item, self.stayed.contains(&item));
+                match stays && owner.is_some_and(|owner| available.contains(owner)) {
+                    true => {
+                        moves.pinned.insert(item);
+                    }
+                    false => self.move_item(moves, item, owner, wanted),
+                }
+            }
+            if monitored && !engine.mirror.exists(&JobPath::fire(item)) {
+                moves.txn.create(&JobPath::fire(item), mark.record(), CreateMode::Persistent);
+            }
+        }
+    }
+
+    fn move_item(&self, moves: &mut Moves<'a>, item: ShardingItem, owner: Option<&str>, wanted: Option<&InstanceId>) {
+        let from = owner.and_then(|owner| self.basis.instances.iter().find(|id| id.as_str() == owner));
+        if let Some(from) = from.filter(|from| moves.left.insert((*from).clone())) {
+            moves.txn.reserve_check_missing(&JobPath::Trigger(from.clone()));
+        }
+        let name = |id: Option<&str>| id.unwrap_or("no owner").to_owned();
+        moves.moved.push(format!("{item}: {} -> {}", name(owner), name(wanted.map(InstanceId::as_str))));
+        let path = JobPath::owner_of(item);
+        match wanted {
+            Some(id) if self.engine.mirror.exists(&path) => {
+                moves.txn.set(&path, id.as_str(), None);
+            }
+            Some(id) => {
+                moves.txn.create(&path, id.as_str(), CreateMode::Persistent);
+            }
+            None => moves.txn.delete_existing(&path),
+        }
+    }
+}
+
+impl Moves<'_> {
+    /// Whether the transaction takes no further item: the rest follows in the next one.
+    fn is_full(&mut self) -> bool {
+        self.is_whole &= !self.txn.is_full();
+        !self.is_whole
+    }
+
+    /// Removes items that the total count does not have.
+    fn remove(&mut self, engine: &JobEngine, removed: Vec<ShardingItem>, mark: &HighWaterMark) {
+        for item in removed {
+            if self.txn.is_full() {
+                self.is_whole = false;
+                break;
+            }
+            self.moved.push(format!("{item}: removed"));
+            for path in engine.mirror.item_tree(item) {
+                // An instance may begin it at this moment.
+                let version = (path == JobPath::fire(item)).then(|| mark.versions.get(&item).copied()).flatten();
+                self.txn.delete(&path, version);
+            }
+        }
+    }
+
+    /// Takes the request back, or leaves it for the rest. Returns `false` where there has to be one first.
+    fn close(&mut self, request: Request) -> bool {
+        match request {
+            Request::Waits { version } if self.is_whole => {
+                self.txn.delete(&JobPath::Necessary, Some(version));
+            }
+            Request::Waits { version } => {
+                self.txn.check_version(&JobPath::Necessary, version);
+            }
+            // Created and deleted in one transaction: this is the guard that there is no request.
+            Request::None if self.is_whole => {
+                self.txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
+                self.txn.delete(&JobPath::Necessary, None);
+            }
+            Request::None => return false,
+        }
+        if self.is_whole {
+            self.txn.delete_existing(&JobPath::Processing);
+        }
+        true
+    }
 }
 
 /// Guards that no trigger came meanwhile for the instances that items are taken from.
-fn guard_triggers(engine: &JobEngine, txn: &mut JobTransaction<'_>, left: BTreeSet<&InstanceId>) {
+fn guard_triggers(engine: &JobEngine, txn: &mut JobTransaction<'_>, left: BTreeSet<InstanceId>) {
     if left.is_empty() || engine.planted.has(Bug::OutrunTrigger) {
         return;
     }
@@ -147,7 +206,7 @@ fn guard_triggers(engine: &JobEngine, txn: &mut JobTransaction<'_>, left: BTreeS
         return;
     }
     for id in left {
-        txn.check_missing(&JobPath::Trigger(id.clone()));
+        txn.check_missing(&JobPath::Trigger(id));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::registry::mirror::{Known, Unread, read_found};
 /// The last fires that removed items may have been begun for. They are kept as data of `sharding` and become the record
 /// of new items: an item that is created again must not be begun for a fire that it was begun for before.
 #[derive(Default)]
-pub(super) struct Floor {
+pub(super) struct HighWaterMark {
     data: Option<ShardingData>,
     /// Version of `sharding`, when its data have to be written.
     pub(super) raised: Option<i32>,
@@ -20,7 +20,7 @@ pub(super) struct Floor {
     pub(super) versions: BTreeMap<ShardingItem, i32>,
 }
 
-impl Floor {
+impl HighWaterMark {
     /// The record of a new item.
     pub(super) fn record(&self) -> Vec<u8> {
         let record = self.data.as_ref().map(|data| &data.removed).filter(|record| **record != FireRecord::empty());

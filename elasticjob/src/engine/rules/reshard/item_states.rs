@@ -10,7 +10,7 @@ use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Known, Unread, read_found, read_known};
 
 /// Owners and busy items.
-pub(super) struct Survey<'a> {
+pub(super) struct ItemStates<'a> {
     /// Owner of each item that has one, as the node says.
     pub(super) owners: BTreeMap<ShardingItem, &'a str>,
     /// Items that an instance runs, and those that are triggered.
@@ -20,7 +20,7 @@ pub(super) struct Survey<'a> {
     triggered: BTreeSet<ShardingItem>,
 }
 
-impl<'a> Survey<'a> {
+impl<'a> ItemStates<'a> {
     /// The states as they stand. The data of a mark are only read where they matter: with every fire there are new marks.
     pub(super) fn take(
         engine: &'a JobEngine,

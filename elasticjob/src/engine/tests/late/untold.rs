@@ -1,0 +1,147 @@
+//! Fires that came while an item had no live owner: whoever begins the item next says so, whoever that is.
+
+use super::super::group::{EPOCH, Group};
+use super::{NORMAL, at};
+use crate::config::{JobConfiguration, wire};
+use crate::engine::Notice;
+use crate::ident::ShardingItem;
+use crate::registry::layout::JobPath;
+
+fn every(seconds: u32, total: u32) -> JobConfiguration {
+    JobConfiguration::builder("job", total).cron(format!("0/{seconds} * * * * ?")).build().unwrap()
+}
+
+/// What a host said of fires that nobody began: for which items, from which second on, and before which.
+fn said(group: &Group, host: usize) -> Vec<(Vec<ShardingItem>, i64, i64)> {
+    let seconds = |time: i64| (time - EPOCH) / 1_000;
+    let said = group.hosts[host].notices.iter().filter_map(|notice| match notice {
+        Notice::NotBegun { items, from, before } => Some((items.clone(), seconds(*from), seconds(*before))),
+        _ => None,
+    });
+    said.collect()
+}
+
+/// A process ends without a word. Its session goes on.
+fn kill(group: &mut Group, host: usize) {
+    group.hosts[host].killed = true;
+    group.hosts[host].connected = false;
+}
+
+/// Goes on until then. What a host begins at the full seconds of a fire ends at once.
+fn run_until(group: &mut Group, host: usize, seconds: u64, period: u64) {
+    let mut second = (group.now().mono.as_secs() / period + 1) * period;
+    while second <= seconds {
+        group.run_until(1_000 * second);
+        let begun: Vec<ShardingItem> = group
+            .starts(host)
+            .into_iter()
+            .filter(|(fire, ..)| *fire == at(second as i64))
+            .flat_map(|(.., items)| items)
+            .collect();
+        if !begun.is_empty() {
+            group.end_items(host, &begun);
+        }
+        second += period;
+    }
+    group.run_until(1_000 * seconds);
+}
+
+fn owned(group: &Group, total: u32, host: usize) -> Vec<ShardingItem> {
+    (0..total).filter(|item| group.owners(total)[*item as usize] == Some(host)).collect()
+}
+
+#[test]
+fn the_instance_that_made_the_job_says_what_nobody_began() {
+    let mut group = Group::settled(2, &every(10, 2));
+    group.run_until(10_000);
+    let lost = owned(&group, 2, 1);
+    for host in [0, 1] {
+        let own = owned(&group, 2, host);
+        group.end_items(host, &own);
+    }
+    kill(&mut group, 1);
+    run_until(&mut group, 0, 45, 10);
+    let session = group.hosts[1].session;
+    group.expire(session);
+    assert!(group.starts(0).contains(&(at(40), NORMAL, lost.clone())), "{:?}", group.starts(0));
+    assert_eq!(said(&group, 0), [(lost, 20, 40)]);
+}
+
+#[test]
+fn a_process_that_comes_back_as_the_same_instance_says_what_nobody_began() {
+    let configuration = every(20, 1);
+    let mut group = Group::settled(1, &configuration);
+    group.run_until(20_000);
+    group.end_items(0, &[0]);
+    group.kill(0);
+    group.run_until(85_000);
+    let back = group.join("10.0.0.1", &configuration);
+    group.run_until(86_000);
+    assert_eq!(group.hosts[back].engine.instance(), group.hosts[0].engine.instance());
+    assert_eq!(group.starts(back), [(at(80), NORMAL, vec![0])]);
+    assert_eq!(said(&group, back), [(vec![0], 40, 80)]);
+}
+
+#[test]
+fn an_item_that_was_never_begun_is_said_too() {
+    let mut group = Group::settled(2, &every(20, 2));
+    group.run_until(10_000);
+    let lost = owned(&group, 2, 1);
+    kill(&mut group, 1);
+    run_until(&mut group, 0, 65, 20);
+    let session = group.hosts[1].session;
+    group.expire(session);
+    assert!(group.starts(0).contains(&(at(60), NORMAL, lost.clone())), "{:?}", group.starts(0));
+    assert_eq!(said(&group, 0), [(lost, 20, 60)]);
+}
+
+#[test]
+fn an_item_that_comes_back_to_who_began_it_last_is_said_too() {
+    let configuration = every(20, 2);
+    let mut group = Group::settled(1, &configuration);
+    group.run_until(20_000);
+    group.end_items(0, &[0, 1]);
+    let second = group.join("10.0.0.2", &configuration);
+    group.run_until(30_000);
+    let lost = owned(&group, 2, second);
+    assert_eq!(lost.len(), 1);
+    kill(&mut group, second);
+    run_until(&mut group, 0, 65, 20);
+    let session = group.hosts[second].session;
+    group.expire(session);
+    assert_eq!(said(&group, 0), [(lost, 40, 60)]);
+}
+
+#[test]
+fn of_a_new_schedule_the_fires_that_nobody_began_are_said() {
+    let mut group = Group::settled(2, &every(10, 2));
+    group.run_until(10_000);
+    let lost = owned(&group, 2, 1);
+    for host in [0, 1] {
+        let own = owned(&group, 2, host);
+        group.end_items(host, &own);
+    }
+    kill(&mut group, 1);
+    group.run_until(12_000);
+    group.set(&JobPath::Config, &wire::to_yaml(&every(15, 2)));
+    // The fires come 10, 25, 40 s after the start.
+    group.run_until(25_000);
+    let own = owned(&group, 2, 0);
+    group.end_items(0, &own);
+    group.run_until(50_000);
+    let session = group.hosts[1].session;
+    group.expire(session);
+    assert_eq!(said(&group, 0), [(lost, 25, 40)]);
+}
+
+#[test]
+fn what_an_instance_said_of_its_own_items_is_not_said_again() {
+    let mut group = Group::settled(1, &every(20, 1));
+    group.run_until(20_000);
+    group.end_items(0, &[0]);
+    group.disconnect(0);
+    group.run_until(85_000);
+    group.connect(0);
+    assert!(group.starts(0).contains(&(at(80), NORMAL, vec![0])), "{:?}", group.starts(0));
+    assert_eq!(said(&group, 0), []);
+}

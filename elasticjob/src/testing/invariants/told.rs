@@ -1,0 +1,166 @@
+//! Who begins an item says which fires before it no instance began: every fire between the one that the record covers and the
+//! one that begins was begun, decided against, or said by somebody not to run.
+//!
+//! Java instances say nothing, so it is not looked at beside them; nor without monitoring, which keeps no record.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::duty::engine_of;
+use super::{Observation, Scene};
+use crate::engine::{Notice, ShardingData};
+use crate::fire::{ExecutionSource, Fire, FireRecord, RunKey};
+use crate::ident::ShardingItem;
+use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::{Op, Transaction};
+use crate::testing::sim::{EPOCH, Millis};
+
+/// How long it takes until all instances go by other settings, in milliseconds.
+const HEARD: i64 = 40_000;
+
+#[derive(Debug)]
+pub(super) struct Told {
+    /// Which items each fire was said of, or has begun, or was decided for.
+    items: BTreeMap<i64, BTreeSet<ShardingItem>>,
+    /// Fires of which it was said that a later one takes their place.
+    collapsed: BTreeSet<i64>,
+    /// Fires from before are not looked at: others were due, or have no record.
+    from: i64,
+}
+
+impl Default for Told {
+    fn default() -> Self {
+        Self { items: BTreeMap::new(), collapsed: BTreeSet::new(), from: EPOCH }
+    }
+}
+
+impl Told {
+    /// Other fires are due from now on, or the records of those before are gone.
+    pub(super) fn begin_anew(&mut self, now: Millis) {
+        self.from = EPOCH + now as i64 + HEARD;
+    }
+
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        match observation {
+            Observation::Committing { host: Some(host), transaction, .. } => {
+                self.check_begins(scene, *host, transaction)
+            }
+            Observation::Committed { transaction, .. } => {
+                for (item, record) in records(scene, transaction) {
+                    let begun = record.last.as_ref().filter(|begun| !begun.manual).map(|begun| begun.at);
+                    for at in [begun, record.through, record.missed].into_iter().flatten() {
+                        self.items.entry(at).or_default().insert(item);
+                    }
+                }
+                Ok(())
+            }
+            Observation::Notice { host, notice } => {
+                self.hear(scene, *host, notice);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn hear(&mut self, scene: &Scene<'_>, host: usize, notice: &Notice) {
+        match notice {
+            Notice::Skipped { fire: Fire::Scheduled(at), items, .. } => {
+                let whole = if items.is_empty() { owned_on(scene, host) } else { BTreeSet::new() };
+                self.items.entry(*at).or_default().extend(items.iter().copied().chain(whole));
+            }
+            Notice::Begun { key: RunKey { fire: Fire::Scheduled(at), .. }, items, .. } => {
+                self.items.entry(*at).or_default().extend(items);
+            }
+            Notice::NotBegun { items, from, before } => {
+                for at in fires(scene, *from, *before) {
+                    self.items.entry(at).or_default().extend(items);
+                }
+            }
+            Notice::Missed { from, until } => {
+                let owned = owned_on(scene, host);
+                for at in fires(scene, *from, *until) {
+                    self.items.entry(at).or_default().extend(&owned);
+                }
+            }
+            Notice::Collapsed { earlier, .. } => {
+                self.collapsed.insert(*earlier);
+            }
+            _ => {}
+        }
+    }
+
+    fn check_begins(&self, scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<(), String> {
+        if scene.is_mixed() || !scene.shape.monitored {
+            return Ok(());
+        }
+        let followed_since = followed_since(scene, host).unwrap_or(i64::MIN);
+        for (item, record) in records(scene, transaction) {
+            let path = JobPath::fire(item);
+            let Some((known, owner)) = scene.node(&path).zip(scene.node(&JobPath::owner_of(item))) else { continue };
+            let before = FireRecord::parse(&known.data);
+            let Some(begun) = record.last.as_ref().filter(|last| !last.manual && last.rerun().is_none()) else {
+                continue;
+            };
+            let is_new = before.last.as_ref().map(|last| &last.attempt) != Some(&begun.attempt);
+            let is_of_schedule = matches!(begun.source, ExecutionSource::NormalTrigger | ExecutionSource::Misfire);
+            // What a clock far ahead began, and where an operator deleted the node of the owner, as Java leaders do, nobody knows
+            // what was begun.
+            let is_known = [&before, &record].iter().all(|record| record.ahead.is_none())
+                && owner.stat.czxid <= known.stat.mzxid
+                && begun.at <= EPOCH + scene.now as i64 + 1_000;
+            if !is_new || !is_of_schedule || !is_known {
+                continue;
+            }
+            let through = before
+                .through
+                .max(before.missed)
+                .unwrap_or(i64::MIN)
+                .max(known.stat.ctime)
+                .max(self.from)
+                .max(followed_since);
+            let is_told =
+                |at: &i64| self.collapsed.contains(at) || self.items.get(at).is_some_and(|items| items.contains(&item));
+            if let Some(at) = fires(scene, through + 1, begun.at).find(|at| !is_told(at)) {
+                return Err(format!(
+                    "host {host} begins item {item} of the fire at {}, and nobody said that the one at {at} ({}) was not begun",
+                    begun.at - EPOCH,
+                    at - EPOCH,
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Since when the group follows the schedule of a host. Where no leader has noted that, it is the last edit, whatever that edited.
+fn followed_since(scene: &Scene<'_>, host: usize) -> Option<i64> {
+    let engine = scene.hosts[host].process.as_ref().and_then(engine_of)?;
+    ShardingData::parse(&scene.data(&JobPath::Sharding)?).since(engine.configuration()?)
+}
+
+/// The records that a transaction writes.
+fn records(scene: &Scene<'_>, transaction: &Transaction) -> Vec<(ShardingItem, FireRecord)> {
+    let records = transaction.ops().iter().filter_map(|op| match op {
+        Op::Create { path, data, .. } | Op::Set { path, data, .. } => match JobPath::parse(scene.job, path)? {
+            JobPath::Item(item, ItemNode::Fire) => Some((item, FireRecord::parse(data))),
+            _ => None,
+        },
+        _ => None,
+    });
+    records.collect()
+}
+
+/// The fires from one time on, and before another. Periods divide a minute, so fires are at their multiples.
+fn fires(scene: &Scene<'_>, from: i64, before: i64) -> impl Iterator<Item = i64> + use<> {
+    let period = i64::from(scene.period) * 1_000;
+    let first = from.div_euclid(period) * period;
+    let first = if first < from { first + period } else { first };
+    (first..before).step_by(period as usize)
+}
+
+/// The items that the engine of a host owns, or knows of no other owner of.
+fn owned_on(scene: &Scene<'_>, host: usize) -> BTreeSet<ShardingItem> {
+    let Some(engine) = scene.hosts[host].process.as_ref().and_then(engine_of) else { return BTreeSet::new() };
+    let id = engine.instance().to_string();
+    let of_tree = (0..scene.total).filter(|item| scene.text(&JobPath::owner_of(*item)).as_ref() == Some(&id));
+    of_tree.chain(engine.status().items.iter().copied()).collect()
+}
