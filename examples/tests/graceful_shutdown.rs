@@ -33,7 +33,7 @@ async fn alone() {
     assert!(lines.contains("short is done") && lines.ends_with("the program has left\n"), "{}", export.told());
     assert!(!lines.contains("long is done"), "{}", export.told());
     let log = export.process.log();
-    assert!(log.contains("finished with failures: [(1, Cancelled)]"), "{log}");
+    assert!(log.contains("finished with failures: item 1 CANCELLED"), "{log}");
     assert!(log.contains("items that were cut off wait for another instance to take them over"), "{log}");
 }
 

@@ -1,22 +1,23 @@
 //! The configuration of a job, valid by construction.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+mod checks;
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use self::checks::{Checks, fails_over, monitors};
 use super::JobKind;
 use super::Message;
 use super::bound::is_of_program;
 use super::defaults;
-use super::dependency::{self, Dependency, DependencyItems};
+use super::dependency::Dependency;
 use super::items::ItemParameters;
-use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
-use super::size_limits;
+use super::settings::JobSettings;
 use super::time_diff::MaxTimeDiff;
 use crate::ident::{InvalidIdent, JobName, ShardingItem};
 use crate::problems::in_one_line;
-use crate::schedule::{CronExpression, Schedule, TimeZone};
+use crate::schedule::Schedule;
 use crate::secret::stays_with_program;
-use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::texts;
 
 /// The default error handler.
@@ -124,93 +125,17 @@ impl JobConfiguration {
     }
 
     pub(super) fn check(name: JobName, settings: &JobSettings, origin: Origin) -> Result<Self, Vec<Invalid>> {
-        let mut problems = Vec::new();
-        let mut wrong = |setting: &'static str, reason: Message| problems.push(Invalid::new(setting, reason));
-        let total = settings.sharding_total_count.unwrap_or(0);
-        match settings.sharding_total_count {
-            None => wrong("sharding-total-count", texts::count_missing()),
-            Some(0) => wrong("sharding-total-count", texts::count_zero()),
-            Some(total) => problems.extend(size_limits::too_many(total)),
-        }
-        let mut wrong = |setting: &'static str, reason: Message| problems.push(Invalid::new(setting, reason));
-        let text = settings.sharding_item_parameters.as_deref().unwrap_or_default();
-        let items = match origin {
-            Origin::Program if total > 0 => ItemParameters::parse(text, total),
-            _ => ItemParameters::parse_leniently(text),
-        };
-        let items = items.unwrap_or_else(|error| {
-            wrong("sharding-item-parameters", error.message());
-            ItemParameters::default()
-        });
-        let time_zone = settings.time_zone.as_deref().filter(|zone| !zone.trim().is_empty());
-        let zone_problem = time_zone.and_then(|zone| zone.parse::<TimeZone>().err());
-        if let Some(error) = &zone_problem {
-            wrong("time-zone", error.message());
-        }
-        let cron = settings.cron.as_deref().filter(|cron| !cron.trim().is_empty());
-        let schedule = cron.and_then(|cron| match cron.parse::<CronExpression>() {
-            Err(error) => {
-                wrong("cron", error.message());
-                None
-            }
-            Ok(expression) if expression.never_fires(FIRST_YEAR) => {
-                wrong("cron", texts::cron_never_fires(cron));
-                None
-            }
-            Ok(_) if zone_problem.is_some() => None,
-            Ok(_) => match Schedule::parse(cron, time_zone) {
-                Ok(schedule) => Some(schedule),
-                // The zone of this process cannot be used.
-                Err(error) => {
-                    wrong(error.setting(), error.message());
-                    None
-                }
-            },
-        });
-        let failover = settings.failover.unwrap_or(defaults::failover());
-        let monitor_execution = settings.monitor_execution.unwrap_or(defaults::monitor_execution());
-        let (depends_on, wrong_dependencies) =
-            dependency::parse(&name, settings.depends_on.as_deref().unwrap_or_default());
-        wrong_dependencies.into_iter().for_each(|why| wrong("depends-on", why));
-        if !depends_on.is_empty() && cron.is_some() {
-            wrong("depends-on", texts::depends_or_cron());
-        }
-        let has_items = depends_on.iter().any(|dependency| dependency.items == DependencyItems::Same);
-        if has_items && total > dependency::MOST_ITEMS {
-            wrong("depends-on", texts::depends_too_many_items(dependency::MOST_ITEMS, total));
-        }
-        if !depends_on.is_empty() && !monitor_execution {
-            wrong("depends-on", texts::depends_not_monitored());
-        }
-        if failover && !monitor_execution && origin == Origin::Program {
-            wrong("failover", texts::failover_not_monitored());
-        }
-        let listeners: Vec<&str> = settings.job_listener_types.iter().flatten().map(String::as_str).collect();
-        let mut given = BTreeSet::new();
-        if let Some(twice) = listeners.iter().find(|name| !given.insert(**name)).filter(|_| origin == Origin::Program) {
-            wrong("job-listener-types", texts::listener_twice(*twice));
-        }
-        let strategy = settings.job_sharding_strategy_type.as_deref().filter(|name| !name.is_empty());
-        if strategy == Some(SINGLE_SHARDING_BALANCE) {
-            if !monitor_execution {
-                wrong("job-sharding-strategy-type", texts::balance_not_monitored(SINGLE_SHARDING_BALANCE));
-            }
-            if settings.static_sharding == Some(true) {
-                wrong("job-sharding-strategy-type", texts::balance_static(SINGLE_SHARDING_BALANCE));
-            }
-        }
-        if settings.max_late_begin_seconds == Some(0) {
-            wrong("max-late-begin-seconds", texts::late_begin_zero());
-        }
-        if settings.props.as_ref().is_some_and(|props| props.contains_key(DEPENDS_ON_PROP)) {
-            problems.push(Invalid::prop(DEPENDS_ON_PROP, texts::property_of_setting("depends-on")));
-        }
-        if settings.props.as_ref().is_some_and(|props| props.contains_key(MAX_LATE_BEGIN_PROP)) {
-            problems.push(Invalid::prop(MAX_LATE_BEGIN_PROP, texts::property_of_setting("max-late-begin-seconds")));
-        }
-        if !problems.is_empty() {
-            return Err(problems);
-        }
+        let mut checks = Checks::new(settings, origin);
+        let sharding_total_count = checks.total_count();
+        let sharding_item_parameters = checks.item_parameters(sharding_total_count);
+        let (time_zone, schedule) = checks.schedule();
+        let depends_on = checks.dependencies(&name, sharding_total_count);
+        checks.failover();
+        checks.listeners();
+        checks.strategy();
+        checks.late_begin();
+        checks.properties();
+        checks.finish()?;
         let text = |value: &Option<String>| value.as_deref().filter(|text| !text.is_empty()).map(Box::from);
         let or_empty = |value: &Option<String>| value.as_deref().unwrap_or_default().into();
         Ok(Self {
@@ -218,11 +143,11 @@ impl JobConfiguration {
             cron: schedule,
             time_zone: time_zone.map(Box::from),
             depends_on: depends_on.into(),
-            sharding_total_count: total,
-            sharding_item_parameters: items,
+            sharding_total_count,
+            sharding_item_parameters,
             job_parameter: or_empty(&settings.job_parameter),
-            monitor_execution,
-            failover,
+            monitor_execution: monitors(settings),
+            failover: fails_over(settings),
             misfire: settings.misfire.unwrap_or(defaults::misfire()),
             max_late_begin_seconds: settings
                 .max_late_begin_seconds
@@ -232,10 +157,10 @@ impl JobConfiguration {
             reconcile_interval_minutes: settings
                 .reconcile_interval_minutes
                 .unwrap_or(defaults::reconcile_interval_minutes()),
-            job_sharding_strategy_type: strategy.map(Box::from),
+            job_sharding_strategy_type: text(&settings.job_sharding_strategy_type),
             job_executor_thread_pool_size_provider_type: text(&settings.job_executor_thread_pool_size_provider_type),
             job_error_handler_type: text(&settings.job_error_handler_type),
-            job_listener_types: listeners.into_iter().map(Box::from).collect(),
+            job_listener_types: settings.job_listener_types.iter().flatten().map(|name| name.as_str().into()).collect(),
             description: or_empty(&settings.description),
             props: settings
                 .props

@@ -254,7 +254,9 @@ impl JobEngine {
                 break;
             };
             if is_settled && rule.looks_at == LooksAt::Group {
-                debug_assert!(matches!((rule.ask)(self, now), Ok(Step::Pass)), "a rule that was passed over has work");
+                // Only the tests ask it: a rule that is asked may report something.
+                #[cfg(test)]
+                assert!(matches!((rule.ask)(self, now), Ok(Step::Pass)), "a rule that was passed over has work");
                 continue;
             }
             let step = (rule.ask)(self, now);

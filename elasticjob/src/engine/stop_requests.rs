@@ -9,7 +9,7 @@ use super::state::membership::Phase;
 use super::state::runs::Stage;
 use crate::fire::StopReason;
 use crate::ident::ShardingItem;
-use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::layout::JobPath;
 
 impl JobEngine {
     /// Asks the runs that have a reason to end, each once.
@@ -23,8 +23,7 @@ impl JobEngine {
         }
         let mirror = &self.mirror;
         let unasked = self.runs.items_in(|stage| matches!(stage, Stage::Executing | Stage::Held { wanted: None, .. }));
-        let disabled: Vec<ShardingItem> =
-            unasked.filter(|item| mirror.exists(&JobPath::Item(*item, ItemNode::Disabled))).collect();
+        let disabled: Vec<ShardingItem> = unasked.filter(|item| mirror.is_item_disabled(*item)).collect();
         if !disabled.is_empty() {
             self.ask_items(StopReason::ItemDisabled, |item| disabled.contains(&item));
         }

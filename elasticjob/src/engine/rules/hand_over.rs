@@ -11,7 +11,7 @@ use crate::engine::txn::JobTransaction;
 use crate::fire::{ExecutionSource, Fire, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
-use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
 
 /// Why an item that was handed over did not run.
@@ -40,7 +40,7 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
     let (mut written, mut dropped) = (Vec::new(), Vec::new());
     let mut is_whole = true;
     for item in meant {
-        if engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)) {
+        if engine.mirror.is_item_disabled(item) {
             disabled.push(item);
             continue;
         }

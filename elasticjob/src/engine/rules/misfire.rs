@@ -131,7 +131,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
     };
     let (mine, _) = engine.own_items(total)?;
     // A process that stood still does not know what the operator enabled meanwhile.
-    if mine.iter().any(|item| is_disabled(engine, *item)) && !engine.session.is_proven(now) {
+    if mine.iter().any(|item| engine.mirror.is_item_disabled(*item)) && !engine.session.is_proven(now) {
         engine.prove();
         return Ok(());
     }
@@ -161,7 +161,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
 
 /// Whether an item of this instance misses a fire that comes while the run before goes on.
 fn misses(engine: &JobEngine, item: ShardingItem, at: i64) -> bool {
-    !is_disabled(engine, item) && !is_covered(engine, item, at) && is_part(engine, item, at)
+    !engine.mirror.is_item_disabled(item) && !is_covered(engine, item, at) && is_part(engine, item, at)
 }
 
 /// Whether an item is a part of a fire: there may have been no such item when the fire was decided.
@@ -198,7 +198,7 @@ fn note_acquired(engine: &mut JobEngine, now: Now, total: u32) {
             let Ok(evidence) = evidence else { continue };
             noted.items.insert(item);
             let is_missed = !is_known && evidence == Evidence::NotBegun;
-            if is_missed && !is_disabled(engine, item) && is_part(engine, item, noted.at) {
+            if is_missed && !engine.mirror.is_item_disabled(item) && is_part(engine, item, noted.at) {
                 engine.fires.missed_items.insert(item, noted.at);
             }
         }
@@ -258,7 +258,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         let mine = BTreeSet::from_iter(mine);
         let own = marked.into_iter().filter(|item| mine.contains(item));
         let is_over = |item: ShardingItem| gives_way_to_unmonitored(engine, item).is_some();
-        own.filter(|item| is_disabled(engine, *item) || is_settled(*item) || is_over(*item)).collect()
+        own.filter(|item| engine.mirror.is_item_disabled(*item) || is_settled(*item) || is_over(*item)).collect()
     } else {
         marked.into_iter().filter(|_| engine.leadership.term.is_some()).collect()
     };
@@ -278,7 +278,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
             break;
         }
         if configuration.misfire()
-            && is_disabled(engine, item)
+            && engine.mirror.is_item_disabled(item)
             && let Some(known) = engine.mirror.need(&JobPath::fire(item))?
         {
             let record = engine.read_record(known);
@@ -287,7 +287,7 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
                 declined.push((item, at));
             }
         }
-        if configuration.misfire() && !is_disabled(engine, item) {
+        if configuration.misfire() && !engine.mirror.is_item_disabled(item) {
             collapsed.extend(gives_way_to_unmonitored(engine, item));
         }
         txn.delete(&JobPath::Item(item, ItemNode::Misfire), None);
@@ -299,10 +299,6 @@ pub(super) fn clear(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
 fn gives_way_to_unmonitored(engine: &JobEngine, item: ShardingItem) -> Option<i64> {
     let last = engine.fires.calendar.last().filter(|_| !engine.configuration.is_monitored())?;
     engine.misfire_of(item).ok().flatten().filter(|missed| *missed < last)
-}
-
-fn is_disabled(engine: &JobEngine, item: ShardingItem) -> bool {
-    engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled))
 }
 
 /// Makes a missed fire the open one, once nothing of the job runs here and the items are free.
@@ -395,10 +391,10 @@ impl JobEngine {
 
     /// Whether an item has a missed fire to be made up for now.
     pub(super) fn is_to_make_up(&self, item: ShardingItem) -> bool {
-        let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
-        let missed = exists(ItemNode::Misfire) || self.fires.missed_items.contains_key(&item);
+        let is_marked = self.mirror.exists(&JobPath::Item(item, ItemNode::Misfire));
+        let missed = is_marked || self.fires.missed_items.contains_key(&item);
         missed
-            && !exists(ItemNode::Disabled)
+            && !self.mirror.is_item_disabled(item)
             && !self.is_missed_fire_held(item)
             && (self.is_free(item) || self.planted.has(Bug::CirclingMisfire))
     }

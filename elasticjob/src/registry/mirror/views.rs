@@ -32,6 +32,11 @@ impl Mirror {
         self.nodes.items_with(ItemNode::Running)
     }
 
+    /// Whether an operator disabled an item.
+    pub fn is_item_disabled(&self, item: ShardingItem) -> bool {
+        self.exists(&JobPath::Item(item, ItemNode::Disabled))
+    }
+
     /// The items that have a missed fire to be made up for, in ascending order.
     pub fn misfired_items(&self) -> impl Iterator<Item = ShardingItem> {
         self.nodes.items_with(ItemNode::Misfire)

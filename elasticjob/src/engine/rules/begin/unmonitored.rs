@@ -10,7 +10,6 @@ use crate::clock::Now;
 use crate::engine::engine::JobEngine;
 use crate::fire::{Fire, RunKey, SkipReason};
 use crate::ident::ShardingItem;
-use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
 
 /// Without monitoring the registry is not asked, so the session has to be proven before. Without a record no instance
@@ -36,8 +35,7 @@ pub(super) fn begin_unmonitored(
     if let Some(difference) = engine.check_clock(now) {
         return decline(engine, now, 0, SkipReason::ClockOff { difference });
     }
-    let (disabled, items): (Vec<_>, Vec<_>) =
-        mine.into_iter().partition(|item| engine.mirror.exists(&JobPath::Item(*item, ItemNode::Disabled)));
+    let (disabled, items): (Vec<_>, Vec<_>) = mine.into_iter().partition(|item| engine.mirror.is_item_disabled(*item));
     // Items that were begun while execution was monitored may still run.
     let running: BTreeMap<ShardingItem, Fire> =
         items.iter().filter_map(|item| Some((*item, engine.runs.of_item(*item)?.key.fire))).collect();

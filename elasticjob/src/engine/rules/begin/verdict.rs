@@ -102,7 +102,7 @@ fn judge(engine: &JobEngine, now: Now, open: &OpenFire, item: ShardingItem) -> R
     if open.looked && engine.planted.has(Bug::DroppedAcquired) {
         return Ok(Verdict::Pass);
     }
-    let is_disabled = engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+    let is_disabled = engine.mirror.is_item_disabled(item);
     if is_disabled && !open.looks_back {
         return Ok(Verdict::Skip(SkipReason::ItemDisabled));
     }

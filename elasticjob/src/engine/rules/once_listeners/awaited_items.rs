@@ -104,7 +104,7 @@ impl JobEngine {
         let is_young = self.dependencies.released_until.is_some_and(|until| now.mono < until);
         let to_begin = |item| {
             let is_to_begin = match self.release(fire, item) {
-                Release::Held => !self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled)),
+                Release::Held => !self.mirror.is_item_disabled(item),
                 Release::Since(_) => is_young && !self.has_taken(configuration, at, item)?,
                 Release::Skipped(_) | Release::NotPart => false,
             };
@@ -130,7 +130,7 @@ impl JobEngine {
         if !self.configuration.is_failover_on() {
             return Ok(self.mirror.exists(&JobPath::running(item)));
         }
-        let is_held = self.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+        let is_held = self.mirror.is_item_disabled(item);
         if takes_over && !is_held {
             return Ok(true);
         }

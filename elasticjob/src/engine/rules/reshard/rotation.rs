@@ -5,7 +5,7 @@ use crate::engine::engine::JobEngine;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::fire::{FireRecord, FireState};
-use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 
@@ -19,7 +19,7 @@ pub(super) fn is_over(engine: &JobEngine, basis: &Basis, items: &ItemStates<'_>)
     if !moves || basis.instances.len() < 2 || !items.busy.is_empty() {
         return Ok(false);
     }
-    let is_disabled = |item: u32| engine.mirror.exists(&JobPath::Item(item, ItemNode::Disabled));
+    let is_disabled = |item: u32| engine.mirror.is_item_disabled(item);
     let Some(item) = (0..basis.total).find(|item| !is_disabled(*item)) else { return Ok(false) };
     let Some(known) = engine.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
     let record = known.parsed(FireRecord::parse);
