@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use super::engine::JobEngine;
 use super::planted::Bug;
+use crate::config::JobConfiguration;
 use crate::fire::{FireRecord, FireState};
 use crate::registry::mirror::Known;
 
@@ -27,6 +28,11 @@ impl JobEngine {
             None => record,
         };
         if self.planted.has(Bug::ForgottenAhead) { FireRecord { ahead: None, ..record } } else { record }
+    }
+
+    /// How far the clocks may differ, in seconds; `None` where they are not compared.
+    pub(super) fn clock_limit(&self) -> Option<u32> {
+        self.configuration.in_force.as_deref().and_then(JobConfiguration::max_time_diff_seconds)
     }
 
     /// How far ahead of the server's clock a fire may be when an instance begins it, in milliseconds: the allowed

@@ -112,10 +112,6 @@ impl JobEngine {
         self.runs = runs;
     }
 
-    pub(super) fn clock_limit(&self) -> Option<u32> {
-        self.configuration.in_force.as_deref().and_then(JobConfiguration::max_time_diff_seconds)
-    }
-
     /// Why an instance with this clock may not take part.
     pub(super) fn clock_refusal(&self, now: Now, limit: Option<u32>) -> Option<String> {
         let limit = limit?;

@@ -9,7 +9,7 @@ use super::planted::Bug;
 use super::state::left_run::LeftRun;
 use super::state::listener_round::RoundStage;
 use super::state::membership::Phase;
-use super::state::runs::{Run, Stage};
+use super::state::runs::Stage;
 use crate::clock::Now;
 use crate::fire::{CancelReason, FireState, ItemEnd};
 use crate::ident::ShardingItem;
@@ -140,9 +140,5 @@ impl JobEngine {
             return false;
         }
         now.mono >= *give_up_at.get_or_insert(now.mono + LEAVE_TIMEOUT)
-    }
-
-    pub(super) fn is_executing(&self) -> bool {
-        self.runs.iter().any(Run::is_executing)
     }
 }

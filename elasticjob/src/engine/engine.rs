@@ -2,9 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::action::{Action, TriggerAnswer};
+use super::action::Action;
 use super::listeners::KnownListeners;
 use super::notice::Notice;
 #[cfg(feature = "testing")]
@@ -20,13 +19,12 @@ use super::state::link::{Link, Write};
 use super::state::listener_round::ListenerRounds;
 use super::state::membership::{Identity, Membership, Phase};
 use super::state::pending_trigger::PendingTrigger;
-use super::state::proposal::Purpose;
 use super::state::runs::Runs;
 use super::state::session::Session;
 use crate::clock::Now;
 use crate::config::{BoundOptions, ConfigurationCheck, JobConfiguration, size_limits};
-use crate::fire::{Attempt, Fire, Skip, SkipReason};
-use crate::ident::{JobName, ShardingItem};
+use crate::fire::Attempt;
+use crate::ident::JobName;
 use crate::registry::SessionId;
 use crate::registry::mirror::Mirror;
 use crate::sharding::ShardingStrategies;
@@ -150,6 +148,11 @@ impl JobEngine {
         self.configuration.in_force.as_ref()
     }
 
+    /// Whether a fire that falls into a run is made up for.
+    pub fn makes_up(&self) -> bool {
+        self.configuration.in_force.as_ref().is_some_and(|configuration| configuration.misfire())
+    }
+
     /// The session that this instance is or was registered in last.
     #[cfg(feature = "testing")]
     pub fn registered_in(&self) -> Option<SessionId> {
@@ -162,37 +165,9 @@ impl JobEngine {
         !self.runs.is_empty()
     }
 
-    /// Begins to leave; a second, earlier deadline replaces the first.
-    pub(super) fn start_leaving(&mut self, cut_at: Duration) {
-        let cut_at = match self.phase {
-            Phase::Stopped => return,
-            Phase::Leaving { cut_at: before, .. } => before.min(cut_at),
-            _ => cut_at,
-        };
-        self.phase = Phase::Leaving { cut_at, give_up_at: None };
-        if let Some(open) = self.fires.open.take()
-            && !open.looked
-            && let Some(items) = self.not_begun(&open)
-        {
-            self.tell_skip(open.key.fire, items, SkipReason::Leaving);
-        }
-        if let Some(at) = self.fires.undecided.take() {
-            self.tell_skip(Fire::Scheduled(at), vec![], SkipReason::Leaving);
-        }
-        self.answer_triggers(&TriggerAnswer::NotRunning);
-    }
-
     /// The write in flight, taken when it is answered.
     pub(super) fn take_write(&mut self) -> Option<Write> {
         self.link.write.take().map(|write| *write)
-    }
-
-    /// Whether the begin of a fire that came here is in flight.
-    pub(super) fn is_beginning(&self) -> bool {
-        self.link.write.as_ref().is_some_and(|write| match &write.purpose {
-            Purpose::Begin(plan) => !plan.key.is_takeover(),
-            _ => false,
-        })
     }
 
     /// A new attempt, unique in the group.
@@ -224,25 +199,7 @@ impl JobEngine {
         self.actions.push_back(action);
     }
 
-    /// Reports what is not run here, and why.
-    pub(super) fn tell_skip(&mut self, fire: Fire, items: Vec<ShardingItem>, reason: SkipReason) {
-        self.note_skip(fire, &items);
-        self.fires.last_skip = Some(Arc::new(Skip { fire, items: items.clone(), reason: reason.clone() }));
-        self.tell(Notice::Skipped { fire, items, reason });
-    }
-
     pub(super) fn tell(&mut self, notice: Notice) {
         self.actions.push_back(Action::Tell(notice));
-    }
-
-    /// Stops the engine: nothing follows. Where it stops before it has joined, it also leaves behind the runs of
-    /// earlier engines of the job that go on.
-    pub(super) fn stop(&mut self) {
-        self.phase = Phase::Stopped;
-        let left = self.left_runs();
-        self.runs = Runs::default();
-        self.membership.abandoned = left;
-        self.answer_triggers(&TriggerAnswer::NotRunning);
-        self.act(Action::Stopped);
     }
 }

@@ -1,7 +1,9 @@
 //! The life of a fire: due, open, looked at, running, over.
 
 use super::action::{Action, Start};
+use super::dependencies::Release;
 use super::engine::JobEngine;
+use super::late::{SAID_FROM, lateness};
 use super::notice::Notice;
 use super::planted::Bug;
 use super::state::fires::Missed;
@@ -14,7 +16,6 @@ use crate::config::JobConfiguration;
 use crate::fire::{Attempt, ExecutionSource, Fire, Hook, LateCause, RunKey, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
-use crate::registry::layout::JobPath;
 
 impl JobEngine {
     /// Opens the scheduled fire that is due, and closes the open fire whose time is over.
@@ -36,16 +37,6 @@ impl JobEngine {
         let over = |open: &OpenFire| open.closes_at.is_some_and(|at| now.mono >= at);
         if !self.is_begin_under_way() && self.fires.open.as_deref().is_some_and(over) {
             self.end_time(now);
-        }
-    }
-
-    /// The engine looks at fires while it takes part, and while a run keeps it from leaving: its items stay here, so no
-    /// other instance can report or note that they missed a fire.
-    pub(super) fn watches_calendar(&self) -> bool {
-        match self.phase {
-            Phase::Active => true,
-            Phase::Leaving { .. } => self.is_executing(),
-            Phase::Joining | Phase::Stopped => false,
         }
     }
 
@@ -138,16 +129,89 @@ impl JobEngine {
         }
     }
 
-    /// Whether items of a fire that came here are being begun: the answer is on its way or lost, or the others of them
-    /// follow at once.
-    fn is_begin_under_way(&self) -> bool {
-        let rest_follows = self.fires.open.as_ref().is_some_and(|open| open.rest_follows);
-        self.is_beginning() || self.is_begin_unresolved() || rest_follows
+    /// Opens a scheduled fire that is due, for as long as its lateness allows.
+    pub(super) fn due_fire(&self, now: Now, at: i64) -> OpenFire {
+        let due = self.due_time(at);
+        let late = lateness(now, due);
+        let looks_back = self.membership.joining_since.is_some_and(|since| due < since);
+        let mut open = OpenFire::new(Fire::Scheduled(at), ExecutionSource::NormalTrigger, now.mono);
+        open.looks_back = looks_back;
+        open.why_late = match self.session.connected() {
+            None => LateCause::RegistryAway,
+            Some(_) if looks_back => LateCause::BeforeJoining,
+            Some(_) if late > SAID_FROM => LateCause::Overslept,
+            Some(_) => LateCause::Waited,
+        };
+        // A fire that is late already has only the rest of the time.
+        open.closes_at = self.late_limit().map(|limit| now.mono + limit.saturating_sub(late));
+        open
     }
 
-    /// Whether the outcome of the begin of a fire that came here is unknown.
-    fn is_begin_unresolved(&self) -> bool {
-        self.fires.unresolved.as_ref().is_some_and(|unresolved| !unresolved.key.is_takeover())
+    /// The time of the open fire is over. A scheduled fire stays for items that come here later: their new owner
+    /// reports that they were not begun.
+    pub(super) fn end_time(&mut self, now: Now) {
+        let monitored = self.configuration.is_monitored();
+        let stays = |open: &OpenFire| monitored && open.is_regular();
+        let Some(open) = self.fires.open.as_deref_mut().filter(|open| stays(open)) else {
+            self.close();
+            self.fires.open = self.fires.standing.take();
+            return;
+        };
+        open.closes_at = None;
+        open.is_over = true;
+        let (fire, is_first) = (open.key.fire, !std::mem::replace(&mut open.looked, true));
+        // Where some items were begun, the others are reported when they are given up.
+        if is_first && !open.looks_back && open.begun.is_empty() {
+            let reason = match self.session.connected() {
+                None => SkipReason::RegistryLost,
+                Some(_) => self.too_late(now, self.due_time(fire.at())),
+            };
+            self.skip_fire(fire, reason);
+        }
+    }
+
+    /// Makes another fire the open one. After it the engine goes on with the scheduled fire that was open before, where
+    /// it has looked at that fire.
+    pub(super) fn open_instead(&mut self, open: OpenFire) {
+        let before = self.fires.open.replace(Box::new(open));
+        let last = self.fires.calendar.last();
+        let is_due = |open: &OpenFire| open.is_regular() && open.looked && last == Some(open.key.fire.at());
+        if let Some(before) = before.filter(|before| is_due(before)) {
+            self.fires.standing = Some(before);
+        }
+    }
+
+    /// Goes on with the scheduled fire when nothing more is to begin here for the manual trigger or the missed fire that took
+    /// its place, and with the trigger when items came here since that were not begun for it. Returns whether it did.
+    pub(super) fn alternate(&mut self, now: Now, mine: &[ShardingItem]) -> bool {
+        if self.runs.regular().is_some() {
+            return false;
+        }
+        let (Some(open), Some(standing)) = (self.fires.open.as_deref(), self.fires.standing.as_deref()) else {
+            return false;
+        };
+        let is_undecided = |item: &ShardingItem| {
+            let is_decided = standing.begun.contains(item) || standing.dropped.contains(item);
+            !is_decided && self.release(standing.key.fire, *item) != Release::Held
+        };
+        let goes_on = match (open.key.fire, standing.key.fire) {
+            (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
+            (Fire::Scheduled(_), Fire::Manual { .. }) => {
+                standing.closes_at.is_some_and(|at| now.mono < at) && mine.iter().any(is_undecided)
+            }
+            // The missed fire is made up for again when another item missed it.
+            (Fire::Scheduled(_), Fire::Scheduled(_))
+                if open.key.source == ExecutionSource::Misfire && open.looked && mine.iter().any(is_undecided) =>
+            {
+                self.fires.open = self.fires.standing.take();
+                return true;
+            }
+            _ => false,
+        };
+        if goes_on {
+            std::mem::swap(&mut self.fires.open, &mut self.fires.standing);
+        }
+        goes_on
     }
 
     /// Closes the open fire. A fire that the engine never looked at is reported and counted. One from before it joined was
@@ -162,40 +226,6 @@ impl JobEngine {
             let connected = self.session.connected().is_some();
             let reason = if connected { SkipReason::NotBegunInTime } else { SkipReason::RegistryLost };
             self.skip_rest(&open, reason);
-        }
-    }
-
-    /// Whether items of a run were begun, and further ones of its fire follow with the next transactions.
-    pub(super) fn begins_more(&self, key: RunKey) -> bool {
-        let open = self.fires.open.as_deref();
-        open.is_some_and(|open| open.key == key && !open.looked && !open.begun.is_empty())
-    }
-
-    /// The items of an open fire that were not begun with its others; none where no item was begun. `None` where all of
-    /// them were begun or decided against.
-    pub(super) fn not_begun(&self, open: &OpenFire) -> Option<Vec<ShardingItem>> {
-        if open.begun.is_empty() {
-            return Some(Vec::new());
-        }
-        let is_left = |item: &ShardingItem| !open.begun.contains(item) && !open.dropped.contains(item);
-        let left: Vec<ShardingItem> = self.fires.own_items_seen.iter().copied().filter(is_left).collect();
-        Some(left).filter(|left| !left.is_empty())
-    }
-
-    /// Reports that a fire is not run here, and counts it; where some of its items were begun, that the others are not.
-    pub(super) fn skip_rest(&mut self, open: &OpenFire, reason: SkipReason) {
-        match self.not_begun(open) {
-            Some(items) if items.is_empty() => self.skip_fire(open.key.fire, reason),
-            Some(items) => self.tell_skip(open.key.fire, items, reason),
-            None => {}
-        }
-    }
-
-    /// Reports that a fire is not run here, and counts it.
-    pub(super) fn skip_fire(&mut self, fire: Fire, reason: SkipReason) {
-        self.tell_skip(fire, vec![], reason);
-        if let Fire::Scheduled(_) = fire {
-            self.fires.over += 1;
         }
     }
 
@@ -271,19 +301,5 @@ impl JobEngine {
         }
         let instance = self.identity.instance.clone();
         self.act(Action::Start(Start { key, instance, configuration, items }));
-    }
-
-    /// Whether the instance is registered in the live session.
-    pub(super) fn is_registered(&self) -> bool {
-        let session = self.session.connected();
-        session.is_some() && self.membership.session == session
-    }
-
-    pub(super) fn own_node(&self) -> JobPath {
-        JobPath::Instance(self.identity.instance.clone())
-    }
-
-    pub(super) fn own_trigger(&self) -> JobPath {
-        JobPath::Trigger(self.identity.instance.clone())
     }
 }

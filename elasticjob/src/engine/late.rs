@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-use super::dependencies::Release;
 use super::engine::JobEngine;
 use super::notice::Notice;
 use super::own_fires::OwnFires;
@@ -21,7 +20,7 @@ use crate::registry::layout::{JobPath, is_of_java};
 use crate::registry::mirror::{Unread, read_known};
 
 /// A begin that is later than this is reported as late: assignments and slow answers take a moment.
-const SAID_FROM: Duration = Duration::from_secs(2);
+pub(super) const SAID_FROM: Duration = Duration::from_secs(2);
 
 /// The evidence of the registry about an item that, by the records, was not begun for a fire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,96 +43,11 @@ impl JobEngine {
         if self.planted.has(Bug::ShortWindow) { limit.or(Some(LATE_ACQUISITION)) } else { limit }
     }
 
-    /// Opens a scheduled fire that is due, for as long as its lateness allows.
-    pub(super) fn due_fire(&self, now: Now, at: i64) -> OpenFire {
-        let due = self.due_time(at);
-        let late = lateness(now, due);
-        let looks_back = self.membership.joining_since.is_some_and(|since| due < since);
-        let mut open = OpenFire::new(Fire::Scheduled(at), ExecutionSource::NormalTrigger, now.mono);
-        open.looks_back = looks_back;
-        open.why_late = match self.session.connected() {
-            None => LateCause::RegistryAway,
-            Some(_) if looks_back => LateCause::BeforeJoining,
-            Some(_) if late > SAID_FROM => LateCause::Overslept,
-            Some(_) => LateCause::Waited,
-        };
-        // A fire that is late already has only the rest of the time.
-        open.closes_at = self.late_limit().map(|limit| now.mono + limit.saturating_sub(late));
-        open
-    }
-
-    /// The time of the open fire is over. A scheduled fire stays for items that come here later: their new owner
-    /// reports that they were not begun.
-    pub(super) fn end_time(&mut self, now: Now) {
-        let monitored = self.configuration.is_monitored();
-        let stays = |open: &OpenFire| monitored && open.is_regular();
-        let Some(open) = self.fires.open.as_deref_mut().filter(|open| stays(open)) else {
-            self.close();
-            self.fires.open = self.fires.standing.take();
-            return;
-        };
-        open.closes_at = None;
-        open.is_over = true;
-        let (fire, is_first) = (open.key.fire, !std::mem::replace(&mut open.looked, true));
-        // Where some items were begun, the others are reported when they are given up.
-        if is_first && !open.looks_back && open.begun.is_empty() {
-            let reason = match self.session.connected() {
-                None => SkipReason::RegistryLost,
-                Some(_) => self.too_late(now, self.due_time(fire.at())),
-            };
-            self.skip_fire(fire, reason);
-        }
-    }
-
-    fn too_late(&self, now: Now, due: i64) -> SkipReason {
+    pub(super) fn too_late(&self, now: Now, due: i64) -> SkipReason {
         let limit = self.late_limit().unwrap_or_default();
         // The clock may have been set back since the fire was due.
         let late = lateness(now, due).max(limit);
         SkipReason::TooLate { seconds: late.as_secs(), limit: limit.as_secs() }
-    }
-
-    /// Makes another fire the open one. After it the engine goes on with the scheduled fire that was open before, where
-    /// it has looked at that fire.
-    pub(super) fn open_instead(&mut self, open: OpenFire) {
-        let before = self.fires.open.replace(Box::new(open));
-        let last = self.fires.calendar.last();
-        let is_due = |open: &OpenFire| open.is_regular() && open.looked && last == Some(open.key.fire.at());
-        if let Some(before) = before.filter(|before| is_due(before)) {
-            self.fires.standing = Some(before);
-        }
-    }
-
-    /// Goes on with the scheduled fire when nothing more is to begin here for the manual trigger or the missed fire that took
-    /// its place, and with the trigger when items came here since that were not begun for it. Returns whether it did.
-    pub(super) fn alternate(&mut self, now: Now, mine: &[ShardingItem]) -> bool {
-        if self.runs.regular().is_some() {
-            return false;
-        }
-        let (Some(open), Some(standing)) = (self.fires.open.as_deref(), self.fires.standing.as_deref()) else {
-            return false;
-        };
-        let is_undecided = |item: &ShardingItem| {
-            let is_decided = standing.begun.contains(item) || standing.dropped.contains(item);
-            !is_decided && self.release(standing.key.fire, *item) != Release::Held
-        };
-        let goes_on = match (open.key.fire, standing.key.fire) {
-            (Fire::Manual { .. }, Fire::Scheduled(_)) => open.looked,
-            (Fire::Scheduled(_), Fire::Manual { .. }) => {
-                standing.closes_at.is_some_and(|at| now.mono < at) && mine.iter().any(is_undecided)
-            }
-            // The missed fire is made up for again when another item missed it.
-            (Fire::Scheduled(_), Fire::Scheduled(_))
-                if open.key.source == ExecutionSource::Misfire && open.looked && mine.iter().any(is_undecided) =>
-            {
-                self.fires.open = self.fires.standing.take();
-                return true;
-            }
-            _ => false,
-        };
-        if goes_on {
-            std::mem::swap(&mut self.fires.open, &mut self.fires.standing);
-        }
-        goes_on
     }
 
     /// Whether an item is given up for the open fire, and the reason where it has to be reported.
@@ -275,28 +189,6 @@ impl JobEngine {
         let first = next_after(decided).filter(|first| record.ahead != Some(*first));
         let Some(first) = first.or_else(|| next_after(record.ahead?)) else { return Ok(None) };
         Ok(self.fires.reported.first_unsaid(item, first, next_after).filter(|first| *first < at))
-    }
-
-    /// Remembers what is said of items of a scheduled fire that do not run; none are all that this instance owns.
-    pub(super) fn note_skip(&mut self, fire: Fire, items: &[ShardingItem]) {
-        let Fire::Scheduled(at) = fire else { return };
-        match self.own_fires() {
-            Some(fires @ OwnFires::Scheduled(_)) if items.is_empty() => {
-                let next_after = |last| fires.next_after(0, last);
-                self.fires.reported.note_whole(&self.fires.own_items_seen, at, next_after);
-            }
-            Some(OwnFires::Decided(_)) if items.is_empty() => {
-                self.fires.own_items_seen.clone().into_iter().for_each(|item| self.note_reported(item, at));
-            }
-            _ => items.iter().for_each(|item| self.note_reported(*item, at)),
-        }
-    }
-
-    /// Remembers that it is said of this fire of an item that it does not run.
-    pub(super) fn note_reported(&mut self, item: ShardingItem, at: i64) {
-        if let Some(fires) = self.own_fires() {
-            self.fires.reported.note(item, at, |last| fires.next_after(item, last));
-        }
     }
 
     /// Reports how late a fire begins, when that is worth a line.

@@ -51,3 +51,8 @@ impl JobEngine {
         self.runs_in_live_session(record).then_some(&begun.instance)
     }
 }
+
+/// Whether no session owns a node that has to be ephemeral.
+pub(super) fn is_sessionless(known: &Known) -> bool {
+    known.owner.is_none()
+}

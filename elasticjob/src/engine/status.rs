@@ -39,11 +39,6 @@ impl JobEngine {
         &self.identity.instance
     }
 
-    /// Whether a fire that falls into a run is made up for.
-    pub fn makes_up(&self) -> bool {
-        self.configuration.in_force.as_ref().is_some_and(|configuration| configuration.misfire())
-    }
-
     /// The schedule in force: the one of the registry, or the one of the program until that was read.
     pub fn schedule(&self) -> Option<&Schedule> {
         self.configuration.in_force.as_ref().unwrap_or(&self.configuration.local).schedule()

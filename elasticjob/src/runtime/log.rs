@@ -166,7 +166,8 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             if wrong.is_empty() {
                 info!(%job, fire = %name(fire), %source, items = ?Items(&items), "finished");
             } else {
-                let wrong: Vec<String> = wrong.into_iter().map(|(item, state)| format!("item {item} {state}")).collect();
+                let wrong: Vec<String> =
+                    wrong.into_iter().map(|(item, state)| format!("item {item} {state}")).collect();
                 let wrong = in_brief(&wrong, MOST_FAILURES);
                 warn!(%job, fire = %name(fire), %source, items = ?Items(&items), "finished with failures: {wrong}");
             }

@@ -1,9 +1,9 @@
 //! Electing the leader, under a latch that Curator understands.
 
 use super::Step;
-use super::sessionless::is_sessionless;
 use crate::clock::Now;
 use crate::engine::engine::JobEngine;
+use crate::engine::liveness::is_sessionless;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Term;
@@ -11,8 +11,8 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::registry::CreateMode;
-use crate::registry::layout::{JobPath, ServerStatus, candidate_number};
-use crate::registry::mirror::{Known, Lookup, Unread};
+use crate::registry::layout::{JobPath, candidate_number};
+use crate::registry::mirror::{Known, Unread};
 
 /// A leader whose server is disabled gives up.
 pub(super) fn abdicate(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
@@ -104,34 +104,4 @@ impl JobEngine {
             true => {}
         }
     }
-
-    /// Whether the own server may run items.
-    pub(in crate::engine) fn is_server_enabled(&self) -> Result<bool, Unread> {
-        self.is_enabled(self.identity.instance.server_ip())
-    }
-
-    /// Whether the own server is known to be disabled. Also false where its node is gone: a peer that cleans up may take
-    /// it away for a moment.
-    pub(in crate::engine) fn is_server_disabled(&self) -> bool {
-        let server = self.mirror.need_server(self.identity.instance.server_ip());
-        server.is_ok_and(|server| server.is_some_and(|known| !is_enabled(known)))
-    }
-
-    /// When the own server was disabled, by the clock of the registry center; `None` where it is not known.
-    pub(super) fn server_disabled_at(&self) -> Option<i64> {
-        match self.mirror.lookup(&JobPath::Server(self.identity.instance.server_ip().into())) {
-            Lookup::Known(known) if !is_enabled(known) && known.mtime > 0 => Some(known.mtime),
-            _ => None,
-        }
-    }
-
-    /// Whether a server may run items.
-    pub(super) fn is_enabled(&self, ip: &str) -> Result<bool, Unread> {
-        let server = self.mirror.need_server(ip)?;
-        Ok(server.is_some_and(is_enabled))
-    }
-}
-
-fn is_enabled(server: &Known) -> bool {
-    ServerStatus::of(server.text()) == ServerStatus::Enabled
 }

@@ -4,8 +4,6 @@
 //! in a versioned record, so a call is made at most once for a fire, whatever is lost and whichever instance comes
 //! late.
 
-mod awaited_items;
-
 use crate::engine::once_calls::{CallState, OnceCall, OnceCalls, SettledClaim};
 use std::sync::Arc;
 
@@ -19,10 +17,10 @@ use crate::engine::state::listener_round::{TURN, Waiting};
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{Attempt, Hook, RunKey, WaitedFor};
+use crate::fire::{Attempt, Hook, RunKey};
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
-use crate::registry::mirror::{Lookup, Unread};
+use crate::registry::mirror::Unread;
 
 /// The decision on a round that waits.
 enum Verdict {
@@ -203,17 +201,5 @@ impl JobEngine {
         };
         self.tell(Notice::CalledOnce { fire, listener, hook });
         self.call_listeners(id, hook, next, next + 1, Some(claim));
-    }
-
-    /// What a waiting round waits for.
-    pub(in crate::engine) fn waited_for(&self, now: Now, waits: &Waiting) -> WaitedFor {
-        if let Some(items) = self.awaited_items(now, waits).ok().filter(|items| !items.is_empty()) {
-            return WaitedFor::Items(items);
-        }
-        let Lookup::Known(known) = self.mirror.lookup(&JobPath::Rounds) else { return WaitedFor::Registry };
-        match known.parsed(OnceCalls::parse).find(waits.key.fire, &waits.listener, waits.hook) {
-            Some(call) if call.instance != self.identity.instance => WaitedFor::Call { by: call.instance.clone() },
-            _ => WaitedFor::Registry,
-        }
     }
 }

@@ -3,7 +3,6 @@
 mod assign;
 mod high_water_mark;
 mod item_states;
-mod owners;
 mod reason;
 mod rotation;
 

@@ -4,6 +4,7 @@
 //! backup, another namespace. It would say so for ever: such an instance is given items and runs none of them.
 
 use crate::engine::engine::JobEngine;
+use crate::engine::liveness::is_sessionless;
 use crate::engine::planted::Bug;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::{Known, Unread, read_found};
@@ -25,9 +26,4 @@ pub(super) fn nodes(engine: &JobEngine) -> Result<Vec<(JobPath, i32)>, Unread> {
         Ok(known.map(|known| (path.clone(), known.version)))
     });
     read_found(found)
-}
-
-/// Whether no session owns a node that has to be ephemeral.
-pub(super) fn is_sessionless(known: &Known) -> bool {
-    known.owner.is_none()
 }

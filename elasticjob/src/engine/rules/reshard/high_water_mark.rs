@@ -58,15 +58,3 @@ impl HighWaterMark {
         Ok(Self { data: Some(ShardingData { removed: record, schedule }), raised, versions })
     }
 }
-
-impl JobEngine {
-    /// The record of an item. An item that has none was created while execution was not monitored, or by a Java leader:
-    /// then its record is the high-water mark of removed items.
-    pub(in crate::engine) fn record_of(&self, item: ShardingItem) -> Result<FireRecord, Unread> {
-        if let Some(known) = self.mirror.need(&JobPath::fire(item))? {
-            return Ok(self.read_record(known));
-        }
-        let mark = self.mirror.need(&JobPath::Sharding)?;
-        Ok(mark.map_or(FireRecord::empty(), |known| self.read_sharding(known).removed))
-    }
-}

@@ -1,11 +1,10 @@
 //! The instances that may own items, and those that do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::engine::engine::JobEngine;
-use crate::engine::planted::Bug;
-use crate::engine::rules::sessionless::is_sessionless;
-use crate::fire::SkipReason;
+use super::engine::JobEngine;
+use super::liveness::is_sessionless;
+use super::planted::Bug;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Lookup, Unread, read_all, read_found};
@@ -13,7 +12,7 @@ use crate::sharding;
 
 impl JobEngine {
     /// Online instances of enabled servers, in the order strategies get them.
-    pub(in crate::engine) fn available_instances(&self) -> Result<Vec<InstanceId>, Unread> {
+    pub(super) fn available_instances(&self) -> Result<Vec<InstanceId>, Unread> {
         let found = self.mirror.instances().map(|id| {
             let is_available = match (self.is_alive(id), self.is_enabled(id.server_ip())) {
                 (Ok(false), _) | (_, Ok(false)) => false,
@@ -34,7 +33,7 @@ impl JobEngine {
 
     /// The items of this instance as they stand. The flag is whether the leader has nothing left to assign, as far as
     /// this side sees.
-    pub(in crate::engine) fn own_items(&self, total: u32) -> Result<(Vec<ShardingItem>, bool), Unread> {
+    pub(super) fn own_items(&self, total: u32) -> Result<(Vec<ShardingItem>, bool), Unread> {
         let mut own = Vec::new();
         let mut settled = !self.mirror.exists(&JobPath::Necessary) && !self.mirror.exists(&JobPath::Processing);
         let is_static = self.has_static_sharding();
@@ -56,7 +55,7 @@ impl JobEngine {
     }
 
     /// Each item with its owner as the node says, `None` where there is no node. Data that are no text are an empty one.
-    pub(in crate::engine) fn owners(&self, total: u32) -> Result<Vec<(ShardingItem, Option<&str>)>, Unread> {
+    pub(super) fn owners(&self, total: u32) -> Result<Vec<(ShardingItem, Option<&str>)>, Unread> {
         read_all((0..total).map(|item| {
             let node = self.mirror.need(&JobPath::owner_of(item))?;
             Ok((item, node.map(|known| known.text().unwrap_or_default())))
@@ -64,7 +63,7 @@ impl JobEngine {
     }
 
     /// The items whose owners are on the server of this instance.
-    pub(in crate::engine) fn items_of_own_server(&self, total: u32) -> Result<BTreeSet<ShardingItem>, Unread> {
+    pub(super) fn items_of_own_server(&self, total: u32) -> Result<BTreeSet<ShardingItem>, Unread> {
         let is_here = |owner: &str| {
             let owner = owner.parse::<InstanceId>();
             owner.is_ok_and(|owner| owner.server_ip() == self.identity.instance.server_ip())
@@ -78,34 +77,8 @@ impl JobEngine {
         self.fires.open.is_some() || self.mirror.triggers().next().is_some()
     }
 
-    /// The leader reports for the whole group which items of a fire are not run, because static sharding leaves them to
-    /// an instance that is gone. It reports each of them once, also when the instance goes while the fire is due: then
-    /// those that the instance had not begun.
-    pub(in crate::engine) fn tell_items_of_the_gone(&mut self) {
-        if self.leadership.term.is_none() || self.planted.has(Bug::SilentGone) {
-            return;
-        }
-        let Some(open) = self.fires.open.as_deref() else { return };
-        let (fire, monitored) = (open.key.fire, self.configuration.is_monitored());
-        let mut gone: BTreeMap<InstanceId, Vec<ShardingItem>> = BTreeMap::new();
-        for item in self.mirror.items() {
-            if let Some(owner) = self.gone_owner(item)
-                && !open.of_the_gone.contains(&item)
-                && (!monitored || self.record_of(item).is_ok_and(|record| !record.covers(fire)))
-            {
-                gone.entry(owner).or_default().push(item);
-            }
-        }
-        if let Some(open) = &mut self.fires.open {
-            open.of_the_gone.extend(gone.values().flatten());
-        }
-        for (owner, items) in gone {
-            self.tell_skip(fire, items, SkipReason::OwnerGone { owner });
-        }
-    }
-
     /// The instance that static sharding leaves an item to although it is gone: no other runs the item meanwhile.
-    pub(in crate::engine) fn gone_owner(&self, item: ShardingItem) -> Option<InstanceId> {
+    pub(super) fn gone_owner(&self, item: ShardingItem) -> Option<InstanceId> {
         let Lookup::Known(known) = self.mirror.lookup(&JobPath::owner_of(item)) else { return None };
         let owner = known.text()?.parse::<InstanceId>().ok().filter(|_| self.has_static_sharding())?;
         (!self.mirror.exists(&JobPath::Instance(owner.clone()))).then_some(owner)

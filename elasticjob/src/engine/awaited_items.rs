@@ -1,17 +1,30 @@
 //! The items of other instances that a call on behalf of the group has to wait for.
 
+use super::dependencies::Release;
+use super::engine::JobEngine;
+use super::once_calls::OnceCalls;
+use super::planted::Bug;
+use super::state::listener_round::{ITEMS_WAIT, Waiting};
+use super::state::open_fire::LATE_ACQUISITION;
 use crate::clock::Now;
-use crate::engine::dependencies::Release;
-use crate::engine::engine::JobEngine;
-use crate::engine::planted::Bug;
-use crate::engine::state::listener_round::{ITEMS_WAIT, Waiting};
-use crate::engine::state::open_fire::LATE_ACQUISITION;
-use crate::fire::{ExecutionSource, Fire, Hook};
+use crate::fire::{ExecutionSource, Fire, Hook, WaitedFor};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::mirror::{Known, Unread, read_found};
+use crate::registry::mirror::{Known, Lookup, Unread, read_found};
 
 impl JobEngine {
+    /// What a waiting round waits for.
+    pub(super) fn waited_for(&self, now: Now, waits: &Waiting) -> WaitedFor {
+        if let Some(items) = self.awaited_items(now, waits).ok().filter(|items| !items.is_empty()) {
+            return WaitedFor::Items(items);
+        }
+        let Lookup::Known(known) = self.mirror.lookup(&JobPath::Rounds) else { return WaitedFor::Registry };
+        match known.parsed(OnceCalls::parse).find(waits.key.fire, &waits.listener, waits.hook) {
+            Some(call) if call.instance != self.identity.instance => WaitedFor::Call { by: call.instance.clone() },
+            _ => WaitedFor::Registry,
+        }
+    }
+
     /// The items that have not begun yet, or not ended yet, in the round of a run that waits.
     pub(super) fn awaited_items(&self, now: Now, waits: &Waiting) -> Result<Vec<ShardingItem>, Unread> {
         // In a large group the watches of all items come with the first round that calls such a listener, which the job may not
