@@ -173,6 +173,11 @@ impl JobEngine {
     /// with the same name, and the item may have been elsewhere since.
     fn first_unbegun(&self, fires: &OwnFires, item: ShardingItem, at: i64) -> Result<Option<i64>, Unread> {
         let record = self.record_of(item)?;
+        // Mostly it was begun for the fire before this one.
+        let is_next = |through| fires.next_after(item, through).is_none_or(|next| next >= at);
+        if record.through.is_some_and(is_next) && record.ahead.is_none() {
+            return Ok(None);
+        }
         let since = match fires {
             // Before the schedule was followed other fires were due, or no fire was recorded.
             OwnFires::Scheduled(_) => self.schedule_followed_since()?,

@@ -50,15 +50,15 @@ impl JobEngine {
     /// Remembers what is said of items of a scheduled fire that do not run; none are all that this instance owns.
     pub(super) fn note_skip(&mut self, fire: Fire, items: &[ShardingItem]) {
         let Fire::Scheduled(at) = fire else { return };
-        match self.own_fires() {
-            Some(fires @ OwnFires::Scheduled(_)) if items.is_empty() => {
-                let next_after = |last| fires.next_after(0, last);
-                self.fires.reported.note_whole(&self.fires.own_items_seen, at, next_after);
+        let Some(fires) = self.own_fires() else { return };
+        let owned = &self.fires.own_items_seen;
+        let reported = &mut self.fires.reported;
+        match (&fires, items) {
+            (OwnFires::Scheduled(_), []) => reported.note_whole(owned, at, |last| fires.next_after(0, last)),
+            (OwnFires::Decided(_), []) => {
+                owned.iter().for_each(|item| reported.note(*item, at, |last| fires.next_after(*item, last)));
             }
-            Some(OwnFires::Decided(_)) if items.is_empty() => {
-                self.fires.own_items_seen.clone().into_iter().for_each(|item| self.note_reported(item, at));
-            }
-            _ => items.iter().for_each(|item| self.note_reported(*item, at)),
+            _ => items.iter().for_each(|item| reported.note(*item, at, |last| fires.next_after(*item, last))),
         }
     }
 

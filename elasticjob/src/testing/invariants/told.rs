@@ -23,13 +23,15 @@ pub(super) struct Told {
     items: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Fires of which it was said that a later one takes their place.
     collapsed: BTreeSet<i64>,
+    /// The items of each host as its engine saw them last, before what it is told now.
+    owned: BTreeMap<usize, BTreeSet<ShardingItem>>,
     /// Fires from before are not looked at: others were due, or have no record.
     from: i64,
 }
 
 impl Default for Told {
     fn default() -> Self {
-        Self { items: BTreeMap::new(), collapsed: BTreeSet::new(), from: EPOCH }
+        Self { items: BTreeMap::new(), collapsed: BTreeSet::new(), owned: BTreeMap::new(), from: EPOCH }
     }
 }
 
@@ -57,6 +59,10 @@ impl Told {
                 self.hear(scene, *host, notice);
                 Ok(())
             }
+            Observation::Attended { host } => {
+                self.owned.insert(*host, seen_by(scene, *host).unwrap_or_default());
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -64,7 +70,7 @@ impl Told {
     fn hear(&mut self, scene: &Scene<'_>, host: usize, notice: &Notice) {
         match notice {
             Notice::Skipped { fire: Fire::Scheduled(at), items, .. } => {
-                let whole = if items.is_empty() { owned_on(scene, host) } else { BTreeSet::new() };
+                let whole = if items.is_empty() { self.owned_on(scene, host) } else { BTreeSet::new() };
                 self.items.entry(*at).or_default().extend(items.iter().copied().chain(whole));
             }
             Notice::Begun { key: RunKey { fire: Fire::Scheduled(at), .. }, items, .. } => {
@@ -76,7 +82,7 @@ impl Told {
                 }
             }
             Notice::Missed { from, until } => {
-                let owned = owned_on(scene, host);
+                let owned = self.owned_on(scene, host);
                 for at in fires(scene, *from, *until) {
                     self.items.entry(at).or_default().extend(&owned);
                 }
@@ -86,6 +92,14 @@ impl Told {
             }
             _ => {}
         }
+    }
+
+    /// The items that a host owns, or has taken for its own until now: it hears late that they are no longer.
+    fn owned_on(&self, scene: &Scene<'_>, host: usize) -> BTreeSet<ShardingItem> {
+        let id = scene.instance(host).map(|id| id.to_string());
+        let of_tree = (0..scene.total).filter(|item| id.is_some() && scene.text(&JobPath::owner_of(*item)) == id);
+        let seen = seen_by(scene, host).into_iter().chain(self.owned.get(&host).cloned()).flatten();
+        of_tree.chain(seen).collect()
     }
 
     fn check_begins(&self, scene: &Scene<'_>, host: usize, transaction: &Transaction) -> Result<(), String> {
@@ -157,10 +171,8 @@ fn fires(scene: &Scene<'_>, from: i64, before: i64) -> impl Iterator<Item = i64>
     (first..before).step_by(period as usize)
 }
 
-/// The items that the engine of a host owns, or knows of no other owner of.
-fn owned_on(scene: &Scene<'_>, host: usize) -> BTreeSet<ShardingItem> {
-    let Some(engine) = scene.hosts[host].process.as_ref().and_then(engine_of) else { return BTreeSet::new() };
-    let id = engine.instance().to_string();
-    let of_tree = (0..scene.total).filter(|item| scene.text(&JobPath::owner_of(*item)).as_ref() == Some(&id));
-    of_tree.chain(engine.status().items.iter().copied()).collect()
+/// The items that the engine of a host saw last as its own.
+fn seen_by(scene: &Scene<'_>, host: usize) -> Option<BTreeSet<ShardingItem>> {
+    let engine = scene.hosts[host].process.as_ref().and_then(engine_of)?;
+    Some(engine.status().items.iter().copied().collect())
 }
