@@ -420,6 +420,9 @@ fire-why-now = 当前运行或不运行的原因
 
 # Timeline
 timeline-now = 现在
+timeline-from = 自（{ $zone }）
+timeline-span = 时长
+timeline-show = 查看
 timeline = 时间线
 timeline-earlier = 更早
 timeline-later = 更晚
@@ -428,7 +431,15 @@ timeline-coming = 即将触发
 timeline-ended = 触发
 timeline-missed = 缺失
 timeline-fires = { $count } 次触发，{ $sign }
-timeline-cut = 分片项运行超过 { $count } 次：较早的未显示，请缩小时间跨度
+timeline-cut = 分片项运行超过 { $count } 次：较早的 { $folded } 次按时段合并显示
+timeline-folded = { $runs } 次分片项运行，{ $failed } 次失败，{ $noEnd } 次无结束
+timeline-folded-more = 至少 { $runs } 次分片项运行，{ $failed } 次失败，{ $noEnd } 次无结束
+timeline-folded-bar = 按时段合并的运行
+timeline-unsure = 计划中有触发，是否运行无从得知
+timeline-unsure-count = 计划中的 { $count } 次触发，是否运行无从得知
+timeline-unsure-count-more = 计划中的 { $count } 次以上触发，是否运行无从得知
+timeline-untraced = 未读取事件追踪数据库，因此只显示注册中心所知道的：每个分片项最后一次开始的运行，以及此后应有而没有开始的触发。更早的触发只知道计划，不知道是否运行过。Java 实例不留记录，只能看到正在运行的。
+timeline-untraced-how = 要查看所有运行，请设置
 timeline-caption = 共 { $count } 个作业，{ $from } 至 { $until }；条形上方时间的时区：{ $zone }
 
 # What became of a fire in the past
@@ -1277,6 +1288,7 @@ message-range-too-long = 时间范围超过 { $days } 天：请缩短
 message-field-wrong = `{ $name }`：{ $reason }
 message-field-one-of = `{ $name }` 应为以下之一：{ $values }
 message-field-time = `{ $name }` 不是时间：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
+message-field-either = `{ $one }` 与 `{ $other }` 同时给出：请去掉其中一个
 message-field-instant = `{ $name }` 不是时间：请写 2026-11-21T03:00:00Z
 message-field-time-missing = 缺少 `{ $name }`：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
 message-field-too-long = `{ $name }` 最多 { $most } 个字符
