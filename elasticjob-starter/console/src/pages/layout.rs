@@ -72,6 +72,12 @@ impl Layout {
         Self { live: Some(Wanted::from_now_on(here, job).of_records().query()), ..self }
     }
 
+    /// The page has nothing that changes.
+    #[must_use]
+    pub(crate) fn still(self) -> Self {
+        Self { live: None, ..self }
+    }
+
     /// The same frame of a page at this path, which also answers forms of other paths.
     #[must_use]
     pub(crate) fn at(self, path: &str) -> Self {

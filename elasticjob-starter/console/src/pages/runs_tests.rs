@@ -59,7 +59,7 @@ async fn pages_of_fires_are_there_in_both_languages_and_escape_what_others_wrote
             let answer = get(&console, path, language).await;
             assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
             assert!(answer.body.contains(tag), "{path}");
-            assert!(!answer.body.contains("<script"), "{path}: {}", answer.body);
+            assert!(!answer.body.contains("<script>"), "{path}: {}", answer.body);
             assert!(!answer.body.contains("style="), "{path}: the policy of pages forbids it");
         }
     }
@@ -67,6 +67,17 @@ async fn pages_of_fires_are_there_in_both_languages_and_escape_what_others_wrote
     for part in ["250 ms", "1 done, 1 failed", "by hand", "Succeeded when run again", "<svg", "runs of items"] {
         assert!(list.contains(part), "{part}: {list}");
     }
+    let cookie = cookie_of(&console, "viewer").await;
+    let mut update = request("GET", &path, Some(&cookie));
+    update.headers_mut().insert("hx-request", "true".parse().expect("a value"));
+    let update = call(&console, update).await.body;
+    assert!(
+        list.contains("records=true") && list.contains("data-hx-select=\"#fires\""),
+        "it is kept up to date: {list}"
+    );
+    assert!(update.contains("1 done, 1 failed") && !update.contains("<svg"), "the table alone: {update}");
+    let later = get(&console, &format!("{path}?until=2030-01-01T00:00"), "en").await.body;
+    assert!(!later.contains("sse:connect"), "a time with an end is not: {later}");
     let one = get(&console, &fire, "en").await.body;
     for part in
         ["&#60;script&#62;alert", "at line 2", "<rect class=\"bar bad\"", "<rect class=\"bar ok\"", "10.0.0.7@-@42"]

@@ -33,6 +33,13 @@ pub(crate) fn last(snapshot: &JobSnapshot) -> Vec<Summary> {
     fires
 }
 
+/// Since when no item began a fire that was due, of a job with these last fires; `None` where none is due.
+pub(crate) fn not_begun_since(snapshot: &JobSnapshot, last: &[Summary], now: i64) -> Option<i64> {
+    let overdue = snapshot.overview(now).overdue?;
+    let newest = last.iter().filter_map(|fire| fire.id.scheduled()).max();
+    Some(newest.map_or(overdue.since, |at| overdue.since.max(at + 1)))
+}
+
 /// A Java instance writes no record: of its run there is a mark, until it ends.
 fn last_run(item: &ItemSnapshot, is_alive: bool) -> Option<(FireId, LastRun)> {
     let is_of_mark = |begun: &Begun| begun.state == FireState::Running && begun.ended.is_none();

@@ -1,6 +1,7 @@
 //! The fires of a job: those that ran, with the runs of their items, and those that should have run.
 
 mod days;
+mod expected;
 mod gaps;
 mod group;
 mod id;
@@ -21,10 +22,11 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 pub(crate) use days::{Day, MOST as MOST_OF_DAY, days};
+pub(crate) use expected::{Became, Expected, expected};
 pub(crate) use gaps::{GRACE, Gap, MOST as MOST_OF_GAP, gaps, gaps_of_last};
 pub(crate) use group::{Fire, FireOutcome, Live, Run, RunState, Tally, Total, fires};
 pub(crate) use id::{FireId, Place};
-pub(crate) use last::last;
+pub(crate) use last::{last, not_begun_since};
 pub(crate) use one::{OneFire, one, recorded};
 pub(crate) use summary::Summary;
 

@@ -4,7 +4,7 @@
 use elasticjob::operations::JobSnapshot;
 use elasticjob::schedule::Schedule;
 
-use super::super::fires::{GRACE, Gap, MOST_OF_GAP, Summary, gaps_of_last, last};
+use super::super::fires::{GRACE, Gap, MOST_OF_GAP, Summary, gaps_of_last, last, not_begun_since};
 use super::{Known, schedule};
 
 pub(super) fn known(snapshot: &JobSnapshot, (from, until): (i64, i64), now: i64) -> Known {
@@ -12,10 +12,7 @@ pub(super) fn known(snapshot: &JobSnapshot, (from, until): (i64, i64), now: i64)
     let planned = schedule(snapshot).zip(snapshot.configured_since());
     let (gaps, unsure) = planned.map_or_else(Default::default, |(schedule, since)| {
         let (low, high) = (from.max(since), until.min(now - GRACE));
-        // No item began a fire after the newest one that the records have.
-        let newest = all.iter().filter_map(|fire| fire.id.scheduled()).max();
-        let overdue =
-            snapshot.overview(now).overdue.map(|overdue| newest.map_or(overdue.since, |at| overdue.since.max(at + 1)));
+        let overdue = not_begun_since(snapshot, &all, now);
         let missing = overdue.map(|since| gaps_of_last(schedule, low.max(since), high, &all)).unwrap_or_default();
         (missing, unsure(schedule, low, overdue.map_or(high, |since| since.min(high)), &all))
     });
