@@ -42,6 +42,7 @@ elasticjob_syntax::messages! {
     field_one_of(name, values) = "field-one-of": "`{name}` is one of {values}";
     field_time(name) =
         "field-time": "`{name}` is no time: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z";
+    field_either(one, other) = "field-either": "`{one}` and `{other}` are both given: leave one of them out";
     field_instant(name) = "field-instant": "`{name}` is no time: write 2026-11-21T03:00:00Z";
     field_time_missing(name) =
         "field-time-missing": "`{name}` is missing: write 2026-11-21T03:00 or 2026-11-21T03:00:00Z";

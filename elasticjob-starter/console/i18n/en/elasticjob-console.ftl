@@ -161,6 +161,12 @@ schedule-caption = Coming fires; local times in the zone { $zone }
 schedule-local = Local time
 schedule-from-now = From now
 schedule-note = Note
+schedule-past = Expected against actual
+schedule-past-caption = The last fires of the schedule, the newest first; times in the zone { $zone }
+schedule-past-none = The schedule had no fire since the configuration was written.
+schedule-expected = Expected
+schedule-due = No run so far
+schedule-untraced = No database of traces is read: of each item the run that began last is known, and whether fires since then began.
 schedule-try = Try an expression
 schedule-show = Show its fires
 clock-repeated = This local time comes twice; it fires at the later one.
@@ -380,6 +386,9 @@ fire-why-now = Why it runs or does not run now
 
 # Timeline
 timeline-now = now
+timeline-from = From ({ $zone })
+timeline-span = Span
+timeline-show = Show
 timeline = Timeline
 timeline-earlier = earlier
 timeline-later = later
@@ -388,7 +397,18 @@ timeline-coming = to come
 timeline-ended = Fires
 timeline-missed = Missing
 timeline-fires = { $count } fires, { $sign }
-timeline-cut = more than { $count } runs of items: the older ones are left out, narrow the span
+timeline-cut = + { $folded } runs of items
+timeline-folded = { $runs } runs of items, { $failed } failed, { $noEnd } without an end
+timeline-folded-more = at least { $runs } runs of items, { $failed } failed, { $noEnd } without an end
+timeline-folded-bar = runs of items before the newest { $count } of a job, by parts of the time
+timeline-unsure = in the schedule, and not known whether it ran
+timeline-unsure-count = { $count ->
+    [one] { $count } fire of the schedule, not known whether it ran
+   *[other] { $count } fires of the schedule, not known whether they ran
+}
+timeline-unsure-count-more = more than { $count } fires of the schedule, not known whether they ran
+timeline-untraced = No database of traces is read, so this is what the registry center knows: of each item the run that began last, and fires since then that should have begun and did not. Of fires before, it knows the schedule, and not whether they ran. Java instances leave no record: of their runs those that go on now are shown.
+timeline-untraced-how = To see all runs, set
 timeline-caption = { $count ->
     [one] { $count } job
    *[other] { $count } jobs

@@ -149,6 +149,12 @@ schedule-caption = 即将到来的触发；当地时间所用时区：{ $zone }
 schedule-local = 当地时间
 schedule-from-now = 距现在
 schedule-note = 备注
+schedule-past = 计划与实际
+schedule-past-caption = 计划中最近的触发，最新的在前；时区 { $zone }
+schedule-past-none = 自写入配置以来，计划中还没有触发。
+schedule-expected = 应触发时间
+schedule-due = 尚无运行
+schedule-untraced = 未读取事件追踪数据库：只知道每个分片项最后一次开始的运行，以及此后的触发是否开始。
 schedule-try = 试算表达式
 schedule-show = 显示触发时间
 clock-repeated = 该当地时间会出现两次，在较晚的一次触发。
@@ -420,6 +426,9 @@ fire-why-now = 当前运行或不运行的原因
 
 # Timeline
 timeline-now = 现在
+timeline-from = 自（{ $zone }）
+timeline-span = 时长
+timeline-show = 查看
 timeline = 时间线
 timeline-earlier = 更早
 timeline-later = 更晚
@@ -428,7 +437,15 @@ timeline-coming = 即将触发
 timeline-ended = 触发
 timeline-missed = 缺失
 timeline-fires = { $count } 次触发，{ $sign }
-timeline-cut = 分片项运行超过 { $count } 次：较早的未显示，请缩小时间跨度
+timeline-cut = 另有 { $folded } 次分片项运行
+timeline-folded = { $runs } 次分片项运行，{ $failed } 次失败，{ $noEnd } 次无结束
+timeline-folded-more = 至少 { $runs } 次分片项运行，{ $failed } 次失败，{ $noEnd } 次无结束
+timeline-folded-bar = 每个作业最新 { $count } 次分片项运行之前的运行，按时段合并
+timeline-unsure = 计划中有触发，是否运行无从得知
+timeline-unsure-count = 计划中的 { $count } 次触发，是否运行无从得知
+timeline-unsure-count-more = 计划中的 { $count } 次以上触发，是否运行无从得知
+timeline-untraced = 未读取事件追踪数据库，因此只显示注册中心所知道的：每个分片项最后一次开始的运行，以及此后应有而没有开始的触发。更早的触发只知道计划，不知道是否运行过。Java 实例不留记录，只能看到正在运行的。
+timeline-untraced-how = 要查看所有运行，请设置
 timeline-caption = 共 { $count } 个作业，{ $from } 至 { $until }；条形上方时间的时区：{ $zone }
 
 # What became of a fire in the past
@@ -1277,6 +1294,7 @@ message-range-too-long = 时间范围超过 { $days } 天：请缩短
 message-field-wrong = `{ $name }`：{ $reason }
 message-field-one-of = `{ $name }` 应为以下之一：{ $values }
 message-field-time = `{ $name }` 不是时间：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
+message-field-either = `{ $one }` 与 `{ $other }` 同时给出：请去掉其中一个
 message-field-instant = `{ $name }` 不是时间：请写 2026-11-21T03:00:00Z
 message-field-time-missing = 缺少 `{ $name }`：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
 message-field-too-long = `{ $name }` 最多 { $most } 个字符

@@ -11,7 +11,9 @@ use super::history::{Decision, Execution};
 use super::jobs::parameters;
 use super::named::{Names, OfJob};
 use crate::pages::time::Clock;
-use crate::service::fires::{Fire, FireId, FirePage, FireQuery, Gap, OneFire, Run, list, one};
+use crate::service::fires::{
+    Fire, FireId, FireOutcome, FirePage, FireQuery, Gap, OneFire, Run, Summary, Tally, list, one,
+};
 use crate::service::job::look;
 use crate::service::time::Time;
 
@@ -108,30 +110,30 @@ pub(crate) struct RunOfFire {
     state: &'static str,
 }
 
-impl From<&Fire> for FireView {
-    fn from(fire: &Fire) -> Self {
-        let tally = fire.tally();
+impl From<&Summary> for FireView {
+    fn from(fire: &Summary) -> Self {
+        let Tally { done, failed, running, no_end, not_run } = fire.tally;
         Self {
             fire: fire.id.to_string(),
             scheduled_at: fire.id.scheduled().map(Time),
-            began_at: fire.began().map(Time),
-            ended_at: fire.ended().map(Time),
+            began_at: fire.began.map(Time),
+            ended_at: fire.ended.map(Time),
             duration_ms: fire.took(),
             lateness_ms: fire.lateness(),
-            outcome: (!fire.runs.is_empty()).then(|| fire.outcome().as_str()),
-            items: ItemCounts {
-                done: tally.done,
-                failed: tally.failed,
-                running: tally.running,
-                no_end: tally.no_end,
-                not_run: tally.not_run,
-            },
-            manual: fire.is_by_hand() && !fire.runs.is_empty(),
-            misfire: fire.is_misfire(),
-            failover: fire.is_failed_over(),
-            retried: fire.is_retried(),
+            outcome: fire.outcome.map(FireOutcome::as_str),
+            items: ItemCounts { done, failed, running, no_end, not_run },
+            manual: fire.is_by_hand,
+            misfire: fire.is_misfire,
+            failover: fire.is_failed_over,
+            retried: fire.is_retried,
             cut: fire.is_cut,
         }
+    }
+}
+
+impl From<&Fire> for FireView {
+    fn from(fire: &Fire) -> Self {
+        Self::from(&Summary::from(fire))
     }
 }
 

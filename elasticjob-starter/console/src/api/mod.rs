@@ -20,6 +20,7 @@ mod past;
 mod problem;
 mod registries;
 pub(crate) mod run_log;
+mod schedule;
 mod schedules;
 mod servers;
 mod tagged;
@@ -61,6 +62,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/jobs/{job}/items/{item}", viewer, jobs::item)
         .get("/api/v1/registries/{registry}/jobs/{job}/findings", viewer, jobs::why)
         .get("/api/v1/registries/{registry}/jobs/{job}/past", viewer, past::show)
+        .get("/api/v1/registries/{registry}/jobs/{job}/schedule", viewer, schedule::show)
         .get("/api/v1/registries/{registry}/jobs/{job}/fires", viewer, fires::fires)
         .get("/api/v1/registries/{registry}/jobs/{job}/fires/{fire}", viewer, fires::fire)
         .get("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", viewer, run_log::log)

@@ -12,7 +12,7 @@ use utoipa::OpenApi;
 use self::problems::problems_of;
 use super::{
     access, accounts, actions, alarms, configuration, fires, graph, history, jobs, nodes, overview, past, registries,
-    run_log, schedules, servers, timeline,
+    run_log, schedule, schedules, servers, timeline,
 };
 use crate::access::Permission;
 use crate::app::App;
@@ -88,6 +88,7 @@ use crate::{live, live_log};
         accounts::sessions,
         accounts::end_session,
         past::show,
+        schedule::show,
         fires::fires,
         fires::fire,
         timeline::show,

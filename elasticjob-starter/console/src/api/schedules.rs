@@ -38,7 +38,7 @@ pub(crate) struct Expression {
 pub(crate) struct Fires {
     /// What the expression means, in the language of the header Accept-Language; `null` where it has no short words.
     words: Option<String>,
-    fires: Vec<FireView>,
+    fires: Vec<ComingFire>,
     /// Whether there are no others.
     ends: bool,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Fires {
 /// One fire.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct FireView {
+pub(crate) struct ComingFire {
     #[schema(value_type = String)]
     at: Time,
     /// In the zone of the expression.
@@ -71,17 +71,20 @@ pub(crate) async fn preview(who: Who, Body(wanted): Body<Expression>) -> Result<
     let from = from.map_err(|wrong| Problem::bad_request(format!("from is not a time as RFC 3339 has it: {wrong}")))?;
     let schedule = Schedule::parse(&wanted.cron, wanted.time_zone.as_deref());
     let schedule = schedule.map_err(|wrong| Problem::wrong_schedule(&wrong))?;
-    let mut after = from.map_or_else(now, |from| from.timestamp_millis());
-    let fires: Vec<FireView> = std::iter::from_fn(|| {
+    let fires = coming(&schedule, from.map_or_else(now, |from| from.timestamp_millis()), count);
+    Ok(Json(Fires { words: words::of(&who.text, &wanted.cron), ends: fires.len() < count, fires }))
+}
+
+/// The fires of a schedule after a time.
+pub(super) fn coming(schedule: &Schedule, mut after: i64, count: usize) -> Vec<ComingFire> {
+    let next = std::iter::from_fn(|| {
         let fire = schedule.next_fire_after(after)?;
         after = fire.at;
         let clock_change = fire.clock_change.map(|change| match change {
             ClockChange::Skipped => "skipped",
             ClockChange::Repeated => "repeated",
         });
-        Some(FireView { at: Time(fire.at), local: schedule.format_rfc3339(fire.at), clock_change })
-    })
-    .take(count)
-    .collect();
-    Ok(Json(Fires { words: words::of(&who.text, &wanted.cron), ends: fires.len() < count, fires }))
+        Some(ComingFire { at: Time(fire.at), local: schedule.format_rfc3339(fire.at), clock_change })
+    });
+    next.take(count).collect()
 }

@@ -12,7 +12,7 @@ use super::jobs::parameters;
 use crate::here::Here;
 use crate::service::now;
 use crate::service::time::Time;
-use crate::service::timeline::{self, Row, Timeline, TimelineQuery};
+use crate::service::timeline::{self, Folded, Row, Timeline, TimelineQuery};
 
 /// The fires of jobs in the same time.
 #[derive(Debug, Serialize, ToSchema)]
@@ -22,6 +22,9 @@ pub(crate) struct TimelineView {
     from: Time,
     #[schema(value_type = String, format = DateTime)]
     until: Time,
+    /// Whether `fires` are those that were traced. Else they are of the last run of each item alone, as the registry center has
+    /// it, and `unknown` has the fires of the schedule before them.
+    traced: bool,
     /// In the order of their names.
     jobs: Vec<TimelineJob>,
     /// How many jobs the filter leaves.
@@ -37,22 +40,51 @@ pub(crate) struct TimelineJob {
     job: String,
     /// The newest first.
     fires: Vec<FireView>,
-    /// Whether it had more runs of items than are read for a timeline; then the older fires of the time are left out.
+    /// Whether it had more runs of items than are read for a timeline; then the older ones of the time are in `folded`.
     more: bool,
+    /// Runs of items that began before those of `fires`, counted by parts of the time; the oldest first.
+    folded: Vec<FoldedView>,
     /// Fires that should have been and have no run.
     missing: Vec<GapView>,
+    /// Fires of the schedule of which it is not known whether they ran: nothing was traced.
+    unknown: Option<GapView>,
     /// Fires that are yet to come, at most 60.
     #[schema(value_type = Vec<String>)]
     coming: Vec<Time>,
+}
+
+/// Runs of items that began in a part of the time.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FoldedView {
+    #[schema(value_type = String, format = DateTime)]
+    from: Time,
+    #[schema(value_type = String, format = DateTime)]
+    until: Time,
+    runs: u64,
+    failed: u64,
+    /// Without an end: they run, or their process was killed.
+    no_end: u64,
+    /// Whether there are more than are counted.
+    more: bool,
+}
+
+impl From<Folded> for FoldedView {
+    fn from(part: Folded) -> Self {
+        let (runs, failed, no_end) = (part.runs.runs, part.runs.failed, part.runs.no_end);
+        Self { from: Time(part.from), until: Time(part.until), runs, failed, no_end, more: part.is_cut }
+    }
 }
 
 impl From<Row> for TimelineJob {
     fn from(row: Row) -> Self {
         Self {
             job: row.job.to_string(),
-            fires: row.fires.iter().map(FireView::from).collect(),
-            more: row.is_cut,
-            missing: row.gaps.into_iter().map(GapView::from).collect(),
+            fires: row.known.fires.iter().map(FireView::from).collect(),
+            more: !row.known.folded.is_empty(),
+            folded: row.known.folded.into_iter().map(FoldedView::from).collect(),
+            missing: row.known.gaps.into_iter().map(GapView::from).collect(),
+            unknown: row.known.unsure.map(GapView::from),
             coming: row.coming.into_iter().map(Time).collect(),
         }
     }
@@ -60,14 +92,16 @@ impl From<Row> for TimelineJob {
 
 /// What ran when
 ///
-/// Of the jobs that the caller may see, with the fires that should have been and those to come.
+/// Of the jobs that the caller may see, with the fires that should have been and those to come. Where no database of traces is
+/// read, it says what the registry center knows.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/timeline", tag = "history", params(TimelineQuery),
     responses((status = 200, body = TimelineView), (status = "default", body = Problem)))]
 pub(crate) async fn show(
     here: Here,
     query: Result<Query<TimelineQuery>, QueryRejection>,
 ) -> Result<Json<TimelineView>, Problem> {
-    let Timeline { from, until, rows, total, next, .. } = timeline::timeline(&here, &parameters(query)?, now()).await?;
+    let found = timeline::timeline(&here, &parameters(query)?, now()).await?;
+    let Timeline { from, until, is_traced: traced, rows, total, next, .. } = found;
     let jobs = rows.into_iter().map(TimelineJob::from).collect();
-    Ok(Json(TimelineView { from: Time(from), until: Time(until), jobs, total, next }))
+    Ok(Json(TimelineView { from: Time(from), until: Time(until), traced, jobs, total, next }))
 }

@@ -4,6 +4,7 @@ use axum::body::{Body, BodyDataStream};
 use axum::http::{Request, StatusCode};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use futures_util::StreamExt;
 use tower::ServiceExt;
 
@@ -89,4 +90,47 @@ async fn a_shutdown_ends_streams_and_too_many_are_refused() {
     drop(places);
     drop(stream);
     assert_eq!(app.streams.open(), 0, "the place is free again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_of_records_is_told_of_the_own_job_after_a_while_and_each_minute() {
+    let memory = MemoryRegistry::new();
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "viewer").await;
+    let center = memory.connect();
+    let change = async |path: &str| {
+        let mut nodes = Transaction::new();
+        nodes.create(path, "", CreateMode::Persistent);
+        center.commit(nodes).await.expect("it is written");
+    };
+    change("/own").await;
+    change("/other").await;
+    let (here, own) = (&crate::testing::traced::here(&console), JobName::new("own").expect("a name"));
+    here.registry.catalogue().jobs().await.expect("it is read");
+    let query = Wanted::from_now_on(here, Some(&own)).of_records().query();
+    assert!(query.contains("job=own") && query.ends_with("records=true"), "{query}");
+    let mut stream = listen(&console, request("GET", &format!("{EVENTS}?{query}"), Some(&cookie))).await;
+    let begin = Instant::now();
+    change("/other/servers").await;
+    next(&mut stream).await.expect("it goes on");
+    assert_eq!(begin.elapsed().as_secs(), 65, "no change of another job is told, only that a minute went by");
+    let (begin, other) = (Instant::now(), number(here, Some(&own), 0));
+    change("/own/servers").await;
+    let told = next(&mut stream).await.expect("it goes on");
+    assert_eq!(begin.elapsed().as_secs(), 5);
+    assert!(told > other, "{told}, {other}");
+}
+
+#[tokio::test]
+async fn nobody_follows_a_job_of_others() {
+    let memory = MemoryRegistry::new();
+    let folder = crate::testing::traced::Folder::new("live-grants");
+    folder.write([]).await;
+    let grant = crate::access::Grant::everywhere(crate::access::Role::Viewer).jobs("billing-*");
+    let console = folder.console_with(&memory, grant).await;
+    let cookie = cookie_of(&console, "viewer").await;
+    for (job, status) in [("orders", StatusCode::FORBIDDEN), ("billing-1", StatusCode::OK)] {
+        let path = format!("{EVENTS}?job={job}&records=true");
+        assert_eq!(crate::testing::call(&console, request("GET", &path, Some(&cookie))).await.status, status, "{job}");
+    }
 }

@@ -75,7 +75,7 @@ impl FirePage {
     }
 
     fn tally(&self) -> String {
-        self.fire().map_or_else(String::new, |fire| fires::tally(&self.layout.text, fire))
+        self.fire().map_or_else(String::new, |fire| fires::tally(&self.layout.text, fire.tally()))
     }
 
     fn marks(&self) -> Vec<(&'static str, String)> {

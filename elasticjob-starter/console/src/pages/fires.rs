@@ -6,7 +6,7 @@ use i18n_embed_fl::fl;
 use super::chart::sign::Sign;
 use super::history::kind_name;
 use crate::here::Here;
-use crate::service::fires::{Fire, FireOutcome, Gap, RunState};
+use crate::service::fires::{Fire, FireOutcome, Gap, RunState, Tally};
 use crate::text::Text;
 
 /// The address of the list of records of a job in a time.
@@ -62,8 +62,8 @@ pub(super) fn no_run(text: &Text, gap: &Gap) -> String {
 }
 
 /// How many items stand how, such as `3 done, 1 failed`.
-pub(super) fn tally(text: &Text, fire: &Fire) -> String {
-    let (tally, loader) = (fire.tally(), text.loader());
+pub(super) fn tally(text: &Text, tally: Tally) -> String {
+    let loader = text.loader();
     let parts = [
         (tally.done, fl!(loader, "items-done", count = tally.done)),
         (tally.failed, fl!(loader, "items-failed", count = tally.failed)),

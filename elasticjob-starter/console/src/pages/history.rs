@@ -299,8 +299,16 @@ async fn answer<T: Traced + Row + 'static>(
         };
         return file.unwrap_or_else(|problem| super::error::problem(&here, &problem));
     }
+    let layout = Layout::of(&here);
+    // A later page begins after a record, and a time that is over has no more of them.
+    let is_newest = query.cursor.trim().is_empty() && query.until.trim().is_empty();
+    let layout = match query.job().ok().filter(|_| is_newest) {
+        Some(job) => layout.live_records(&here, job.as_ref()),
+        None => layout,
+    };
     let (frame, records) = Frame::read::<T>(&here, query).await;
-    page(Layout::of(&here), frame, records)
+    let layout = if frame.problem.is_some() { layout.still() } else { layout };
+    page(layout, frame, records)
 }
 
 pub(crate) async fn executions(here: Here, Query(query): Query<HistoryQuery>) -> Response {

@@ -8,6 +8,7 @@ use crate::access::{Identity, Role};
 use crate::app::App;
 use crate::assets;
 use crate::here::{Here, Who};
+use crate::live::Wanted;
 use crate::same::{self, Copy};
 use crate::text::{Language, Text};
 use crate::theme::Theme;
@@ -33,8 +34,8 @@ pub(crate) struct Layout {
     pub(crate) is_administrator: bool,
     /// Since when the registry center of the page is lost.
     pub(crate) lost_since: Option<String>,
-    /// The number of the last change that the page knows of, for a page that is kept up to date.
-    pub(crate) live: Option<u64>,
+    /// The query of the stream of events, for a page that is kept up to date.
+    pub(crate) live: Option<String>,
     /// Whether the reader may see the nodes of the registry center.
     pub(crate) may_administer: bool,
     /// Whether there are pages of carried jobs.
@@ -62,7 +63,19 @@ impl Layout {
     /// The page is kept up to date. Take it before the page reads what it shows.
     #[must_use]
     pub(crate) fn live(self, here: &Here) -> Self {
-        Self { live: Some(*here.registry.catalogue().changes().borrow()), ..self }
+        Self { live: Some(Wanted::from_now_on(here, None).query()), ..self }
+    }
+
+    /// The page shows records of traces, of a job or of all, and is kept up to date. Take it before the page reads them.
+    #[must_use]
+    pub(crate) fn live_records(self, here: &Here, job: Option<&JobName>) -> Self {
+        Self { live: Some(Wanted::from_now_on(here, job).of_records().query()), ..self }
+    }
+
+    /// The page has nothing that changes.
+    #[must_use]
+    pub(crate) fn still(self) -> Self {
+        Self { live: None, ..self }
     }
 
     /// The same frame of a page at this path, which also answers forms of other paths.

@@ -3,8 +3,9 @@
 
 use askama::Template;
 use axum::extract::Path;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use elasticjob::ident::JobName;
 use elasticjob::schedule::format_rfc3339;
 use i18n_embed_fl::fl;
 
@@ -34,6 +35,8 @@ struct RunsPage {
     layout: Layout,
     head: Head,
     clock: Clock,
+    /// The answer replaces the table of a page that is open.
+    is_update: bool,
     query: FireQuery,
     /// The time range as the fields of the form show it: local times of the zone of the job.
     from: String,
@@ -85,7 +88,7 @@ impl RunsPage {
     }
 
     fn tally(&self, fire: &Fire) -> String {
-        fires::tally(&self.layout.text, fire)
+        fires::tally(&self.layout.text, fire.tally())
     }
 
     fn marks(&self, fire: &Fire) -> Vec<(&'static str, String)> {
@@ -132,7 +135,8 @@ fn point(here: &Here, path: &str, clock: &Clock, fire: &Fire) -> Point {
     });
     let parts = [clock.at(&time), fires::outcome(text, fire.outcome())];
     let took_text = took.map(|took| duration(&took));
-    let title = parts.into_iter().chain(took_text).chain([fires::tally(text, fire)]).collect::<Vec<_>>().join(" · ");
+    let title =
+        parts.into_iter().chain(took_text).chain([fires::tally(text, fire.tally())]).collect::<Vec<_>>().join(" · ");
     Point { time, took, sign: fire.outcome().into(), title, link: format!("{path}/runs/{}", fire.id) }
 }
 
@@ -177,8 +181,17 @@ fn rows(fires: Vec<Fire>, gaps: Vec<Gap>) -> Vec<Row> {
 pub(crate) async fn show(
     here: Here,
     Path((_, name)): Path<(String, String)>,
+    headers: HeaderMap,
     Query(query): Query<FireQuery>,
 ) -> Response {
+    // An update takes the table alone: the pictures are read from many more records.
+    let is_update = headers.contains_key("hx-request");
+    let is_newest = query.cursor.trim().is_empty() && query.until.trim().is_empty();
+    let layout = Layout::of(&here);
+    let layout = match JobName::new(&name).ok().filter(|_| is_newest) {
+        Some(job) => layout.live_records(&here, Some(&job)),
+        None => layout,
+    };
     let snapshot = match snapshot(&here, &name).await {
         Ok(snapshot) => snapshot,
         Err(page) => return *page,
@@ -187,9 +200,10 @@ pub(crate) async fn show(
     let head = Head::of(&here, &snapshot.job, "runs");
     let range = query.range(&clock).ok();
     let read = async {
-        let page = service::list(&here, &snapshot, &query, &clock, DOTS).await?;
+        let dots = if is_update { 0 } else { DOTS };
+        let page = service::list(&here, &snapshot, &query, &clock, dots).await?;
         // The calendar is that of today, whatever page is shown: it stands on the first one.
-        let days = match query.cursor.is_empty() {
+        let days = match query.cursor.is_empty() && !is_update {
             true => service::days(&here, &snapshot, &clock, DAYS).await?,
             false => Vec::new(),
         };
@@ -209,7 +223,8 @@ pub(crate) async fn show(
     let status =
         problem.as_ref().filter(|problem| problem.code() != "not-traced").map_or(StatusCode::OK, Problem::status);
     let mut page = RunsPage {
-        layout: Layout::of(&here),
+        layout: if problem.is_some() { layout.still() } else { layout },
+        is_update,
         clock,
         from,
         until,
@@ -231,7 +246,7 @@ pub(crate) async fn show(
         page.changes = changes.iter().map(|change| change.at.timestamp_millis()).collect();
         let mark = |at: &i64| (*at, format!("{} {}", fl!(here.text.loader(), "runs-changed"), clock.at(at)));
         let marks: Vec<_> = page.changes.iter().map(mark).collect();
-        page.scatter = Scatter::of(points, &marks, clock.zone);
+        page.scatter = Scatter::of(points, &marks, clock.zone).filter(|_| !is_update);
         page.calendar = calendar(here, &page.head, &days);
         page.planned_since =
             planned_since.filter(|since| range.is_some_and(|range| *since > range.from.timestamp_millis()));

@@ -59,7 +59,7 @@ async fn pages_of_fires_are_there_in_both_languages_and_escape_what_others_wrote
             let answer = get(&console, path, language).await;
             assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
             assert!(answer.body.contains(tag), "{path}");
-            assert!(!answer.body.contains("<script"), "{path}: {}", answer.body);
+            assert!(!answer.body.contains("<script>"), "{path}: {}", answer.body);
             assert!(!answer.body.contains("style="), "{path}: the policy of pages forbids it");
         }
     }
@@ -67,6 +67,17 @@ async fn pages_of_fires_are_there_in_both_languages_and_escape_what_others_wrote
     for part in ["250 ms", "1 done, 1 failed", "by hand", "Succeeded when run again", "<svg", "runs of items"] {
         assert!(list.contains(part), "{part}: {list}");
     }
+    let cookie = cookie_of(&console, "viewer").await;
+    let mut update = request("GET", &path, Some(&cookie));
+    update.headers_mut().insert("hx-request", "true".parse().expect("a value"));
+    let update = call(&console, update).await.body;
+    assert!(
+        list.contains("records=true") && list.contains("data-hx-select=\"#fires\""),
+        "it is kept up to date: {list}"
+    );
+    assert!(update.contains("1 done, 1 failed") && !update.contains("<svg"), "the table alone: {update}");
+    let later = get(&console, &format!("{path}?until=2030-01-01T00:00"), "en").await.body;
+    assert!(!later.contains("sse:connect"), "a time with an end is not: {later}");
     let one = get(&console, &fire, "en").await.body;
     for part in
         ["&#60;script&#62;alert", "at line 2", "<rect class=\"bar bad\"", "<rect class=\"bar ok\"", "10.0.0.7@-@42"]
@@ -164,6 +175,10 @@ async fn the_timeline_has_the_jobs_of_the_reader_with_what_ran_and_what_is_to_co
     let orders = api("?span=1h&q=orders").await;
     assert_eq!(orders["jobs"][0]["more"], true, "600 runs are more than are read");
     assert_eq!(orders["jobs"][0]["fires"].as_array().map(Vec::len), Some(500));
+    let folded = orders["jobs"][0]["folded"].as_array().expect("a list");
+    let counted: u64 = folded.iter().filter_map(|part| part["runs"].as_u64()).sum();
+    assert_eq!(counted, 100, "the older ones are counted: {folded:?}");
+    assert_eq!((&orders["traced"], &orders["jobs"][0]["unknown"]), (&true.into(), &Value::Null));
     let first = api("?limit=2").await;
     let next = first["next"].as_str().expect("a job follows").to_owned();
     let all = api(&format!("?limit=2&cursor={}", super::segment(&next))).await;
@@ -176,13 +191,31 @@ async fn the_timeline_has_the_jobs_of_the_reader_with_what_ran_and_what_is_to_co
         let page = get(&console, "/r/default/timeline?span=1h", language).await;
         assert_eq!(page.status, StatusCode::OK, "{}", page.body);
         assert!(page.body.contains("<rect class=\"bar bad\"") && page.body.contains("mark now"), "{}", page.body);
-        assert!(!page.body.contains("<script") && !page.body.contains("style="), "{}", page.body);
+        assert!(!page.body.contains("<script>") && !page.body.contains("style="), "{}", page.body);
         assert!(page.body.contains("500") && page.body.contains("rel=\"prev\""), "{}", page.body);
+        assert!(page.body.contains("bar folded ok") && page.body.contains("records=true"), "{}", page.body);
     }
     let past = get(&console, "/r/default/timeline?span=1h&until=2024-11-21T03:00:00Z", "en").await;
+    assert!(!past.body.contains("sse:connect"), "what is over does not change: {}", past.body);
     assert!(!past.body.contains("mark now") && past.body.contains("2024-11-21T04%3A00%3A00"), "{}", past.body);
     let refused = get(&console, "/r/default/timeline?span=2h", "en").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn the_timeline_of_a_console_without_traces_says_what_it_cannot_know() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    for (language, said) in [("en", "No database of traces is read"), ("zh", "未读取事件追踪数据库")] {
+        let page = get(&console, "/r/default/timeline?from=2026-11-20T22:00&span=12h", language).await;
+        assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+        for part in [said, "elasticjob.tracing", "<svg", "value=\"2026-11-20T22:00\"", "<option selected>12h"] {
+            assert!(page.body.contains(part), "{part}: {}", page.body);
+        }
+    }
+    let api = get(&console, "/api/v1/registries/default/timeline", "en").await;
+    assert!(api.status == StatusCode::OK && api.body.contains(r#""traced":false"#), "{}", api.body);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The schedule of a job: its coming fires, and those of an expression that is tried out.
+//! The schedule of a job: its coming fires, the last ones with what became of them, and those of an expression that is tried out.
 
 use askama::Template;
 use axum::extract::Path;
@@ -7,17 +7,20 @@ use elasticjob::schedule::{ClockChange, Schedule, TimeZone, format_rfc3339};
 use i18n_embed_fl::fl;
 use serde::Deserialize;
 
+use super::chart::sign::Sign;
 use super::job::{Head, after, snapshot};
 use super::query::Query;
 use super::time::Clock;
 use super::{Layout, page};
+use crate::api::Problem;
 use crate::here::Here;
 use crate::messages;
 use crate::same;
+use crate::service::fires::{Became, Expected, FireId, Summary, expected};
 use crate::text::{Text, t};
 
 /// How many fires are shown.
-const SHOWN: usize = 20;
+pub(crate) const SHOWN: usize = 20;
 
 /// A longer expression is not parsed.
 const LONGEST: usize = 256;
@@ -32,6 +35,11 @@ struct SchedulePage {
     /// The jobs that it runs after, where it has no schedule.
     after: Option<String>,
     fires: Vec<Fire>,
+    /// The last fires with what became of them, or why that is not shown.
+    past: Result<Vec<Expected>, Problem>,
+    is_traced: bool,
+    /// Since when it is known what should have been.
+    planned_since: Option<i64>,
     tried: Try,
     /// What the expression that is tried out gives, or why it cannot be used.
     outcome: Option<Result<Vec<Fire>, String>>,
@@ -65,6 +73,37 @@ fn fires(schedule: &Schedule, now: i64) -> Vec<Fire> {
     fires.take(SHOWN).collect()
 }
 
+impl SchedulePage {
+    /// The address of a fire; none where nothing is known of its runs.
+    fn link(&self, fire: &Summary) -> Option<String> {
+        self.is_traced.then(|| format!("{}/runs/{}", self.head.path, fire.id))
+    }
+
+    /// The address that says why a fire ran or did not run; without traces that is not known of the past.
+    fn why(&self, at: &i64) -> String {
+        match self.is_traced {
+            true => format!("{}/why?at={}", self.head.path, FireId::Scheduled(*at)),
+            false => format!("{}/why", self.head.path),
+        }
+    }
+
+    fn sign(&self, fire: &Summary) -> Sign {
+        fire.outcome.map_or(Sign::Unknown, Sign::from)
+    }
+
+    fn outcome(&self, fire: &Summary) -> String {
+        fire.outcome.map_or_else(|| t!(self, "not-known"), |outcome| super::fires::outcome(&self.layout.text, outcome))
+    }
+
+    fn tally(&self, fire: &Summary) -> String {
+        super::fires::tally(&self.layout.text, fire.tally)
+    }
+
+    fn kind(&self, kind: &str) -> String {
+        super::fires::kind(&self.layout.text, kind)
+    }
+}
+
 impl Try {
     fn outcome(&self, text: &Text, now: i64) -> Option<Result<Vec<Fire>, String>> {
         let (cron, zone) = (self.cron.trim(), self.zone.trim());
@@ -86,7 +125,10 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>, Qu
     };
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
     let clock = Clock::of(schedule);
-    let mut layout = Layout::of(&here);
+    let layout = Layout::of(&here);
+    // Without one that is tried out, it is about what the job does.
+    let is_own = tried.cron.trim().is_empty();
+    let mut layout = if is_own { layout.live_records(&here, Some(&snapshot.job)) } else { layout };
     // The call and the command have the expression that is tried out, else that of the job.
     let shown = match (tried.cron.trim(), schedule) {
         ("", Some(schedule)) => Some((schedule.cron().to_string(), schedule.time_zone().to_string())),
@@ -105,6 +147,9 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>, Qu
         cron: schedule.map(|schedule| schedule.cron().to_string()),
         after: snapshot.usable().and_then(|configuration| after(configuration.depends_on())),
         fires: schedule.map(|schedule| fires(schedule, clock.now)).unwrap_or_default(),
+        past: expected(&here, &snapshot, &clock, SHOWN).await,
+        is_traced: here.registry.trace_reader().is_some(),
+        planned_since: schedule.and(snapshot.configured_since()),
         outcome: tried.outcome(&here.text, clock.now),
         clock,
         tried,

@@ -170,7 +170,10 @@ fn a_page_offers_the_expression_and_the_time_of_its_query() {
         tried.curl[0].contains(r#"{"cron": "0 0 3 * * ?", "timeZone": "Asia/Shanghai", "count": 20}"#),
         "{tried:?}"
     );
-    assert_eq!(tried.commands, ["elasticjob next --count 20 --zone Asia/Shanghai '0 0 3 * * ?'"]);
+    assert_eq!(
+        tried.commands,
+        ["elasticjob next --count 20 --zone Asia/Shanghai '0 0 3 * * ?'", "elasticjob history x"]
+    );
     let why = &offered(Role::Viewer, "/r/default/jobs/x/why?at=2026-11-21T03%3A00%3A00Z")[0];
     assert_eq!(why.commands[1], "elasticjob why --at 2026-11-21T03:00:00Z x");
     assert_eq!(offered(Role::Viewer, "/r/default/jobs/x/why")[0].commands[1], "elasticjob why --at AT x");

@@ -133,7 +133,7 @@ impl HistoryQuery {
         }
     }
 
-    fn job(&self) -> Result<Option<JobName>, Problem> {
+    pub(crate) fn job(&self) -> Result<Option<JobName>, Problem> {
         parsed("job", &self.job)
     }
 

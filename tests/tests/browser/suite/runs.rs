@@ -17,7 +17,7 @@ pub async fn are_found() {
     chrome.log_in("viewer").await;
     let mut buttons = Buttons::new(&chrome);
     buttons.open(TIMELINE).await;
-    buttons.press(Button::get(TIMELINE).about("span"), &[("q", "settle")]).await;
+    buttons.press(Button::get(TIMELINE), &[("q", "settle")]).await;
     assert_eq!(count(&chrome, "tbody tr").await, 1, "{}", chrome.text().await);
     assert_ne!(count(&chrome, "tbody .bar.ok").await, 0, "runs of the last minute have bars");
     follow(&chrome, "tbody th a").await;

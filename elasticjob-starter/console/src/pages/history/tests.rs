@@ -238,9 +238,15 @@ async fn texts_of_others_are_escaped_on_pages_and_no_formula_in_files() {
         let page = get(&console, "all", &format!("/r/default/history/{list}?limit=500")).await;
         assert_eq!(page.status, StatusCode::OK);
         assert!(page.body.contains("&#60;script&#62;alert"), "{list}: {}", page.body);
-        assert!(!page.body.contains("<script"), "{list}");
+        assert!(!page.body.contains("<script>"), "{list}");
+        assert!(
+            page.body.contains("records=true") && page.body.contains("<tr id=\"record-"),
+            "{list} is kept up to date"
+        );
         let query = get(&console, "all", &format!("/r/default/history/{list}?ip=%22%3E%3Cscript%3E")).await;
-        assert!(!query.body.contains("<script"), "{list}");
+        assert!(!query.body.contains("<script>"), "{list}");
+        let over = get(&console, "all", &format!("/r/default/history/{list}?until=2030-01-01T00:00")).await;
+        assert!(!over.body.contains("sse:connect"), "{list}: a time with an end is not");
     }
     let file = get(&console, "all", "/r/default/history/executions?format=csv&result=FAILED").await;
     assert!(file.headers[CONTENT_DISPOSITION].to_str().is_ok_and(|name| name.contains("default-executions.csv")));

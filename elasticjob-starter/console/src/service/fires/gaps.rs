@@ -3,6 +3,7 @@
 use elasticjob::schedule::Schedule;
 
 use super::group::Fire;
+use super::summary::Summary;
 
 /// A fire is not missed before it is so old.
 pub(crate) const GRACE: i64 = 60_000;
@@ -37,6 +38,14 @@ struct Ran {
 pub(crate) fn gaps(schedule: &Schedule, low: i64, high: i64, fires: &[Fire]) -> Vec<Gap> {
     let ran = fires.iter().filter(|fire| !fire.is_by_hand());
     let mut ran: Vec<Ran> = ran.map(|fire| Ran { time: fire.id.time(), is_about: fire.is_without_plan() }).collect();
+    ran.sort_unstable();
+    between(schedule, low, high, &ran)
+}
+
+/// The same, of fires that the registry center has.
+pub(crate) fn gaps_of_last(schedule: &Schedule, low: i64, high: i64, fires: &[Summary]) -> Vec<Gap> {
+    let ran = fires.iter().filter_map(|fire| fire.id.scheduled()).map(|time| Ran { time, is_about: false });
+    let mut ran: Vec<Ran> = ran.collect();
     ran.sort_unstable();
     between(schedule, low, high, &ran)
 }

@@ -86,6 +86,19 @@ pub(crate) struct Tally {
     pub(crate) not_run: usize,
 }
 
+impl Tally {
+    /// How a fire stands of which not all items ended well; `None` where all did.
+    pub(crate) fn outcome(self) -> Option<FireOutcome> {
+        match self {
+            Self { failed: 1.., .. } => Some(FireOutcome::Failed),
+            Self { running: 1.., .. } => Some(FireOutcome::Running),
+            Self { no_end: 1.., .. } => Some(FireOutcome::NoEnd),
+            Self { not_run: 1.., .. } => Some(FireOutcome::Partial),
+            Self { .. } => None,
+        }
+    }
+}
+
 /// How many items a fire has, where that is known: of one since the configuration was written last, and only once its
 /// items had the time to begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,14 +200,8 @@ impl Fire {
     }
 
     pub(crate) fn outcome(&self) -> FireOutcome {
-        match self.tally() {
-            Tally { failed: 1.., .. } => FireOutcome::Failed,
-            Tally { running: 1.., .. } => FireOutcome::Running,
-            Tally { no_end: 1.., .. } => FireOutcome::NoEnd,
-            Tally { not_run: 1.., .. } => FireOutcome::Partial,
-            _ if self.is_retried() => FireOutcome::Recovered,
-            _ => FireOutcome::Succeeded,
-        }
+        let usual = if self.is_retried() { FireOutcome::Recovered } else { FireOutcome::Succeeded };
+        self.tally().outcome().unwrap_or(usual)
     }
 
     /// Whether an item was run more than once.

@@ -1,11 +1,14 @@
 //! The fires of a job: those that ran, with the runs of their items, and those that should have run.
 
 mod days;
+mod expected;
 mod gaps;
 mod group;
 mod id;
+mod last;
 mod one;
 mod read;
+mod summary;
 #[cfg(test)]
 mod tests;
 
@@ -19,10 +22,13 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 pub(crate) use days::{Day, MOST as MOST_OF_DAY, days};
-pub(crate) use gaps::{GRACE, Gap, gaps};
-pub(crate) use group::{Fire, FireOutcome, Live, Run, RunState, Total, fires};
+pub(crate) use expected::{Became, Expected, expected};
+pub(crate) use gaps::{GRACE, Gap, MOST as MOST_OF_GAP, gaps, gaps_of_last};
+pub(crate) use group::{Fire, FireOutcome, Live, Run, RunState, Tally, Total, fires};
 pub(crate) use id::{FireId, Place};
+pub(crate) use last::{last, not_begun_since};
 pub(crate) use one::{OneFire, one, recorded};
+pub(crate) use summary::Summary;
 
 use super::history::{HistoryQuery, Range};
 use crate::api::Problem;
@@ -149,7 +155,7 @@ pub(crate) async fn decisions(
 
 /// Says of each gap which kinds of decisions there are about its fires. Most are decided soon; the rest when an instance
 /// comes back.
-async fn explain(reader: &AnyTraceReader, job: &JobName, gaps: &mut [Gap]) -> Result<(), ReadError> {
+pub(crate) async fn explain(reader: &AnyTraceReader, job: &JobName, gaps: &mut [Gap]) -> Result<(), ReadError> {
     let (Some(first), Some(last)) = (gaps.last().map(|gap| gap.first), gaps.first().map(|gap| gap.last)) else {
         return Ok(());
     };

@@ -1,14 +1,19 @@
 //! The runs of many jobs over the same time, with the fires that should have been and those to come.
 
+mod registered;
+mod traced;
+
 use chrono::{DateTime, TimeDelta};
 use elasticjob::ident::JobName;
+use elasticjob::operations::JobSnapshot;
 use elasticjob::schedule::{Schedule, TimeZone};
-use elasticjob::trace::{AnyTraceReader, ExecutionFilter, PageRequest, TraceReader};
+use elasticjob::trace::RunCount;
 use futures_util::{StreamExt, TryStreamExt};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::fires::{Fire, GRACE, Gap, Live, fires, gaps, instant};
+use super::fires::{Gap, Summary};
+use super::history;
 use super::jobs::{self, JobQuery};
 use crate::api::Problem;
 use crate::here::Here;
@@ -17,7 +22,7 @@ use crate::texts;
 /// The most jobs of a page, and how many are on it unless it is said.
 const MOST_JOBS: usize = 50;
 
-/// How many runs of items of a job are read, the newest ones.
+/// How many runs of items of a job are shown by their fires, the newest ones. Those before are counted.
 pub(crate) const MOST_RUNS: u32 = 500;
 
 /// How many fires to come are shown of a job.
@@ -31,16 +36,18 @@ const AT_ONCE: usize = 4;
 pub(crate) enum Span {
     Hour,
     SixHours,
+    HalfDay,
     Day,
 }
 
 impl Span {
-    pub(crate) const ALL: [Self; 3] = [Self::Hour, Self::SixHours, Self::Day];
+    pub(crate) const ALL: [Self; 4] = [Self::Hour, Self::SixHours, Self::HalfDay, Self::Day];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Hour => "1h",
             Self::SixHours => "6h",
+            Self::HalfDay => "12h",
             Self::Day => "24h",
         }
     }
@@ -49,6 +56,7 @@ impl Span {
         match self {
             Self::Hour => 1,
             Self::SixHours => 6,
+            Self::HalfDay => 12,
             Self::Day => 24,
         }
     }
@@ -66,9 +74,11 @@ impl Span {
 pub(crate) struct TimelineQuery {
     /// A part of the name or of the description of a job.
     pub(crate) q: String,
-    /// `1h`, `6h` or `24h`; 6h unless it is said.
+    /// `1h`, `6h`, `12h` or `24h`; 6h unless it is said.
     pub(crate) span: String,
-    /// The end of the time, as RFC 3339 has it; unless it is said, a little later than now.
+    /// The begin of the time: RFC 3339, or a local time of the zone of the host of the console. Either this or `until`.
+    pub(crate) from: String,
+    /// The end of the time, as RFC 3339 has it; where neither is said, a little later than now.
     pub(crate) until: String,
     /// The job after which the page begins.
     pub(crate) cursor: String,
@@ -84,31 +94,49 @@ impl TimelineQuery {
             false => Span::ALL
                 .into_iter()
                 .find(named)
-                .ok_or_else(|| Problem::bad_request(texts::field_one_of("span", "1h, 6h, 24h"))),
+                .ok_or_else(|| Problem::bad_request(texts::field_one_of("span", "1h, 6h, 12h, 24h"))),
         }
     }
 
     /// The query of an address with other values.
     pub(crate) fn with(&self, changes: &[(&str, &str)]) -> String {
         let limit = self.limit.map(|limit| limit.to_string()).unwrap_or_default();
-        let fields =
-            [("q", &self.q), ("span", &self.span), ("until", &self.until), ("cursor", &self.cursor), ("limit", &limit)];
+        let fields = [
+            ("q", &self.q),
+            ("span", &self.span),
+            ("from", &self.from),
+            ("until", &self.until),
+            ("cursor", &self.cursor),
+            ("limit", &limit),
+        ];
         let kept = fields.into_iter().map(|(name, value)| (name, value.as_str()));
         let kept = kept.filter(|(name, _)| changes.iter().all(|(one, _)| one != name));
         let all = kept.chain(changes.iter().copied()).filter(|(_, value)| !value.is_empty());
         form_urlencoded::Serializer::new(String::new()).extend_pairs(all).finish()
     }
 
-    /// The time that is shown: an eighth of it is yet to come, unless its end is said.
+    /// Whether it asks for the time around now, which goes on.
+    pub(crate) fn is_of_now(&self) -> bool {
+        self.from.trim().is_empty() && self.until.trim().is_empty()
+    }
+
+    /// The time that is shown: an eighth of it is yet to come, unless its begin or end is said.
     fn times(&self, now: i64) -> Result<(i64, i64), Problem> {
         let length = self.span()?.length();
+        let zone = TimeZone::local().unwrap_or(TimeZone::UTC);
+        let from = history::time("from", &self.from, zone)?.map(|from| from.timestamp_millis());
         let until = match self.until.trim() {
-            "" => now + length / 8,
-            text => DateTime::parse_from_rfc3339(text)
-                .map(|until| until.timestamp_millis())
-                .map_err(|_| Problem::bad_request(texts::field_instant("until")))?,
+            "" => None,
+            text => Some(
+                DateTime::parse_from_rfc3339(text).map_err(|_| Problem::bad_request(texts::field_instant("until")))?,
+            ),
         };
-        Ok((until - length, until))
+        match (from, until.map(|until| until.timestamp_millis())) {
+            (Some(_), Some(_)) => Err(Problem::bad_request(texts::field_either("from", "until"))),
+            (Some(from), None) => Ok((from, from + length)),
+            (None, Some(until)) => Ok((until - length, until)),
+            (None, None) => Ok((now + length / 8 - length, now + length / 8)),
+        }
     }
 }
 
@@ -118,6 +146,8 @@ pub(crate) struct Timeline {
     pub(crate) from: i64,
     pub(crate) until: i64,
     pub(crate) now: i64,
+    /// Whether the runs are those that were traced; else the last one of each item, as the registry center has it.
+    pub(crate) is_traced: bool,
     /// In the order of their names.
     pub(crate) rows: Vec<Row>,
     /// How many jobs the filter leaves.
@@ -131,66 +161,73 @@ pub(crate) struct Timeline {
 pub(crate) struct Row {
     pub(crate) job: JobName,
     pub(crate) zone: Option<TimeZone>,
-    /// The newest first.
-    pub(crate) fires: Vec<Fire>,
-    /// Whether there were more runs of items than are read; then older fires of the time are missing.
-    pub(crate) is_cut: bool,
-    pub(crate) gaps: Vec<Gap>,
+    pub(crate) known: Known,
     /// Fires that are yet to come in the time.
     pub(crate) coming: Vec<i64>,
     /// The next fire, in the time or later.
     pub(crate) next: Option<i64>,
 }
 
+/// What is known of the time of a job that has passed.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The newest first.
+    pub(crate) fires: Vec<Summary>,
+    /// Runs of items that began before those of the fires and are counted, as they are many; the oldest first.
+    pub(crate) folded: Vec<Folded>,
+    /// Fires that should have been and have no run.
+    pub(crate) gaps: Vec<Gap>,
+    /// Fires of the schedule of which nothing is known.
+    pub(crate) unsure: Option<Gap>,
+}
+
+/// Runs of items that began in a part of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Folded {
+    pub(crate) from: i64,
+    pub(crate) until: i64,
+    pub(crate) runs: RunCount,
+    /// Whether there are more than are counted.
+    pub(crate) is_cut: bool,
+}
+
 /// The timeline that a query asks for.
 pub(crate) async fn timeline(here: &Here, query: &TimelineQuery, now: i64) -> Result<Timeline, Problem> {
     let (from, until) = query.times(now)?;
-    let reader = here.registry.trace_reader().ok_or_else(Problem::not_traced)?;
     let limit = Some(query.limit.unwrap_or(MOST_JOBS).clamp(1, MOST_JOBS));
     let wanted = JobQuery { q: query.q.clone(), cursor: query.cursor.clone(), limit, ..JobQuery::default() };
     let page = jobs::list(here, &wanted).await?;
-    let rows = page.jobs.into_iter().map(|listed| row(here, reader, listed.job.clone(), (from, until), now));
+    let rows = page.jobs.into_iter().map(|listed| row(here, listed.job.clone(), (from, until), now));
     let rows = futures_util::stream::iter(rows).buffered(AT_ONCE).try_collect().await?;
-    Ok(Timeline { from, until, now, rows, total: page.total, next: page.next })
+    let is_traced = here.registry.trace_reader().is_some();
+    Ok(Timeline { from, until, now, is_traced, rows, total: page.total, next: page.next })
 }
 
-async fn row(
-    here: &Here,
-    reader: &AnyTraceReader,
-    job: JobName,
-    (from, until): (i64, i64),
-    now: i64,
-) -> Result<Row, Problem> {
+async fn row(here: &Here, job: JobName, (from, until): (i64, i64), now: i64) -> Result<Row, Problem> {
     // A job that was removed meanwhile has no snapshot.
     let snapshot = here.views().snapshot(&job).await.ok();
-    let schedule = snapshot.as_ref().and_then(|snapshot| snapshot.usable()?.schedule());
-    let mut filter = ExecutionFilter::of_job(job.clone());
-    // What began before and still ran then belongs to the time as well: it is looked for as far back again.
-    (filter.from, filter.until) = (Some(instant(from - (until - from))), Some(instant(until)));
-    let page = reader.executions(&filter, &PageRequest::default().limit(MOST_RUNS)).await?;
-    let read_to = page.next.and(page.records.last()).map(|record| record.start_time.timestamp_millis());
-    let live = snapshot.as_ref().map(|snapshot| Live::of(snapshot, now)).unwrap_or_default();
-    let mut found = fires(page.records, &live);
-    found.retain(|fire| ends(fire, now) >= from);
-    let gaps = match (schedule, snapshot.as_ref().and_then(|snapshot| snapshot.configured_since())) {
-        (Some(schedule), Some(since)) => {
-            gaps(schedule, from.max(since).max(read_to.unwrap_or(i64::MIN)), until.min(now - GRACE), &found)
-        }
-        _ => Vec::new(),
+    let known = match (here.registry.trace_reader(), &snapshot) {
+        (Some(reader), _) => traced::known(reader, &job, snapshot.as_ref(), (from, until), now).await?,
+        (None, Some(snapshot)) => registered::known(snapshot, (from, until), now),
+        (None, None) => Known::default(),
     };
+    let schedule = snapshot.as_ref().and_then(schedule);
     let coming = |schedule: &Schedule| {
         let coming = schedule.upcoming(now.max(from - 1)).take_while(|at| *at <= until);
         coming.take(MOST_COMING).collect()
     };
-    let coming = schedule.map(coming).unwrap_or_default();
-    let next = schedule.and_then(|schedule| schedule.next_after(now));
-    let zone = schedule.map(Schedule::time_zone);
-    Ok(Row { job, zone, next, fires: found, is_cut: read_to.is_some_and(|read_to| read_to > from), gaps, coming })
+    Ok(Row {
+        zone: schedule.map(Schedule::time_zone),
+        known,
+        coming: schedule.map(coming).unwrap_or_default(),
+        next: schedule.and_then(|schedule| schedule.next_after(now)),
+        job,
+    })
 }
 
-/// Until when a fire is drawn: its end, now while it runs, else its last sign of life.
-pub(crate) fn ends(fire: &Fire, now: i64) -> i64 {
-    let last = fire.runs.iter().map(|run| run.end().unwrap_or(run.start())).max();
-    let is_running = fire.tally().running > 0;
-    if is_running { now } else { last.unwrap_or(fire.id.time()) }
+fn schedule(snapshot: &JobSnapshot) -> Option<&Schedule> {
+    snapshot.usable()?.schedule()
 }
+
+#[cfg(test)]
+mod tests;
