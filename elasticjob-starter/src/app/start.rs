@@ -15,7 +15,21 @@ use crate::error::Problem;
 use crate::plan::{Linked, Plan, PlannedJob, Surroundings};
 use crate::settings::{DEFAULT, Read, Settings};
 
+/// Starts an application to its end: the connections, then the jobs.
 pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
+    let mut app = prepare(builder).await?;
+    match start_jobs(&mut app).await {
+        Ok(()) => Ok(app),
+        Err(failed) => {
+            app.leave(ShutdownMode::Now).await;
+            Err(failed)
+        }
+    }
+}
+
+/// Makes the jobs and all that they need, without starting any of them. Dropping the future gives that up: nothing of the
+/// program is in a registry center by then.
+pub(super) async fn prepare(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp, AppError> {
     let linked = Linked::new(JOBS.static_slice(), &builder.given).within(&builder.only);
     let names: Vec<&str> = linked.names().collect();
     let catalog = builder.catalog.clone().build();
@@ -98,15 +112,13 @@ pub(super) async fn start(builder: ElasticJobAppBuilder) -> Result<ElasticJobApp
     };
     let (registries, grace) = (centers.own, settings.shutdown_grace);
     let carried = None;
-    let mut app =
-        ElasticJobApp { jobs, handles, registries, tracings, dump, console, metrics, carried, enabled: true, grace };
-    let started = join_all(app.jobs.iter_mut().map(|job| job.start())).await;
-    let failed = match outcome(started) {
-        Ok(()) => return Ok(app),
-        Err(failed) => failed,
-    };
-    app.leave(ShutdownMode::Now).await;
-    Err(failed)
+    Ok(ElasticJobApp { jobs, handles, registries, tracings, dump, console, metrics, carried, enabled: true, grace })
+}
+
+/// Starts all jobs, each for itself: those that have joined run while others still start. Dropping the future gives up the
+/// starts that go on; the application has to leave then, as after an error.
+pub(super) async fn start_jobs(app: &mut ElasticJobApp) -> Result<(), AppError> {
+    outcome(join_all(app.jobs.iter_mut().map(|job| job.start())).await)
 }
 
 /// Jobs that wait for their stored configuration do not keep other jobs from running. When all jobs wait, nothing runs,
