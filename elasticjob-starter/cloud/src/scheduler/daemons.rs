@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::ailing::Ailing;
-use super::kept::Kept;
+use super::failing_daemons::Ailing;
 use super::nodes::{DAEMONS, Node};
+use super::process_notes::Kept;
 use super::registrations::{Registered, Registrations};
 use crate::carrier::{CarriedCenter, Carrier, Daemon, LaunchError};
 use crate::model::{CarriedJob, ExecutionType};

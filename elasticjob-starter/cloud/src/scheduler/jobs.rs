@@ -14,9 +14,9 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::kept::Kept;
 use super::launches::Launches;
 use super::nodes::Node;
+use super::process_notes::Kept;
 use super::registrations::{Registered, Registrations};
 use super::stops::wished;
 

@@ -16,10 +16,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::earlier_runs::Formers;
 use super::ends::{Ends, Open};
-use super::formers::Formers;
-use super::hub::Hub;
-use super::marks::{Marks, Note, Noted};
+use super::item_states::Hub;
+use super::launch_marks::{Marks, Note, Noted};
 use super::registrations::Registered;
 use crate::carrier::{
     Carrier, CarrierError, ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome, Permit,

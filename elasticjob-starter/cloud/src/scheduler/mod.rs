@@ -4,18 +4,18 @@
 //! dies, another one takes its items over and adopts what the carrier runs. There is no queue and no second record of runs:
 //! those of the ordinary job are the truth.
 
-mod ailing;
-mod carriers;
 mod daemons;
+mod earlier_runs;
 mod ends;
-mod formers;
-mod hub;
+mod failing_daemons;
+mod item_states;
+mod job_notes;
 mod jobs;
-mod kept;
+mod launch_marks;
 mod launches;
-mod marks;
 mod nodes;
-mod noted;
+mod one_carrier;
+mod process_notes;
 mod registrations;
 #[cfg(test)]
 mod simulated;
@@ -23,7 +23,7 @@ mod stops;
 mod store;
 #[cfg(test)]
 mod tests;
-mod waits;
+mod waiting_launches;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,15 +44,15 @@ pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
 use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
 use crate::model::CarriedJob;
-use ailing::Ailing;
-use carriers::Entry;
 use daemons::{Daemons, Owner};
-use hub::Hub;
+use failing_daemons::Ailing;
+use item_states::Hub;
 use jobs::{Means, Scheduled, Troubles};
-use kept::Kept;
+use launch_marks::Marks;
 use launches::Launches;
-use marks::Marks;
 use nodes::{CARRIED, KEPT};
+use one_carrier::Entry;
+use process_notes::Kept;
 
 /// What a [`Scheduler`] works with.
 #[non_exhaustive]
@@ -134,14 +134,14 @@ impl Scheduler {
             ending: ending.clone(),
         };
         let ailing = Ailing::default();
-        let of_daemons = ailing::Watch {
+        let of_daemons = failing_daemons::Watch {
             ailing: ailing.clone(),
             carrier: carrier.clone(),
             registry: registry.clone(),
             tracing: environment.tracing().cloned(),
             instance: environment.instance_id().clone(),
         };
-        let of_waits = waits::Watch {
+        let of_waits = waiting_launches::Watch {
             hub: hub.clone(),
             launches: launches.clone(),
             carrier: carrier.type_name().to_owned(),

@@ -18,18 +18,18 @@ use crate::process::{ProcessCarrier, ProcessOptions};
 use away::Away;
 use cluster::{Cluster, Member, job, name, until};
 
-mod ailing;
 mod away;
-mod carriers;
 mod cluster;
 mod daemons;
 mod depends;
+mod failing_daemons;
+mod one_carrier;
 mod remains;
 mod removal;
 mod stops;
 mod triggers;
 mod unreadable;
-mod waits;
+mod waiting_launches;
 mod withdrawn;
 
 /// Says that it runs, and runs until the test lets it end.

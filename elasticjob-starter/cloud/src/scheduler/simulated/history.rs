@@ -19,9 +19,9 @@ use super::carrier::{Modelled, REFUSED};
 use super::engine::{Engine, Life};
 use crate::carrier::{LaunchId, LaunchItem, Outcome};
 use crate::model::{App, CarriedJob};
-use crate::scheduler::hub::Hub;
+use crate::scheduler::item_states::Hub;
+use crate::scheduler::launch_marks::Marks;
 use crate::scheduler::launches::Launches;
-use crate::scheduler::marks::Marks;
 use crate::scheduler::nodes::{DIRECTORIES, Node};
 use crate::scheduler::registrations::Registered;
 

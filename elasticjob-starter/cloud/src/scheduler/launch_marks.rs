@@ -13,8 +13,8 @@ use std::sync::Arc;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction, Zxid};
 
-use super::kept;
 use super::nodes::{CARRIED, LAUNCHED, Node};
+use super::process_notes;
 use crate::carrier::{LaunchId, LaunchItem};
 
 /// How often a write is tried when other schedulers write the note of other items.
@@ -193,8 +193,8 @@ impl Marks {
     /// Whether no other place has run the job.
     pub(super) async fn is_only_at(&self, job: &JobName, place: &str) -> Result<bool, RegistryError> {
         let carried = self.0.children(CARRIED).await?.unwrap_or_default();
-        let own = kept::name(place, job);
-        Ok(carried.iter().all(|name| *name == own || kept::job_of(name) != Some(job.as_str())))
+        let own = process_notes::name(place, job);
+        Ok(carried.iter().all(|name| *name == own || process_notes::job_of(name) != Some(job.as_str())))
     }
 
     /// Reads the note of a job. A job that was never launched has an empty one.

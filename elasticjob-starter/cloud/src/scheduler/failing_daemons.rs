@@ -13,7 +13,7 @@ use elasticjob::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::noted::Noted;
+use super::job_notes::Noted;
 use crate::carrier::{Carrier, DaemonProcess, ItemState};
 
 /// How often the processes are looked at.

@@ -9,9 +9,9 @@ use elasticjob::operations::CarriedWait;
 use elasticjob::registry::RegistryCenter;
 use tokio_util::sync::CancellationToken;
 
-use super::hub::Hub;
+use super::item_states::Hub;
+use super::job_notes::Noted;
 use super::launches::Launches;
-use super::noted::Noted;
 use crate::carrier::{ItemState, LaunchId};
 
 /// How often the items are looked at. It costs no request.

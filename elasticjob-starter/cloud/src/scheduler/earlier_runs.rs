@@ -10,8 +10,8 @@ use elasticjob::log::{info, warn};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::hub::Hub;
-use super::marks::Note;
+use super::item_states::Hub;
+use super::launch_marks::Note;
 use crate::carrier::{Carrier, ItemState, ItemStates, LaunchId};
 
 /// The pause before the carrier is asked again.
