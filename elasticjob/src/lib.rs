@@ -42,6 +42,7 @@
 //! | [`registry`] | registry centers: [ZooKeeper](registry::zookeeper), the [embedded](registry::memory) one, and the trait for others |
 //! | [`operations`] | the state of jobs and its reasons; enable, disable, trigger, remove |
 //! | [`trace`] | events of runs, and where they are written |
+//! | [`carried`] | what the process of a carried job is told |
 //! | [`schedule`] | cron expressions and time zones |
 //! | [`spi`] | implementations by type name: linked ones, and the [catalog](spi::Catalog) |
 //! | [`ident`], [`secret`] | names, and texts that are not shown |
@@ -62,6 +63,7 @@
 //! | `testing` | | the tools that tests of registry back ends need |
 
 pub mod api;
+pub mod carried;
 mod clock;
 pub mod config;
 #[cfg(any(feature = "http", feature = "zookeeper-tls"))]

@@ -1,16 +1,15 @@
 //! A program that a scheduler of carried jobs started: it runs exactly the items that it is told, and ends.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use elasticjob::__private::log::{error, info, warn};
+use elasticjob::carried::{CARRIED, Carried, CarriedCenter, CarriedSchedule, FAILURE};
 use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
-use elasticjob::fire::{ExecutionSource, Fire, Rerun, RunKey};
+use elasticjob::fire::{Fire, Rerun, RunKey};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::spi::Catalog;
 use futures_util::future::join_all;
-use serde::Deserialize;
 
 use super::ElasticJobAppBuilder;
 use super::signals::Signals;
@@ -19,86 +18,33 @@ use crate::local_task::LocalTask;
 use crate::plan::{JobCode, Plan, bind};
 use crate::settings::{Settings, Sources};
 
-/// The variable that tells it.
-const CARRIED: &str = "ELASTICJOB_CARRIED";
-/// The file into which it writes why it failed.
-const FAILURE: &str = "ELASTICJOB_FAILURE";
 /// How long a run that was cancelled may go on.
 const AFTER_CANCEL: Duration = Duration::from_secs(5);
 
-/// What a carried process is told. A process of a `DAEMON` job is told no launch, and schedules by itself.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Carried {
-    job: JobName,
-    launch: Option<String>,
-    #[serde(default)]
-    items: Vec<ShardingItem>,
-    #[serde(default)]
-    source: ExecutionSource,
-    fencing_token: Option<i64>,
-    sharding_total_count: u32,
-    #[serde(default)]
-    sharding_item_parameters: BTreeMap<ShardingItem, String>,
-    job_parameter: Option<String>,
-    #[serde(default)]
-    props: BTreeMap<String, String>,
-    #[serde(default)]
-    event_trace_sampling_count: u32,
-    schedule: Option<Schedule>,
+/// The settings of the program's job with those that the process is told.
+fn told_over(carried: &Carried, mut settings: JobSettings) -> JobSettings {
+    settings.sharding_total_count = Some(carried.sharding_total_count);
+    let parameters = carried.sharding_item_parameters.iter().map(|(item, parameter)| format!("{item}={parameter}"));
+    settings.sharding_item_parameters = Some(parameters.collect::<Vec<_>>().join(","));
+    settings.job_parameter = carried.job_parameter.clone().or(settings.job_parameter);
+    settings.props.get_or_insert_default().extend(carried.props.clone());
+    settings
 }
 
-/// What a process of a `DAEMON` job schedules by.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Schedule {
-    cron: Option<String>,
-    time_zone: Option<String>,
-    #[serde(default)]
-    misfire: bool,
-    #[serde(default)]
-    failover: bool,
-    job_error_handler_type: Option<String>,
-    description: Option<String>,
-    registry_center: Option<Center>,
-}
-
-/// The registry center of the scheduler.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Center {
-    server_lists: String,
-    namespace: String,
-}
-
-impl Carried {
-    /// The settings of the program's job with those that the process is told.
-    fn over(&self, mut settings: JobSettings) -> JobSettings {
-        settings.sharding_total_count = Some(self.sharding_total_count);
-        let parameters = self.sharding_item_parameters.iter().map(|(item, parameter)| format!("{item}={parameter}"));
-        settings.sharding_item_parameters = Some(parameters.collect::<Vec<_>>().join(","));
-        settings.job_parameter = self.job_parameter.clone().or(settings.job_parameter);
-        settings.props.get_or_insert_default().extend(self.props.clone());
-        settings
+/// The same for what a launch does not need. The registration is the source of the configuration, so it is written over what
+/// the registry center has.
+fn scheduled_over(schedule: &CarriedSchedule, mut settings: JobSettings) -> JobSettings {
+    settings.cron = schedule.cron.clone().or(settings.cron);
+    settings.time_zone = schedule.time_zone.clone().or(settings.time_zone);
+    settings.misfire = Some(schedule.misfire);
+    settings.failover = Some(schedule.failover);
+    if schedule.failover {
+        settings.monitor_execution = Some(true);
     }
-}
-
-impl Schedule {
-    /// The same for what a launch does not need. The registration is the source of the configuration, so it is written over what
-    /// the registry center has.
-    fn over(&self, mut settings: JobSettings) -> JobSettings {
-        settings.cron = self.cron.clone().or(settings.cron);
-        settings.time_zone = self.time_zone.clone().or(settings.time_zone);
-        settings.misfire = Some(self.misfire);
-        settings.failover = Some(self.failover);
-        if self.failover {
-            settings.monitor_execution = Some(true);
-        }
-        settings.job_error_handler_type = self.job_error_handler_type.clone().or(settings.job_error_handler_type);
-        settings.description = self.description.clone().or(settings.description);
-        settings.overwrite = Some(true);
-        settings
-    }
+    settings.job_error_handler_type = schedule.job_error_handler_type.clone().or(settings.job_error_handler_type);
+    settings.description = schedule.description.clone().or(settings.description);
+    settings.overwrite = Some(true);
+    settings
 }
 
 /// The items that the program runs.
@@ -121,7 +67,7 @@ pub(super) fn read(sources: &Sources) -> Result<Option<(Carried, Fire)>, AppErro
 /// run all items, on the embedded registry.
 pub(super) fn complete(sources: &Sources, settings: &mut Settings) -> Result<(), AppError> {
     let schedule = told(sources)?.and_then(|carried| carried.schedule);
-    if let Some(Center { server_lists, namespace }) = schedule.and_then(|schedule| schedule.registry_center)
+    if let Some(CarriedCenter { server_lists, namespace }) = schedule.and_then(|schedule| schedule.registry_center)
         && settings.reg_center.server_lists.is_empty()
     {
         settings.reg_center.server_lists = server_lists.split(',').map(|server| server.trim().to_owned()).collect();
@@ -139,7 +85,7 @@ pub(super) fn configure(sources: &Sources, plan: &mut Plan, catalog: &Catalog) -
         warn!(job = %name, "the program has no job of this name: what is registered for the job has no effect on its jobs");
         return Ok(());
     };
-    let settings = schedule.over(carried.over(planned.configuration.settings()));
+    let settings = scheduled_over(schedule, told_over(&carried, planned.configuration.settings()));
     let configuration = JobConfiguration::from_settings(name.clone(), &settings).and_then(|configuration| {
         let at_start = catalog.error_handlers().problems_at_start(&configuration);
         let problems = [catalog.problems(&configuration), at_start].concat();
@@ -203,7 +149,7 @@ pub(super) fn run_of(
         let known: Vec<&str> = plan.jobs.iter().map(|job| job.configuration.job_name().as_str()).collect();
         wrong(format!("the program has no job of this name; it has {}", known.join(", ")))
     })?;
-    let settings = carried.over(planned.configuration.settings());
+    let settings = told_over(&carried, planned.configuration.settings());
     let configuration =
         JobConfiguration::from_settings(name.clone(), &settings).map_err(|problems| unusable(&name, &problems))?;
     let handler = match &planned.code {

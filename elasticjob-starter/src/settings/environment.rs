@@ -1,5 +1,7 @@
 //! Environment variables: upper case with one separator; still every setting can be named.
 
+use elasticjob::carried::{CARRIED, FAILURE};
+
 use super::dotted::{self, Token};
 use super::error::SettingError;
 use super::layer::Layer;
@@ -14,8 +16,8 @@ const PREFIX: &str = "ELASTICJOB_";
 const NOT_SETTINGS: &[&str] = &[
     "ELASTICJOB_LOG",
     "ELASTICJOB_RUN",
-    "ELASTICJOB_CARRIED",
-    "ELASTICJOB_FAILURE",
+    CARRIED,
+    FAILURE,
     "ELASTICJOB_JOB_NAME",
     "ELASTICJOB_JOB_PARAMETER",
     "ELASTICJOB_SHARDING_ITEM",

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use elasticjob::fire::ExecutionSource;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -34,27 +33,20 @@ impl Daemon {
         let configuration = self.job.configuration();
         let parameters =
             self.job.items().filter_map(|item| Some((item, configuration.sharding_parameter(item)?.to_owned())));
-        let carried = Carried {
-            job: self.job.job_name.clone(),
-            launch: None,
-            items: Vec::new(),
-            source: ExecutionSource::NormalTrigger,
-            fencing_token: None,
-            sharding_total_count: self.job.sharding_total_count,
-            sharding_item_parameters: parameters.collect(),
-            job_parameter: self.job.job_parameter.clone(),
-            props: self.job.props.clone(),
-            event_trace_sampling_count: self.app.event_trace_sampling_count,
-            schedule: Some(CarriedSchedule {
-                cron: self.job.cron.clone(),
-                time_zone: self.job.time_zone.clone(),
-                misfire: self.job.misfire,
-                failover: self.job.failover,
-                job_error_handler_type: self.job.job_error_handler_type.clone(),
-                description: self.job.description.clone(),
-                registry_center: self.registry_center.clone(),
-            }),
-        };
+        let mut schedule = CarriedSchedule::default();
+        schedule.cron = self.job.cron.clone();
+        schedule.time_zone = self.job.time_zone.clone();
+        schedule.misfire = self.job.misfire;
+        schedule.failover = self.job.failover;
+        schedule.job_error_handler_type = self.job.job_error_handler_type.clone();
+        schedule.description = self.job.description.clone();
+        schedule.registry_center = self.registry_center.clone();
+        let mut carried = Carried::new(self.job.job_name.clone(), self.job.sharding_total_count);
+        carried.sharding_item_parameters = parameters.collect();
+        carried.job_parameter = self.job.job_parameter.clone();
+        carried.props = self.job.props.clone();
+        carried.event_trace_sampling_count = self.app.event_trace_sampling_count;
+        carried.schedule = Some(schedule);
         let carried = serde_json::to_string(&carried).expect("texts and numbers have a JSON form");
         let mut environment = self.app.env.clone();
         environment.extend(self.job.env.clone());

@@ -6,16 +6,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use elasticjob::api::ContextJson;
+use elasticjob::carried::{CARRIED, Carried};
 use elasticjob::fire::{ExecutionSource, Fire, Rerun};
 use elasticjob::ident::{JobName, ShardingItem};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::Permit;
 use crate::model::{App, CarriedJob};
-
-/// The variable of a carried process with its [`Carried`] as JSON.
-pub const CARRIED: &str = "ELASTICJOB_CARRIED";
 
 /// The identity of a launch: a fire of a job. It is the same in every scheduler, and no two fires share it.
 ///
@@ -186,7 +183,7 @@ impl Launch {
 
     /// The environment of the process of an item: that of the application and the job, and what the item is.
     ///
-    /// A carrier adds `ELASTICJOB_FAILURE` where it can: the path of a file into which the program writes why it failed.
+    /// A carrier adds [`FAILURE`](elasticjob::carried::FAILURE) where it can: the path of a file into which the program writes why it failed.
     pub fn environment(&self, item: &LaunchItem) -> BTreeMap<String, String> {
         let carried = serde_json::to_string(&self.carried(item)).expect("texts and numbers have a JSON form");
         let parameter = self.parameter(item.item).unwrap_or_default();
@@ -210,93 +207,20 @@ impl Launch {
     fn carried(&self, item: &LaunchItem) -> Carried {
         let parameters: BTreeMap<ShardingItem, String> =
             self.job.items().filter_map(|item| Some((item, self.parameter(item)?))).collect();
-        Carried {
-            job: self.id.job.clone(),
-            launch: Some(self.id.to_string()),
-            items: vec![item.item],
-            source: self.source,
-            fencing_token: item.fencing_token,
-            sharding_total_count: self.job.sharding_total_count,
-            sharding_item_parameters: parameters,
-            job_parameter: self.job.job_parameter.clone(),
-            props: self.job.props.clone(),
-            event_trace_sampling_count: 0,
-            schedule: None,
-        }
+        let mut carried = Carried::new(self.id.job.clone(), self.job.sharding_total_count);
+        carried.launch = Some(self.id.to_string());
+        carried.items = vec![item.item];
+        carried.source = self.source;
+        carried.fencing_token = item.fencing_token;
+        carried.sharding_item_parameters = parameters;
+        carried.job_parameter = self.job.job_parameter.clone();
+        carried.props = self.job.props.clone();
+        carried
     }
 
     fn parameter(&self, item: ShardingItem) -> Option<String> {
         self.job.configuration().sharding_parameter(item).map(str::to_owned)
     }
-}
-
-/// What a carried process reads to know what it has to run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Carried {
-    /// The job.
-    pub job: JobName,
-    /// The launch; none for a process of a `DAEMON` job, which schedules by itself.
-    #[serde(default)]
-    pub launch: Option<String>,
-    /// The items that the process runs; empty for a process of a `DAEMON` job.
-    #[serde(default)]
-    pub items: Vec<ShardingItem>,
-    /// Why the items are run.
-    #[serde(default)]
-    pub source: ExecutionSource,
-    /// See [`LaunchItem::fencing_token`].
-    #[serde(default)]
-    pub fencing_token: Option<i64>,
-    /// How many items the job has.
-    pub sharding_total_count: u32,
-    /// The parameters of the items that have one.
-    #[serde(default)]
-    pub sharding_item_parameters: BTreeMap<ShardingItem, String>,
-    /// The parameter of the job.
-    #[serde(default)]
-    pub job_parameter: Option<String>,
-    /// The properties of the job.
-    #[serde(default)]
-    pub props: BTreeMap<String, String>,
-    /// Of so many runs of a `DAEMON` job one is traced by its process; 0 and 1: each.
-    #[serde(default)]
-    pub event_trace_sampling_count: u32,
-    /// What a process of a `DAEMON` job schedules by; none for a launch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<CarriedSchedule>,
-}
-
-/// The configuration of a `DAEMON` job that its processes schedule by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CarriedSchedule {
-    /// When the job fires.
-    pub cron: Option<String>,
-    /// The time zone of `cron`; that of the program where there is none.
-    pub time_zone: Option<String>,
-    /// Whether a fire that fell into a running one is made up for.
-    pub misfire: bool,
-    /// Whether another process takes over the items of one that is gone.
-    pub failover: bool,
-    /// What is done with a failed item.
-    pub job_error_handler_type: Option<String>,
-    /// What the job is for.
-    pub description: Option<String>,
-    /// The registry center of the scheduler, for a program that sets none of its own.
-    pub registry_center: Option<CarriedCenter>,
-}
-
-/// Where a registry center is. It has no digest: a process that runs commands of others need not be able to register jobs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CarriedCenter {
-    /// `host:port` of its servers, with commas between them.
-    pub server_lists: String,
-    /// The namespace of the jobs.
-    pub namespace: String,
 }
 
 /// What a carrier accepted.

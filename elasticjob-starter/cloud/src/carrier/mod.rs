@@ -26,10 +26,9 @@ use elasticjob::ident::{JobName, ShardingItem};
 use crate::model::{App, CarriedJob, Problem};
 
 pub use daemon::{Daemon, DaemonProcess};
+pub use elasticjob::carried::{CARRIED, Carried, CarriedCenter, CarriedSchedule};
 pub use error::{CarrierError, LaunchError};
-pub use launch::{
-    CARRIED, Carried, CarriedCenter, CarriedSchedule, Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId,
-};
+pub use launch::{Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId};
 pub(crate) use launch::{digest, job_token};
 pub use permit::Permit;
 pub use state::{ItemState, Outcome};

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::UNIX_EPOCH;
 
+use elasticjob::carried::FAILURE;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
@@ -162,7 +163,7 @@ impl Slot {
         command.current_dir(start.package).env_clear();
         command.envs(INHERITED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
         command.env("PATH", format!("{}:{path}", start.package.display()));
-        command.envs(start.environment).env("ELASTICJOB_FAILURE", self.file("failure"));
+        command.envs(start.environment).env(FAILURE, self.file("failure"));
         // No pipe: the process outlives the scheduler.
         command.stdin(Stdio::from(claim.0)).stdout(Stdio::null()).stderr(Stdio::null());
         command.process_group(0).kill_on_drop(false).spawn()

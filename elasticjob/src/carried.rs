@@ -1,0 +1,105 @@
+//! What a carried process is told: the process of a job that a scheduler of `elasticjob-cloud` launches, on the host, on
+//! Kubernetes or on Slurm. The scheduler writes it, the program that `elasticjob-starter` starts reads it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fire::ExecutionSource;
+use crate::ident::{JobName, ShardingItem};
+
+/// The variable of a carried process with its [`Carried`] as JSON.
+pub const CARRIED: &str = "ELASTICJOB_CARRIED";
+
+/// The variable of a carried process with the path of the file into which it writes why it failed. Not every carrier has one.
+pub const FAILURE: &str = "ELASTICJOB_FAILURE";
+
+/// What a carried process reads to know what it has to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Carried {
+    /// The job.
+    pub job: JobName,
+    /// The launch; none for a process of a `DAEMON` job, which schedules by itself.
+    #[serde(default)]
+    pub launch: Option<String>,
+    /// The items that the process runs; empty for a process of a `DAEMON` job.
+    #[serde(default)]
+    pub items: Vec<ShardingItem>,
+    /// Why the items are run.
+    #[serde(default)]
+    pub source: ExecutionSource,
+    /// The fencing token of the item, where there is one.
+    #[serde(default)]
+    pub fencing_token: Option<i64>,
+    /// How many items the job has.
+    pub sharding_total_count: u32,
+    /// The parameters of the items that have one.
+    #[serde(default)]
+    pub sharding_item_parameters: BTreeMap<ShardingItem, String>,
+    /// The parameter of the job.
+    #[serde(default)]
+    pub job_parameter: Option<String>,
+    /// The properties of the job.
+    #[serde(default)]
+    pub props: BTreeMap<String, String>,
+    /// Of so many runs of a `DAEMON` job one is traced by its process; 0 and 1: each.
+    #[serde(default)]
+    pub event_trace_sampling_count: u32,
+    /// What a process of a `DAEMON` job schedules by; none for a launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<CarriedSchedule>,
+}
+
+impl Carried {
+    /// What a process of a job with so many items is told, without what is optional.
+    pub fn new(job: JobName, sharding_total_count: u32) -> Self {
+        Self {
+            job,
+            launch: None,
+            items: Vec::new(),
+            source: ExecutionSource::default(),
+            fencing_token: None,
+            sharding_total_count,
+            sharding_item_parameters: BTreeMap::new(),
+            job_parameter: None,
+            props: BTreeMap::new(),
+            event_trace_sampling_count: 0,
+            schedule: None,
+        }
+    }
+}
+
+/// The configuration of a `DAEMON` job that its processes schedule by.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CarriedSchedule {
+    /// When the job fires.
+    pub cron: Option<String>,
+    /// The time zone of `cron`; that of the program where there is none.
+    pub time_zone: Option<String>,
+    /// Whether a fire that fell into a running one is made up for.
+    #[serde(default)]
+    pub misfire: bool,
+    /// Whether another process takes over the items of one that is gone.
+    #[serde(default)]
+    pub failover: bool,
+    /// What is done with a failed item.
+    pub job_error_handler_type: Option<String>,
+    /// What the job is for.
+    pub description: Option<String>,
+    /// The registry center of the scheduler, for a program that sets none of its own.
+    pub registry_center: Option<CarriedCenter>,
+}
+
+/// Where a registry center is. It has no digest: a process that runs commands of others need not be able to register jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CarriedCenter {
+    /// `host:port` of its servers, with commas between them.
+    pub server_lists: String,
+    /// The namespace of the jobs.
+    pub namespace: String,
+}
