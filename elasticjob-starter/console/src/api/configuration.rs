@@ -15,6 +15,7 @@ use super::Problem;
 use super::body::{Body, checked};
 use super::jobs::parameters;
 use super::named::{Names, OfJob};
+use super::openapi;
 use crate::service::configuration::{ChangeView, changed, put_back};
 use crate::service::time::Time;
 use crate::service::versions::{self, Changed};
@@ -24,7 +25,7 @@ use crate::service::versions::{self, Changed};
 pub(crate) struct Settings {
     job: String,
     /// As in settings files, with secrets masked.
-    #[schema(value_type = Object)]
+    #[schema(schema_with = openapi::settings_of_job)]
     settings: Value,
     /// Parts of the stored text that have no effect.
     ignored: Vec<String>,
@@ -67,7 +68,7 @@ type Change = Body<Map<String, Value>>;
 
 /// Replace all settings; needs If-Match with the ETag of the version that is changed
 #[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/configuration", tag = "configuration",
-    params(How), request_body = Object, responses((status = 200, body = ChangeView), (status = "default", body = Problem)))]
+    params(How), request_body(content = ref("#/components/schemas/JobSettings")), responses((status = 200, body = ChangeView), (status = "default", body = Problem)))]
 pub(crate) async fn put(
     of: OfJob,
     headers: HeaderMap,
@@ -79,7 +80,7 @@ pub(crate) async fn put(
 
 /// Change some settings (a JSON merge patch); needs If-Match with the ETag of the version that is changed
 #[utoipa::path(patch, path = "/api/v1/registries/{registry}/jobs/{job}/configuration", tag = "configuration",
-    params(How), request_body = Object, responses((status = 200, body = ChangeView), (status = "default", body = Problem)))]
+    params(How), request_body(content = ref("#/components/schemas/JobSettings")), responses((status = 200, body = ChangeView), (status = "default", body = Problem)))]
 pub(crate) async fn patch(
     of: OfJob,
     headers: HeaderMap,
@@ -164,6 +165,19 @@ impl From<Changed> for VersionView {
 pub(crate) async fn history(of: OfJob) -> Result<Json<Vec<VersionView>>, Problem> {
     let history = versions::history(&of.here, &of.job).await?;
     Ok(Json(history.into_iter().map(VersionView::from).collect()))
+}
+
+/// One version of the configuration of a job, with the change that made it
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/configuration/versions/{version}", tag = "configuration",
+    responses((status = 200, body = VersionView), (status = "default", body = Problem)))]
+pub(crate) async fn version(
+    of: OfJob,
+    Names(VersionId { version }): Names<VersionId>,
+) -> Result<Json<VersionView>, Problem> {
+    let history = versions::history(&of.here, &of.job).await?;
+    let is_that = |changed: &Changed| changed.version.as_ref().is_some_and(|it| it.id == version);
+    let found = history.into_iter().find(is_that).ok_or_else(|| Problem::no_such_version(&of.job, version))?;
+    Ok(Json(VersionView::from(found)))
 }
 
 #[derive(Deserialize)]

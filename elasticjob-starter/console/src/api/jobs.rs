@@ -85,6 +85,7 @@ pub(crate) async fn item(
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct FindingQuery {
     /// The findings of this item alone, beside those of the job.
+    #[param(value_type = Option<u32>)]
     item: Option<ShardingItem>,
 }
 

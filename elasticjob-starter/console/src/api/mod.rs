@@ -71,6 +71,11 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .put("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::put)
         .patch("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, configuration::patch)
         .get("/api/v1/registries/{registry}/jobs/{job}/configuration/versions", viewer, configuration::history)
+        .get(
+            "/api/v1/registries/{registry}/jobs/{job}/configuration/versions/{version}",
+            viewer,
+            configuration::version,
+        )
         .post(
             "/api/v1/registries/{registry}/jobs/{job}/configuration/versions/{version}/restorations",
             editor,

@@ -1,6 +1,8 @@
 //! The description of the API, as OpenAPI 3.1.
 
 mod problems;
+mod security;
+mod settings;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +12,7 @@ use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
 
 use self::problems::problems_of;
+pub(super) use self::settings::reference as settings_of_job;
 use super::{
     access, accounts, actions, alarms, configuration, fires, graph, history, jobs, nodes, overview, past, registries,
     run_log, schedule, schedules, servers, timeline,
@@ -65,6 +68,7 @@ use crate::{live, live_log};
         configuration::put,
         configuration::patch,
         configuration::history,
+        configuration::version,
         configuration::restore,
         servers::list,
         servers::one,
@@ -106,6 +110,8 @@ struct Api;
 /// The document: what the handlers declare, with the permission and the problems of each route.
 pub(crate) fn document(routes: &[Declared]) -> Value {
     let mut document = serde_json::to_value(Api::openapi()).unwrap_or_default();
+    document["components"]["securitySchemes"] = security::schemes();
+    document["components"]["schemas"][settings::NAME] = settings::schema();
     for route in routes {
         let operation =
             document["paths"].get_mut(route.path).and_then(|path| path.get_mut(route.method.to_lowercase()));
@@ -113,6 +119,7 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
         operation.insert("x-permission".to_owned(), permission(route.permission).into());
         // Handlers of several modules have the same name.
         operation.insert("operationId".to_owned(), operation_id(route).into());
+        operation.insert("security".to_owned(), security::of(route.permission));
         add_path_parameters(operation, route.path);
         let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else { continue };
         responses.remove("default");

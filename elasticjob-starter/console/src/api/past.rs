@@ -27,6 +27,7 @@ pub(crate) struct PastQuery {
     /// RFC 3339, or a local time of the zone of the job: the time of the fire, or up to a minute before it.
     at: String,
     /// What happened to this item alone, beside what is about the whole fire.
+    #[param(value_type = Option<u32>)]
     item: Option<ShardingItem>,
 }
 

@@ -85,8 +85,26 @@ async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
         }
         assert!(operation["x-permission"].is_string(), "{method} {path}");
         assert!(operation["responses"]["401"].is_object(), "{method} {path}");
+        assert_eq!(operation["security"], value!([{ "token": [] }, { "session": [] }]), "{method} {path}");
     }
+    let schemes = &document["components"]["securitySchemes"];
+    assert_eq!((&schemes["token"]["scheme"], &schemes["session"]["in"]), (&value!("bearer"), &value!("cookie")));
+    are_there(&document, &document);
     is_committed(&document);
+}
+
+/// Every schema that a part of the document refers to is in the document.
+fn are_there(part: &Value, document: &Value) {
+    match part {
+        Value::Object(fields) => fields.iter().for_each(|(name, field)| match (name.as_str(), field) {
+            ("$ref", Value::String(to)) => {
+                assert!(document.pointer(to.trim_start_matches('#')).is_some(), "{to} is not there");
+            }
+            (_, field) => are_there(field, document),
+        }),
+        Value::Array(parts) => parts.iter().for_each(|part| are_there(part, document)),
+        _ => {}
+    }
 }
 
 /// Compares the document with its copy for readers, or writes that copy.
@@ -337,4 +355,18 @@ async fn a_bulk_operation_tells_how_each_job_ended() {
     assert_eq!(results[0]["done"]["changed"].as_array().map(Vec::len), Some(1), "{results}");
     assert_eq!(results[1]["problem"]["code"], "no-such-job");
     assert_eq!(results[2]["problem"]["code"], "bad-request");
+}
+
+#[tokio::test]
+async fn one_version_of_a_configuration_is_read_by_its_id() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let caller = Caller::admin(&memory).await;
+    let path = format!("{JOBS}/settle/configuration/versions");
+    let all = parsed(&caller.get(&path).await);
+    let id = all[0]["id"].as_i64().expect("the version is kept");
+    assert_eq!(parsed(&caller.get(&format!("{path}/{id}")).await), all[0]);
+    assert_eq!(all[0]["settings"]["cron"], "0 0 0 1 1 ?");
+    let missing = caller.get(&format!("{path}/{}", id + 1)).await;
+    assert_eq!(problem(&missing), (404, "no-such-version".to_owned()));
 }

@@ -77,10 +77,10 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         codes.extend(STORED);
     }
     match (route.method, route.path.rsplit('/').next()) {
-        ("GET", Some("executions" | "states" | "decisions" | "audit" | "past" | "fires" | "{fire}" | "timeline")) => {
+        ("GET", Some("executions" | "states" | "decisions" | "audit" | "past" | "fires" | "{fire}")) => {
             codes.extend([(404, Code::NotTraced), (502, Code::TracesUnreadable)]);
         }
-        ("GET", Some("graph")) => codes.push((502, Code::TracesUnreadable)),
+        ("GET", Some("graph" | "timeline" | "schedule")) => codes.push((502, Code::TracesUnreadable)),
         ("POST", Some("checks")) if has("data-sources") => codes.push((404, Code::NotTraced)),
         ("PUT", Some("acknowledgement")) => codes.extend([(404, Code::NoSuchAlarm), (503, Code::DataUnusable)]),
         ("GET", Some("events")) => codes.extend([(429, Code::TooManyStreams), (503, Code::TooManyStreams)]),
@@ -94,6 +94,9 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         ("POST", Some("cancellations")) => codes.extend([(409, Code::NothingRuns), (409, Code::Contended)]),
         ("POST", Some("previews")) => codes.push((422, Code::WrongSchedule)),
         ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),
+        ("GET", Some("{version}")) => {
+            codes.extend([(404, Code::NoSuchVersion), (502, Code::TracesUnreadable), (503, Code::DataUnusable)])
+        }
         ("GET", Some("versions")) => codes.extend([(502, Code::TracesUnreadable), (503, Code::DataUnusable)]),
         ("POST", Some("restorations")) => {
             codes.extend(STORED.iter().chain(&EDIT));
