@@ -11,8 +11,7 @@
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), AppError> {
-//!     let app = ElasticJobApp::builder().start().await?;
-//!     app.until_shutdown().await
+//!     ElasticJobApp::builder().run().await
 //! }
 //! ```
 //!
@@ -77,8 +76,7 @@ pub use elasticjob_macros::__starter_elastic_job as elastic_job;
 ///     let exporter = InMemorySpanExporter::default();
 ///     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
 ///     global::set_tracer_provider(provider.clone());
-///     let app = ElasticJobApp::builder().start().await?;
-///     app.until_shutdown().await?;
+///     ElasticJobApp::builder().run().await?;
 ///     provider.shutdown()?;
 ///     Ok(())
 /// }

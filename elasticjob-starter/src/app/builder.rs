@@ -12,13 +12,14 @@ use elasticjob::spi::{Catalog, CatalogBuilder};
 use elasticjob::trace::TracingStorage;
 
 use super::ElasticJobApp;
+use super::run::run;
 use super::start::start;
 use crate::AppError;
 use crate::plan::PlanError;
 use crate::settings::Sources;
 
 /// Collects the values that jobs receive and the sources of settings.
-#[must_use = "an application starts with `start`"]
+#[must_use = "an application starts with `run` or `start`"]
 pub struct ElasticJobAppBuilder {
     pub(super) sources: Sources,
     pub(super) beans: Beans,
@@ -183,8 +184,53 @@ impl ElasticJobAppBuilder {
         self
     }
 
+    /// Starts the jobs and waits for SIGTERM or Ctrl-C: [`start`](Self::start) and
+    /// [`until_shutdown`](ElasticJobApp::until_shutdown) in one. It hears of signals from its first moment on. When one comes
+    /// while jobs still start, those that run already may finish within the grace time, the others give up their start, the
+    /// instance leaves the registry, and the result is `Ok`. So is the result of a signal before any job was started.
+    ///
+    /// # Errors
+    /// The errors of [`start`](Self::start) and of [`until_shutdown`](ElasticJobApp::until_shutdown).
+    pub async fn run(self) -> Result<(), AppError> {
+        self.run_with(async |_| std::future::pending().await).await
+    }
+
+    /// The same with a part of the program that runs beside the jobs, from when all have started: a web server that triggers
+    /// one-off jobs, for example. It gets the started application, and is dropped when the shutdown begins. When it returns, the
+    /// application shuts down as after a signal.
+    ///
+    /// A program that a scheduler of carried jobs started for some items does not run this part.
+    ///
+    /// # Errors
+    /// The errors of [`run`](Self::run), and the error that `program` returned.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # use elasticjob_starter::prelude::*;
+    /// # async fn example() -> Result<(), AppError> {
+    /// // Triggers the one-off job `reindex`, and ends when it has run.
+    /// ElasticJobApp::builder()
+    ///     .run_with(async |app| {
+    ///         let job = app.one_off_job("reindexOneOffJobBootstrap")?;
+    ///         let mut status = job.status();
+    ///         job.execute().await?;
+    ///         // An error means that the job has left.
+    ///         let _ = status.wait_for(|status| status.fires > 0).await;
+    ///         Ok(())
+    ///     })
+    ///     .await
+    /// # }
+    /// ```
+    pub async fn run_with<E: From<AppError>>(
+        self,
+        program: impl AsyncFnOnce(&ElasticJobApp) -> Result<(), E>,
+    ) -> Result<(), E> {
+        run(self, program).await
+    }
+
     /// Reads the settings, starts all scheduled jobs, and makes the one-off jobs ready. Job functions run on the tokio
-    /// runtime that calls this.
+    /// runtime that calls this. It leaves signals alone: one that comes meanwhile ends the process at once, also the jobs that
+    /// run already, unless the program handles signals by itself. [`run`](Self::run) hears of them.
     ///
     /// # Errors
     /// [`AppError::Invalid`] with all problems of settings and jobs, before any connection to a registry center;

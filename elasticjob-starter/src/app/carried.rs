@@ -228,8 +228,7 @@ impl CarriedRun {
     ///
     /// # Errors
     /// [`AppError::Carried`] when an item failed. The file for it has the same text.
-    pub(super) async fn run(self, grace: Duration) -> Result<(), AppError> {
-        let mut signals = Signals::listen().map_err(AppError::Signals)?;
+    pub(super) async fn run(self, grace: Duration, signals: &mut Signals) -> Result<(), AppError> {
         info!(job = %self.job, items = ?self.tasks.iter().map(|(item, _)| item).collect::<Vec<_>>(), "starting the items");
         let tokens: Vec<_> =
             self.tasks.iter().map(|(_, task)| (task.stop_token(), task.cancellation_token())).collect();

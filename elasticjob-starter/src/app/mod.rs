@@ -7,6 +7,7 @@ mod console;
 mod dump;
 mod jobs;
 mod metrics;
+mod run;
 mod signals;
 mod start;
 mod tracing;
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::__private::log::{apart, error, info, warn};
@@ -41,10 +42,12 @@ use crate::settings::DEFAULT;
 
 /// The started jobs of a program.
 ///
-/// End it with [`until_shutdown`](Self::until_shutdown) or [`shutdown`](Self::shutdown). When it is only dropped, the
+/// [`ElasticJobAppBuilder::run`] makes one and ends it. One of [`ElasticJobAppBuilder::start`] is ended with
+/// [`until_shutdown`](Self::until_shutdown) or [`shutdown`](Self::shutdown). When it is only dropped, the
 /// jobs end with the process, and their instance stays in the registry until its session expires.
 pub struct ElasticJobApp {
-    jobs: Vec<Job>,
+    /// Behind a lock that is never waited for: so references to an application can be used on any thread.
+    jobs: Mutex<Vec<Job>>,
     handles: BTreeMap<String, Handle>,
     /// The registry centers of the settings. The owner of a registry center that was given to the builder closes it.
     registries: Vec<Arc<dyn RegistryCenter>>,
@@ -149,6 +152,9 @@ impl ElasticJobApp {
     /// that time is over, for 3 s at the least. A signal during the shutdown cuts items off at once. The same signal
     /// again within a second does not count: some programs send one to the process and one to its group.
     ///
+    /// It hears of signals from its call on. One that comes while [`start`](ElasticJobAppBuilder::start) still goes on ends the
+    /// process at once, with its runs: [`run`](ElasticJobAppBuilder::run) hears of that one too.
+    ///
     /// # Errors
     /// [`AppError::Signals`] when signals cannot be received; [`AppError::RegistryClosed`] when the registry center is
     /// closed for good meanwhile, for example because it refuses the digest after it was away; [`AppError::JobFailed`]
@@ -166,25 +172,43 @@ impl ElasticJobApp {
     /// # Errors
     /// The errors of [`until_shutdown`](Self::until_shutdown).
     pub async fn until_shutdown_or(mut self, end: impl Future<Output = ()>) -> Result<(), AppError> {
+        let mut signals = Signals::listen()?;
         if let Some(run) = self.carried.take() {
-            return run.run(self.grace).await;
+            return run.run(self.grace, &mut signals).await;
         }
-        let mut signals = Signals::listen().map_err(AppError::Signals)?;
-        let mut ended = Ok(());
-        let why = tokio::select! {
-            signal = signals.next() => signal,
-            () = end => "the program ends",
-            () = closed(self.registries.clone()) => {
+        let end = async {
+            end.await;
+            Ok(())
+        };
+        let ended = self.ended(&mut signals, end).await;
+        self.leave_for(ended, signals).await
+    }
+
+    /// Waits until there is a reason to shut down. `program` is what runs beside the jobs.
+    async fn ended<E>(&self, signals: &mut Signals, program: impl Future<Output = Result<(), E>>) -> End<E> {
+        tokio::select! {
+            signal = signals.next() => End::Signal(signal),
+            ended = program => End::Program(ended),
+            () = closed(self.registries.clone()) => End::RegistryClosed,
+            (job, why) = failed(self.statuses()) => End::JobFailed { job, why },
+        }
+    }
+
+    /// Shuts down for this reason. A further signal cuts off what still runs.
+    async fn leave_for<E: From<AppError>>(mut self, end: End<E>, mut signals: Signals) -> Result<(), E> {
+        let (why, ended) = match end {
+            End::Signal(signal) => (signal, Ok(())),
+            End::Program(ended) => ("the program ends", ended),
+            End::RegistryClosed => {
                 self.leave(ShutdownMode::Now).await;
-                return Err(AppError::RegistryClosed);
+                return Err(AppError::RegistryClosed.into());
             }
-            (job, why) = failed(self.jobs.iter().map(Job::status).collect()) => {
+            End::JobFailed { job, why } => {
                 let (name, panic) = (job.clone(), why.clone());
                 apart(move || {
                     error!("shutting down: the coordination of job '{name}' ended by a bug again and again: {panic}");
                 });
-                ended = Err(AppError::JobFailed { job, why });
-                "a job has failed"
+                ("a job has failed", Err(AppError::JobFailed { job, why }.into()))
             }
         };
         let grace = self.grace;
@@ -204,8 +228,16 @@ impl ElasticJobApp {
         self.leave(ShutdownMode::Graceful).await;
     }
 
+    fn jobs_mut(&mut self) -> &mut [Job] {
+        self.jobs.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn statuses(&self) -> Vec<(JobName, watch::Receiver<JobStatus>)> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Job::status).collect()
+    }
+
     async fn leave(&mut self, mode: ShutdownMode) {
-        join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
+        join_all(self.jobs_mut().iter_mut().map(|job| job.shutdown(mode))).await;
         // It stays open until then, as it shows what delays a shutdown.
         if let Some(dump) = self.dump.take() {
             dump.close().await;
@@ -219,6 +251,19 @@ impl ElasticJobApp {
         join_all(self.registries.iter().map(|registry| registry.close())).await;
         join_all(self.tracings.values().map(|tracing| tracing.close(TRACING_GRACE))).await;
     }
+}
+
+/// Why an application shuts down.
+enum End<E> {
+    /// A signal of this name.
+    Signal(&'static str),
+    /// What runs beside the jobs has ended.
+    Program(Result<(), E>),
+    RegistryClosed,
+    JobFailed {
+        job: JobName,
+        why: String,
+    },
 }
 
 /// Completes when a job has failed for good, with the job and the cause.

@@ -1,9 +1,12 @@
 //! The signals that end a program.
 
+#[cfg(unix)]
 use std::io;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
+
+use crate::AppError;
 
 /// A signal that is repeated within this time counts as one: `timeout` and some supervisors send one to the process and
 /// one to its group.
@@ -18,7 +21,11 @@ pub(super) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    pub fn listen() -> io::Result<Self> {
+    pub fn listen() -> Result<Self, AppError> {
+        Self::try_listen().map_err(AppError::Signals)
+    }
+
+    fn try_listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
@@ -38,7 +45,7 @@ pub(super) struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
-    pub fn listen() -> io::Result<Self> {
+    pub fn listen() -> Result<Self, AppError> {
         Ok(Self)
     }
 

@@ -33,11 +33,10 @@ use axum::routing::get;
 ///
 /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let metrics = Metrics::new();
-/// let app = ElasticJobApp::builder().metrics(metrics.clone()).start().await?;
 /// let listener = tokio::net::TcpListener::bind("127.0.0.1:8080").await?;
 /// let pages = axum::Router::new().merge(metrics.router());
 /// tokio::spawn(async move { axum::serve(listener, pages).await });
-/// app.until_shutdown().await?;
+/// ElasticJobApp::builder().metrics(metrics).run().await?;
 /// # Ok(())
 /// # }
 /// ```

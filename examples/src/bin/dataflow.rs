@@ -53,6 +53,5 @@ impl Shop {
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("dataflow.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).provide(Shop::with_orders(14)).start().await?;
-    app.until_shutdown().await
+    ElasticJobApp::builder().settings_from(settings).provide(Shop::with_orders(14)).run().await
 }

@@ -33,8 +33,7 @@ async fn export(context: ShardingContext) -> JobResult {
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("graceful_shutdown.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).start().await?;
-    app.until_shutdown().await?;
+    ElasticJobApp::builder().settings_from(settings).run().await?;
     println!("the program has left");
     Ok(())
 }

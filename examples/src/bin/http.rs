@@ -33,7 +33,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     tokio::spawn(async { axum::serve(listener, Router::new().route("/settle", post(settle))).await });
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("http.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).start().await?;
-    app.until_shutdown().await?;
+    ElasticJobApp::builder().settings_from(settings).run().await?;
     Ok(())
 }

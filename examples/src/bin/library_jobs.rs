@@ -16,6 +16,5 @@ use elasticjob_starter::prelude::*;
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("library_jobs.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).provide(Ledger::default()).start().await?;
-    app.until_shutdown().await
+    ElasticJobApp::builder().settings_from(settings).provide(Ledger::default()).run().await
 }

@@ -98,6 +98,5 @@ impl OnceJobListener for Statement {
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let statement = Statement { title: "the statement".to_owned() };
-    let app = ElasticJobApp::builder().once_listener(statement).start().await?;
-    app.until_shutdown().await
+    ElasticJobApp::builder().once_listener(statement).run().await
 }

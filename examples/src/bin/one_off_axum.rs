@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use elasticjob_starter::prelude::*;
 use tokio::net::TcpListener;
-use tracing::{error, info};
+use tracing::info;
 
 #[elastic_job(sharding_total_count = 2, params = "0=products,1=customers", job_bootstrap_bean_name = "reindexJobBean")]
 async fn reindex(context: ShardingContext) {
@@ -33,17 +33,15 @@ async fn trigger(State(job): State<OneOffJob>) -> (StatusCode, String) {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     init_logging()?;
-    let app = ElasticJobApp::builder().start().await?;
-    let router = Router::new().route("/reindex", post(trigger)).with_state(app.one_off_job("reindexJobBean")?);
+    ElasticJobApp::builder().run_with(serve).await
+}
 
+/// Serves until the program is stopped, beside the jobs.
+async fn serve(app: &ElasticJobApp) -> Result<(), Box<dyn std::error::Error>> {
+    let router = Router::new().route("/reindex", post(trigger)).with_state(app.one_off_job("reindexJobBean")?);
     let address = std::env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:3000".to_owned());
     let listener = TcpListener::bind(&address).await?;
     info!("listening at {}", listener.local_addr()?);
-    let serve = async {
-        if let Err(problem) = axum::serve(listener, router).await {
-            error!("the server ended: {problem}");
-        }
-    };
-    app.until_shutdown_or(serve).await?;
+    axum::serve(listener, router).await?;
     Ok(())
 }

@@ -61,11 +61,10 @@ impl Report for Complaints {
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let reports = Arc::new(Reports);
-    let app = ElasticJobApp::builder()
+    ElasticJobApp::builder()
         .job("orders", classed_item_handler(reports.clone(), Arc::new(Orders)))
         .job("complaints", classed_item_handler(reports, Arc::new(Complaints)))
         .settings_from(Path::new(env!("CARGO_MANIFEST_DIR")).join("own_kind.yaml"))
-        .start()
-        .await?;
-    app.until_shutdown().await
+        .run()
+        .await
 }

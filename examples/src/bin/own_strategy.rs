@@ -50,8 +50,7 @@ async fn warm_cache(context: ShardingContext) {
 #[tokio::main]
 async fn main() -> Result<(), AppError> {
     init_logging()?;
-    let app = ElasticJobApp::builder().start().await?;
-    app.until_shutdown().await
+    ElasticJobApp::builder().run().await
 }
 
 #[cfg(test)]

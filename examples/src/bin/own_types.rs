@@ -58,6 +58,5 @@ register_error_handler!(Pager);
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("own_types.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).start().await?;
-    app.until_shutdown().await
+    ElasticJobApp::builder().settings_from(settings).run().await
 }

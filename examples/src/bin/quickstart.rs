@@ -29,17 +29,17 @@ async fn main() -> Result<(), AppError> {
     });
     init_logging()?;
     let settings = console.then_some("--elasticjob.console.port=8899".to_owned());
-    let app = ElasticJobApp::builder().args(std::env::args().skip(1).chain(settings)).start().await?;
-    let Some(fires) = fires else { return app.until_shutdown().await };
-    if !app.is_enabled() {
-        return Ok(());
-    }
-    let mut status = app.schedule_job("quickstartScheduleJobBootstrap")?.status();
-    let enough = async move {
-        // An error means that the job has ended; then there is nothing to wait for.
-        let _ = status.wait_for(|status| status.fires >= fires).await;
-    };
-    app.until_shutdown_or(enough).await
+    let jobs = ElasticJobApp::builder().args(std::env::args().skip(1).chain(settings));
+    let Some(fires) = fires else { return jobs.run().await };
+    jobs.run_with(async |app| {
+        if app.is_enabled() {
+            let mut status = app.schedule_job("quickstartScheduleJobBootstrap")?.status();
+            // An error means that the job has ended; then there is nothing to wait for.
+            let _ = status.wait_for(|status| status.fires >= fires).await;
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// What the arguments ask for.

@@ -12,6 +12,5 @@ use elasticjob_starter::prelude::*;
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("script.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).start().await?;
-    app.until_shutdown().await
+    ElasticJobApp::builder().settings_from(settings).run().await
 }

@@ -17,6 +17,5 @@ async fn clean_up(context: ShardingContext) {
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("several_entries.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).start().await?;
-    app.until_shutdown().await
+    ElasticJobApp::builder().settings_from(settings).run().await
 }

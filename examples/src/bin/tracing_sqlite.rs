@@ -26,9 +26,13 @@ async fn settle(context: ShardingContext) -> JobResult {
 async fn main() -> Result<(), AppError> {
     init_logging()?;
     let settings = Path::new(env!("CARGO_MANIFEST_DIR")).join("tracing_sqlite.yaml");
-    let app = ElasticJobApp::builder().settings_from(settings).start().await?;
-    let tracing = app.tracing().cloned();
-    app.until_shutdown().await?;
+    let mut tracing = None;
+    let jobs = ElasticJobApp::builder().settings_from(settings);
+    jobs.run_with(async |app| -> Result<(), AppError> {
+        tracing = app.tracing().cloned();
+        std::future::pending().await
+    })
+    .await?;
     if let Some(tracing) = tracing {
         let counts = tracing.counts();
         info!("{} events were written, {} lost", counts.written, counts.lost);

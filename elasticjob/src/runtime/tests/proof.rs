@@ -88,7 +88,8 @@ async fn jobs_that_fire_together_share_the_proof_of_their_session() {
     let environment = environment();
     let remote = Remote::far(Duration::from_secs(3), Duration::from_millis(200));
     let registry: Arc<dyn RegistryCenter> = remote.clone();
-    let configuration = |number| each_second(&format!("unmonitored{number}"), 1).monitor_execution(false).misfire(false);
+    let configuration =
+        |number| each_second(&format!("unmonitored{number}"), 1).monitor_execution(false).misfire(false);
     let jobs = (0..JOBS).map(|number| scheduled(&environment, &registry, configuration(number), reporter().0));
     let jobs = join_all(jobs).await;
     let fires = || jobs.iter().map(|job| job.handle().status().borrow().fires).sum::<u64>();

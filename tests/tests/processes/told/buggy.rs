@@ -21,17 +21,21 @@ pub const FALLS: &str = "falls";
 /// As long as there is a file of this name, each registration panics.
 pub const STAYS_DOWN: &str = "stays-down";
 
+/// As long as there is a file of this name, for all processes, no transaction is answered.
+pub const SILENT: &str = "silent";
+
 #[derive(Debug)]
 pub struct Buggy {
     center: ZookeeperRegistryCenter,
     falls: PathBuf,
     stays_down: PathBuf,
+    silent: PathBuf,
 }
 
 impl Buggy {
     pub fn new(center: ZookeeperRegistryCenter, folder: &Path) -> Self {
         let file = |what: &str| folder.join(format!("{what}-{}", id()));
-        Self { center, falls: file(FALLS), stays_down: file(STAYS_DOWN) }
+        Self { center, falls: file(FALLS), stays_down: file(STAYS_DOWN), silent: folder.join(SILENT) }
     }
 }
 
@@ -45,6 +49,9 @@ impl RegistryCenter for Buggy {
     }
 
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
+        if self.silent.exists() {
+            return Box::pin(std::future::pending());
+        }
         let registers = |op: &Op| matches!(op, Op::Create { path, .. } if path.contains("/instances/"));
         let fails = transaction.ops().iter().any(registers) && self.stays_down.exists();
         assert!(!fails && fs::remove_file(&self.falls).is_err(), "{BUG}");

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, id};
 use std::sync::Arc;
+use std::time::Duration;
 
 use elasticjob::api::item_handler;
 use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
@@ -19,6 +20,9 @@ pub const FOLDER: &str = "TOLD_FOLDER";
 
 /// The start of the settings of a job that runs until it is cut off, for programs that have one.
 pub const ENDLESS: &str = "    endless: ";
+
+/// The start of the settings of a job whose runs end well a moment after they are asked to, for programs that have one.
+pub const LASTING: &str = "    lasting: ";
 
 /// Names the ZooKeeper of the registry center with a bug, and its namespace, for programs that have one.
 pub const BUGGY: [&str; 2] = ["TOLD_BUGGY_SERVER", "TOLD_BUGGY_NAMESPACE"];
@@ -69,7 +73,20 @@ async fn run(folder: &Path) -> Result<(), AppError> {
         let endless = |context: ShardingContext| async move { context.cancelled().await };
         app = app.job("endless", item_handler(endless));
     }
-    app.start().await?.until_shutdown().await
+    if std::fs::read_to_string(folder.join("application.yaml")).unwrap().contains(LASTING) {
+        let runs = file("runs");
+        let lasting = move |context: ShardingContext| {
+            let runs = runs.clone();
+            async move {
+                record(&runs, "lasting begins")?;
+                context.stop_wanted().await;
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                JobResult::Ok(record(&runs, "lasting ends")?)
+            }
+        };
+        app = app.job("lasting", item_handler(lasting));
+    }
+    app.run().await
 }
 
 /// Adds a line to a file, in one call.

@@ -65,6 +65,11 @@ impl Processes {
         fs::write(self.file(number, what), "").unwrap();
     }
 
+    /// Makes the file of this name that all processes look for.
+    pub fn ask_all_for(&self, what: &str) {
+        fs::write(self.folder.path().join(what), "").unwrap();
+    }
+
     fn file(&self, number: usize, what: &str) -> std::path::PathBuf {
         self.folder.path().join(format!("{what}-{}", self.processes[number].pid()))
     }
@@ -82,7 +87,11 @@ impl Processes {
 
     /// How often a process ran an item of a job.
     pub fn runs(&self, number: usize, job: &str, item: u32) -> usize {
-        let run = format!("{job} {item}");
+        self.recorded(number, &format!("{job} {item}"))
+    }
+
+    /// How often a process recorded this of its runs.
+    pub fn recorded(&self, number: usize, run: &str) -> usize {
         self.lines(number, "runs").iter().filter(|line| **line == run).count()
     }
 
@@ -150,9 +159,14 @@ impl Processes {
         }
     }
 
+    /// Sends a signal to a process.
+    pub fn signal(&self, number: usize, name: &str) {
+        self.processes[number].signal(name);
+    }
+
     /// Ends a process in good order.
     pub async fn end(&mut self, number: usize) -> ExitStatus {
-        self.processes[number].signal("TERM");
+        self.signal(number, "TERM");
         self.exited(number).await
     }
 
