@@ -1,6 +1,10 @@
 //! The status of a job on an instance: what it does, what it waits for, and why a fire was not run.
 
+mod refusal;
+
 use std::sync::Arc;
+
+pub use refusal::ConfigurationRefusal;
 
 use crate::fire::{Fire, Skip};
 use crate::ident::{InstanceId, ShardingItem};

@@ -143,11 +143,16 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         states.map(|(state, number)| (vec![("state", state.to_owned())], count(number)))
     });
     write(page, "elasticjob_job_items", "Items by what they do. An item may be in several states.", items)?;
-    let numbers: [(&str, &str, Of<usize>); 7] = [
+    let numbers: [(&str, &str, Of<usize>); 8] = [
         ("overdue_items", "Items with a fire that should have begun and has not.", |job| {
             job.overdue.map_or(0, |overdue| overdue.items)
         }),
         ("failed_items", "Items whose last run failed, or was not finished.", |job| job.failed.len()),
+        (
+            "refusing_instances",
+            "Instances whose programs cannot use the configuration in the registry center.",
+            |job| job.refusing_instances,
+        ),
         (
             "daemon_ends",
             "How often a process of a carried DAEMON job has ended soon after its start, since it was well.",

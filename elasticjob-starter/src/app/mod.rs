@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::__private::log::{apart, error, info, warn};
@@ -46,7 +46,8 @@ use crate::settings::DEFAULT;
 /// [`until_shutdown`](Self::until_shutdown) or [`shutdown`](Self::shutdown). When it is only dropped, the
 /// jobs end with the process, and their instance stays in the registry until its session expires.
 pub struct ElasticJobApp {
-    jobs: Vec<Job>,
+    /// Behind a lock that is never waited for: so references to an application can be used on any thread.
+    jobs: Mutex<Vec<Job>>,
     handles: BTreeMap<String, Handle>,
     /// The registry centers of the settings. The owner of a registry center that was given to the builder closes it.
     registries: Vec<Arc<dyn RegistryCenter>>,
@@ -189,7 +190,7 @@ impl ElasticJobApp {
             signal = signals.next() => End::Signal(signal),
             ended = program => End::Program(ended),
             () = closed(self.registries.clone()) => End::RegistryClosed,
-            (job, why) = failed(self.jobs.iter().map(Job::status).collect()) => End::JobFailed { job, why },
+            (job, why) = failed(self.statuses()) => End::JobFailed { job, why },
         }
     }
 
@@ -227,8 +228,16 @@ impl ElasticJobApp {
         self.leave(ShutdownMode::Graceful).await;
     }
 
+    fn jobs_mut(&mut self) -> &mut [Job] {
+        self.jobs.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn statuses(&self) -> Vec<(JobName, watch::Receiver<JobStatus>)> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Job::status).collect()
+    }
+
     async fn leave(&mut self, mode: ShutdownMode) {
-        join_all(self.jobs.iter_mut().map(|job| job.shutdown(mode))).await;
+        join_all(self.jobs_mut().iter_mut().map(|job| job.shutdown(mode))).await;
         // It stays open until then, as it shows what delays a shutdown.
         if let Some(dump) = self.dump.take() {
             dump.close().await;

@@ -1,6 +1,7 @@
 //! Starts an application.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 use elasticjob::__private::log::{apart, info, warn};
 use elasticjob::runtime::{EnvironmentError, JobEnvironment, ShutdownMode, StartError};
@@ -43,7 +44,7 @@ pub(super) async fn prepare(builder: ElasticJobAppBuilder) -> Result<ElasticJobA
     }
     if !settings.enabled && read.errors.is_empty() {
         apart(|| info!("`elasticjob.enabled` is false: no job is started"));
-        let (jobs, handles, registries, tracings) = (Vec::new(), BTreeMap::new(), Vec::new(), BTreeMap::new());
+        let (jobs, handles, registries, tracings) = (Mutex::default(), BTreeMap::new(), Vec::new(), BTreeMap::new());
         let grace = settings.shutdown_grace;
         let (dump, console, metrics, carried) = (None, None, None, None);
         return Ok(ElasticJobApp {
@@ -64,7 +65,7 @@ pub(super) async fn prepare(builder: ElasticJobAppBuilder) -> Result<ElasticJobA
     if let Some(told) = carried::read(&builder.sources)? {
         let run = carried::run_of(told, &plan, &builder, environment.catalog())?;
         return Ok(ElasticJobApp {
-            jobs: Vec::new(),
+            jobs: Mutex::default(),
             handles: BTreeMap::new(),
             registries: Vec::new(),
             tracings: BTreeMap::new(),
@@ -111,14 +112,14 @@ pub(super) async fn prepare(builder: ElasticJobAppBuilder) -> Result<ElasticJobA
         None => None,
     };
     let (registries, grace) = (centers.own, settings.shutdown_grace);
-    let carried = None;
+    let (jobs, carried) = (Mutex::new(jobs), None);
     Ok(ElasticJobApp { jobs, handles, registries, tracings, dump, console, metrics, carried, enabled: true, grace })
 }
 
 /// Starts all jobs, each for itself: those that have joined run while others still start. Dropping the future gives up the
 /// starts that go on; the application has to leave then, as after an error.
 pub(super) async fn start_jobs(app: &mut ElasticJobApp) -> Result<(), AppError> {
-    outcome(join_all(app.jobs.iter_mut().map(|job| job.start())).await)
+    outcome(join_all(app.jobs_mut().iter_mut().map(|job| job.start())).await)
 }
 
 /// Jobs that wait for their stored configuration do not keep other jobs from running. When all jobs wait, nothing runs,

@@ -83,4 +83,5 @@ pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
 pub use state::membership::Identity;
 pub(crate) use state::session::{ProvenUntil, oldest_answer};
+pub(crate) use status::Refused;
 pub(crate) use timers::AGES;

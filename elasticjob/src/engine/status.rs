@@ -1,5 +1,6 @@
 //! The status of a job: what it does and what it waits for.
 
+use std::sync::Arc;
 #[cfg(feature = "testing")]
 use std::time::Duration;
 
@@ -10,9 +11,21 @@ use super::state::runs::Run;
 use crate::fire::Hook;
 use crate::ident::{InstanceId, JobName};
 use crate::job_status::{Activity, JobStatus};
+use crate::registry::SessionId;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Lookup;
 use crate::schedule::Schedule;
+
+/// A configuration that an instance refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) session: SessionId,
+    /// The version of the node `config`.
+    pub(crate) version: i32,
+    pub(crate) why: Arc<str>,
+    /// Whether another configuration is in force here.
+    pub(crate) joined: bool,
+}
 
 /// For the invariants of the simulator.
 #[cfg(feature = "testing")]
@@ -89,6 +102,24 @@ impl JobEngine {
             put(&mut known.refused_values, &self.configuration.refused_values),
         ];
         changed.contains(&true)
+    }
+
+    /// What this instance refuses: why, the version of `config`, and its session. `None` where it refuses nothing, or is not
+    /// connected.
+    pub(crate) fn refused(&self) -> Option<Refused> {
+        let why = self.configuration.refused.clone()?;
+        let session = self.session.connected()?;
+        match self.mirror.lookup(&JobPath::Config) {
+            Lookup::Known(known) => {
+                Some(Refused { session, version: known.version, why, joined: self.configuration.in_force.is_some() })
+            }
+            Lookup::Missing | Lookup::Unread => None,
+        }
+    }
+
+    /// Whether the configuration in the registry center is refused.
+    pub(crate) fn refuses(&self) -> bool {
+        self.configuration.refused.is_some()
     }
 
     /// The missed fire of own items that the registry center knows of.

@@ -34,6 +34,7 @@ pub mod dump;
 mod error;
 mod members;
 mod read;
+mod refusals;
 mod remove_job;
 mod remove_servers;
 mod rerun;
@@ -57,6 +58,7 @@ pub use crate::engine::{
     DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ItemSet, ParentEnd, ReleasedItems, SkippedItems,
     Unmet,
 };
+pub use crate::job_status::ConfigurationRefusal;
 pub use crate::registry::layout::ServerStatus;
 pub use audit::{ActionEnd, Audit};
 pub use carried_wait::CarriedWait;

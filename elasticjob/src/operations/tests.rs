@@ -9,6 +9,7 @@ mod depends;
 mod explained;
 mod operated;
 mod races;
+mod refusals;
 mod removed;
 mod rerun;
 mod statistics;

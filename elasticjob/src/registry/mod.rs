@@ -24,6 +24,7 @@ pub mod memory;
 pub(crate) mod mirror;
 mod model;
 mod nodes;
+pub(crate) mod note;
 mod transaction;
 pub(crate) mod tree;
 pub mod watched;

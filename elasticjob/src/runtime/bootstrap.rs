@@ -136,7 +136,15 @@ impl Bootstrap {
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());
         let handle = JobHandle::new(name.clone(), mailbox.clone(), receiver);
-        let job = Box::new(Job { environment: environment.clone(), registry, handler, engine, mailbox, status });
+        let job = Box::new(Job {
+            environment: environment.clone(),
+            registry,
+            handler,
+            engine,
+            mailbox,
+            status,
+            refusal: None,
+        });
         Ok(Self { name, environment: environment.clone(), handle, unread, job: Some(job) })
     }
 

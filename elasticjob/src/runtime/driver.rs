@@ -24,6 +24,7 @@ use super::observed::Observed;
 use super::pending_replies::Answers;
 use super::proven::Proven;
 use super::recorder::Recorder;
+use super::refusal_note::RefusalNote;
 use super::timers::{Deadline, Timer};
 use crate::api::ItemHandler;
 use crate::clock::Now;
@@ -45,6 +46,8 @@ pub(super) struct Job {
     pub(super) engine: Box<JobEngine>,
     pub(super) mailbox: Arc<Mailbox<Letter>>,
     pub(super) status: watch::Sender<JobStatus>,
+    /// The note of the driver before, which ended by a bug.
+    pub(super) refusal: Option<RefusalNote>,
 }
 
 /// Drives one job. Each job has one task, on the runtime of coordination.
@@ -56,6 +59,8 @@ pub(super) struct Driver {
     engine: Box<JobEngine>,
     mailbox: Arc<Mailbox<Letter>>,
     status: watch::Sender<JobStatus>,
+    /// Present while the configuration in the registry center is refused.
+    refusal: Option<RefusalNote>,
     session: watch::Receiver<SessionState>,
     watches: Watches,
     answers: Answers,
@@ -85,7 +90,7 @@ pub(super) struct Driver {
 
 impl Driver {
     pub(super) fn new(job: Job, started: Option<Started>) -> Box<Self> {
-        let Job { environment, registry, handler, engine, mailbox, status } = job;
+        let Job { environment, registry, handler, engine, mailbox, status, refusal } = job;
         let name = engine.job_name().clone();
         Box::new(Self {
             session: registry.session(),
@@ -103,6 +108,7 @@ impl Driver {
             engine,
             mailbox,
             status,
+            refusal,
             answers: Answers::default(),
             running: LiteMap::new(),
             followed: Followed::default(),
@@ -172,6 +178,23 @@ impl Driver {
             None => self.timer.clear(),
         }
         self.publish_status();
+        self.note_refusal();
+    }
+
+    /// Notes in the registry center what this instance refuses, and deletes that when it refuses nothing any more.
+    fn note_refusal(&mut self) {
+        if !self.engine.refuses() {
+            self.refusal = None;
+        } else if let Some(refused) = self.engine.refused() {
+            let instance = self.engine.instance();
+            match &mut self.refusal {
+                Some(note) => note.renew(&self.environment, instance, refused),
+                None => {
+                    let note = RefusalNote::new(&self.environment, &self.registry, &self.job, instance, refused);
+                    self.refusal = Some(note);
+                }
+            }
+        }
     }
 
     fn publish_status(&self) {

@@ -19,6 +19,7 @@ mod pending_replies;
 mod proofs;
 mod proven;
 mod recorder;
+mod refusal_note;
 mod restarts;
 mod running_jobs;
 mod stand_in;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use elasticjob::fire::{FireRecord, Hook};
 use elasticjob::ident::JobName;
+use elasticjob::operations::ConfigurationRefusal;
 use elasticjob::registry::layout::{ItemNode, JobPath};
 use elasticjob::testing::{DependencyRecord, OnceCalls};
 
@@ -83,6 +84,11 @@ fn every_record_that_the_page_shows_is_read_and_written_as_it_stands_there() {
         }
         if record.contains("\"decided\"") {
             let read = DependencyRecord::parse(record.as_bytes()).expect("a record");
+            assert_eq!(serde_json::to_string(&read).expect("it is JSON"), record);
+            continue;
+        }
+        if record.contains("\"joined\"") {
+            let read: ConfigurationRefusal = serde_json::from_str(record).expect("a note");
             assert_eq!(serde_json::to_string(&read).expect("it is JSON"), record);
             continue;
         }

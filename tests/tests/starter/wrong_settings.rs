@@ -63,6 +63,12 @@ const WRONG: &[Wrong] = &[
     Wrong("shutdown.grace", NOTHING, "25", &["'25'", "25s"]),
     Wrong("tracing.type", NOTHING, "RBD", &["'RBD'", "RDB (built in)"]),
     Wrong("tracing.data-source.url", TRACING, "oracle://hunter2@db/x", &["'***'", "postgres://"]),
+    Wrong(
+        "tracing.data-source.url",
+        TRACING,
+        "'postgres://db/jobs?sslrootcert=/no/such.pem'",
+        &["sslrootcert '/no/such.pem' cannot be read", "'***'"],
+    ),
     Wrong("tracing.data-source.username", URL, MAP, &["a map", "expected text"]),
     Wrong("tracing.data-source.password", URL, MAP, &["a map", "expected text"]),
     Wrong("tracing.data-source.driver-class-name", URL, MAP, &["a map", "expected text"]),

@@ -211,6 +211,10 @@ cancel = 取消
 # Findings; English comes from the library
 finding-no-configuration = 作业没有配置：尚无实例启动过它，或者配置已被删除，而运行中的实例沿用原有配置；作业的程序下次启动时会写入配置。
 finding-configuration-refused = 注册中心中的配置无法使用：{ $why }。实例继续使用最近一次可用的配置，修正后新实例才会启动。
+finding-refused-by-instances = { $joined ->
+    [true] 实例 { $instances } 的程序无法使用注册中心中的配置，继续使用最近一次可用的配置：{ $why }
+   *[other] 实例 { $instances } 的程序无法使用注册中心中的配置，在可用之前不参与作业：{ $why }
+}
 finding-daemon-ends = 常驻作业的进程 { $process } 启动后很快退出，已有 { $ends } 次：{ $why }
 finding-carried-waits = { $manual ->
     [true] { $fireAt } 的手动触发已提交给 { $carrier }，尚未启动：{ $why }

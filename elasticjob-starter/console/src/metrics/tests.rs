@@ -40,6 +40,7 @@ async fn a_program_of_this_host_sees_all_jobs_without_a_login() {
         "elasticjob_job_leader{job_name=\"settle\",registry=\"default\"} 1.0",
         "elasticjob_job_overdue_items{job_name=\"settle\",registry=\"default\"} 0.0",
         "elasticjob_console_logins_total{result=\"refused\"} 0",
+        "elasticjob_job_refusing_instances{job_name=\"settle\",registry=\"default\"} 0.0",
         "elasticjob_job_daemon_ends{job_name=\"settle\",registry=\"default\"} 0.0",
         "elasticjob_job_waiting_items{job_name=\"settle\",registry=\"default\"} 0.0",
         "elasticjob_job_failed_items{job_name=\"settle\",registry=\"default\"} 0.0",

@@ -20,7 +20,7 @@ pub(crate) enum Concern {
     DaemonEnds,
     /// No instance is online.
     Crashed,
-    /// The stored configuration cannot be used.
+    /// The stored configuration cannot be used, by any program or by those of some instances.
     Refused,
     /// Items have no owner that is online, or a run was lost.
     Unassigned,
@@ -86,8 +86,9 @@ impl Concern {
         match self {
             Self::Overdue => job.overdue.is_some() && state != JobState::Disabled,
             Self::DaemonEnds => job.daemon_ends > 0,
-            Self::Crashed => state == JobState::Crashed,
-            Self::Refused => job.problem.is_some(),
+            // An instance that waits for a configuration is there, and says what is wrong.
+            Self::Crashed => state == JobState::Crashed && !Self::Refused.holds(job),
+            Self::Refused => job.problem.is_some() || job.refusing_instances > 0,
             // A one-off job that never ran has no items.
             Self::Unassigned => {
                 items.unassigned + items.lost > 0 || (state == JobState::ShardingFlag && job.cron.is_some())

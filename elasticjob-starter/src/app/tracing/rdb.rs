@@ -30,7 +30,8 @@ fn url(settings: &TracingSettings) -> String {
 }
 
 fn source(given: &DataSourceSettings, settings: &TracingSettings) -> Result<DataSource, SettingError> {
-    let source = DataSource::new(given.url.reveal()).map_err(|error| SettingError::Refused {
+    let source = DataSource::new(given.url.reveal()).and_then(|source| source.check_files().map(|()| source));
+    let source = source.map_err(|error| SettingError::Refused {
         origin: given.origin.clone(),
         key: url(settings),
         value: given.url.to_string(),

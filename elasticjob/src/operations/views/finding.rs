@@ -114,6 +114,7 @@ impl Finding {
         match &self.reason {
             Reason::NoConfiguration => "no-configuration",
             Reason::ConfigurationRefused(_) => "configuration-refused",
+            Reason::RefusedByInstances { .. } => "refused-by-instances",
             Reason::DaemonEnds { .. } => "daemon-ends",
             Reason::CarriedWaits { .. } => "carried-waits",
             Reason::NoInstance => "no-instance",
@@ -161,6 +162,11 @@ impl Finding {
         add("item", self.item.map(|item| Argument::Number(item.into())));
         match &self.reason {
             Reason::ConfigurationRefused(why) => add("why", Some(text(why))),
+            Reason::RefusedByInstances { instances, joined, why } => {
+                add("instances", Some(all(instances)));
+                add("joined", Some(Argument::Flag(*joined)));
+                add("why", Some(text(why)));
+            }
             Reason::DaemonEnds { process, ends, why } => {
                 add("process", Some(Argument::Number((*process).into())));
                 add("ends", Some(Argument::Number((*ends).into())));
@@ -246,7 +252,9 @@ impl Finding {
             Reason::NoConfiguration | Reason::NoInstance => Some(Remedy::StartInstance),
             Reason::DaemonEnds { .. } => Some(Remedy::ReadLog),
             Reason::CarriedWaits { .. } => self.item.map(Remedy::CancelRun),
-            Reason::ConfigurationRefused(_) | Reason::TotalsDiffer { .. } => Some(Remedy::CorrectConfiguration),
+            Reason::ConfigurationRefused(_) | Reason::RefusedByInstances { .. } | Reason::TotalsDiffer { .. } => {
+                Some(Remedy::CorrectConfiguration)
+            }
             Reason::NeverFiresAgain => Some(Remedy::ChangeSchedule),
             Reason::AllServersDisabled => Some(Remedy::EnableServers),
             Reason::OwnerDisabled(instance) => Some(Remedy::EnableServer(instance.server_ip().to_owned())),

@@ -55,6 +55,8 @@ pub struct JobOverview {
     pub failing_since: Option<i64>,
     /// Fires that no instance began: the earliest of all items.
     pub overdue: Option<Overdue>,
+    /// How many instances refuse the configuration, as their programs cannot use it.
+    pub refusing_instances: usize,
     /// How often a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where none does.
     pub daemon_ends: u32,
     /// How many items of a carried job were launched and have not started.
@@ -119,6 +121,7 @@ impl JobSnapshot {
             failed: BTreeMap::new(),
             failing_since: None,
             overdue: None,
+            refusing_instances: self.refusals.len(),
             daemon_ends: self.daemon.as_ref().map_or(0, |daemon| daemon.ends),
             carried_waits: 0,
             obstacles: self.findings(now).into_iter().filter(Finding::is_obstacle).collect(),

@@ -18,6 +18,15 @@ pub enum Reason {
     NoConfiguration,
     /// Instances use the last good configuration; new instances do not start.
     ConfigurationRefused(String),
+    /// The programs of these instances cannot use the configuration: a program without a type that it names, for example.
+    RefusedByInstances {
+        /// The instances.
+        instances: Vec<InstanceId>,
+        /// Whether they take part, with the last configuration that they could use. Else they wait.
+        joined: bool,
+        /// What is wrong, in the words of their program.
+        why: String,
+    },
     /// A process of the carried `DAEMON` job ends soon after each start: the scheduler starts it with growing pauses.
     DaemonEnds {
         /// The number of the process.
@@ -148,6 +157,7 @@ impl Reason {
         match self {
             Self::NoConfiguration
             | Self::ConfigurationRefused(_)
+            | Self::RefusedByInstances { .. }
             | Self::DaemonEnds { .. }
             | Self::CarriedWaits { .. }
             | Self::NoInstance
@@ -202,6 +212,15 @@ impl Reason {
                  ones start when it is corrected",
                 Escaped(reason)
             ),
+            Self::RefusedByInstances { instances, joined, why } => {
+                let what = match joined {
+                    true => {
+                        "cannot use the configuration in the registry center, and goes on with the last one that it could"
+                    }
+                    false => "cannot use the configuration in the registry center, and does not take part until it can",
+                };
+                format!("the program of {} {what}: {}", listed(instances), Escaped(why))
+            }
             Self::DaemonEnds { process, ends, why } => {
                 format!(
                     "process {process} of the DAEMON job has ended {ends} times soon after its start: {}",

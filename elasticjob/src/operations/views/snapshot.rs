@@ -9,7 +9,7 @@ use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::operations::dependency_checks::{OtherJobs, other_totals};
 use crate::operations::members::Members;
-use crate::operations::{CarriedWait, DaemonEnds, OperationError, Operations, read};
+use crate::operations::{CarriedWait, ConfigurationRefusal, DaemonEnds, OperationError, Operations, read};
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::{NodeData, SessionId};
 
@@ -41,6 +41,8 @@ pub struct JobSnapshot {
     pub daemon: Option<DaemonEnds>,
     /// Items of a carried job that were launched and have not started, as its schedulers note them.
     pub waits: Vec<CarriedWait>,
+    /// The instances whose programs cannot use the configuration, as they note it.
+    pub refusals: Vec<ConfigurationRefusal>,
     /// The jobs that its items follow item by item and that have another number of items, with that number.
     pub(super) other_totals: Vec<(JobName, u32)>,
     /// Since when the schedule is followed, in milliseconds since 1970.
@@ -170,6 +172,7 @@ impl Operations {
             config,
             daemon,
             waits,
+            mut refusals,
             sharding,
             leader,
             necessary,
@@ -184,6 +187,7 @@ impl Operations {
             self.get(path(JobPath::Config)),
             self.daemon(job),
             self.waits(job),
+            self.refusals(job),
             self.get(path(JobPath::Sharding)),
             self.get(path(JobPath::LeaderInstance)),
             self.get(path(JobPath::Necessary)),
@@ -224,6 +228,8 @@ impl Operations {
             to_take_over,
             triggered: triggered_at,
         };
+        // Where it was changed since, the instance has not looked at it yet.
+        refusals.retain(|refusal| config.as_ref().is_some_and(|node| node.stat.version == refusal.version));
         let configuration = config.map(|node| self.usable(job, &node, class.as_deref().unwrap_or_default()));
         let usable = configuration.as_ref().and_then(|read| read.as_ref().ok());
         let noted = sharding.zip(usable).and_then(|(node, usable)| ShardingData::parse(&node.data).since(usable));
@@ -238,6 +244,7 @@ impl Operations {
         Ok(JobSnapshot {
             daemon,
             waits,
+            refusals,
             other_totals,
             dependencies: dependencies.and_then(|node| DependencyRecord::parse(&node.data)),
             job: job.clone(),

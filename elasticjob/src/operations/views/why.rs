@@ -1,12 +1,14 @@
 //! Explains why items run or do not run, from the nodes in the registry center.
 
+use std::collections::BTreeMap;
+
 use super::finding::Finding;
 use super::reason::Reason;
 use super::{ItemSnapshot, JobSnapshot};
 use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::{DecidedFire, Release, late_limit};
 use crate::fire::Fire;
-use crate::ident::ShardingItem;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::operations::{CarriedWait, DaemonEnds};
 use crate::registry::layout::ServerStatus;
 
@@ -14,6 +16,22 @@ use crate::registry::layout::ServerStatus;
 pub(super) const BEGIN: i64 = 2_000;
 
 impl JobSnapshot {
+    /// What instances refuse that all programs without own types could use: those that say the same together, and since when.
+    fn refused_by_instances(&self) -> Vec<(Reason, i64)> {
+        let mut told: BTreeMap<(bool, &str), (Vec<InstanceId>, i64)> = BTreeMap::new();
+        // One that no program can use is told by itself.
+        for refusal in self.refusals.iter().filter(|_| self.usable().is_some()) {
+            let (instances, since) =
+                told.entry((refusal.joined, &refusal.why)).or_insert_with(|| (Vec::new(), refusal.since));
+            instances.push(refusal.instance.clone());
+            *since = refusal.since.min(*since);
+        }
+        let reasons = told.into_iter().map(|((joined, why), (instances, since))| {
+            (Reason::RefusedByInstances { instances, joined, why: why.to_owned() }, since)
+        });
+        reasons.collect()
+    }
+
     /// The reasons for the whole job, at a time in milliseconds since 1970.
     pub fn findings(&self, now: i64) -> Vec<Finding> {
         let mut findings = Vec::new();
@@ -36,6 +54,9 @@ impl JobSnapshot {
                     add(Reason::NotMonitored, None);
                 }
             }
+        }
+        for (reason, since) in self.refused_by_instances() {
+            add(reason, Some(since));
         }
         for (job, of_job) in &self.other_totals {
             let own = self.usable().map_or(0, JobConfiguration::sharding_total_count);

@@ -1,8 +1,8 @@
 //! The one place that knows how a job is laid out in the registry center: engine, operations, simulator, checkers and
 //! command line take paths, names and formats from here.
 //!
-//! It is the layout of ElasticJob 3.0.5 with four nodes more: `sharding/{i}/fire`, `sessions/{session}`,
-//! `guarantee/rounds` and `dependencies`. `docs/registry-layout.md` says which instance writes a node, when, and with
+//! It is the layout of ElasticJob 3.0.5 with some nodes more: `sharding/{i}/fire`, `sessions/{session}`,
+//! `guarantee/rounds`, `dependencies`, and notes for operators. `docs/registry-layout.md` says which instance writes a node, when, and with
 //! which guard.
 //!
 //! | node | data | format |

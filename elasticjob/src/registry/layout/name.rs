@@ -27,4 +27,5 @@ pub(crate) const SESSIONS: &str = "sessions";
 /// The parent of the items, and below `leader` what is said of their assignment.
 pub(crate) const SHARDING: &str = "sharding";
 pub(crate) const TRIGGER: &str = "trigger";
+pub(crate) const REFUSALS: &str = "refusals";
 pub(crate) const WAITS: &str = "waits";

@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::name::{
     CONFIG, DAEMON, DEPENDENCIES, DISABLED, ELECTION, FAILOVER, FAILOVERING, FIRE, GUARANTEE, INSTANCE, INSTANCES,
-    ITEMS, LATCH, LEADER, MISFIRE, NECESSARY, PROCESSING, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING, TRIGGER, WAITS,
+    ITEMS, LATCH, LEADER, MISFIRE, NECESSARY, PROCESSING, REFUSALS, ROUNDS, RUNNING, SERVERS, SESSIONS, SHARDING,
+    TRIGGER, WAITS,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
@@ -66,6 +67,10 @@ pub enum JobPath {
     Sessions,
     /// `sessions/{session}`: ephemeral, shows that the session of a run lives. Only this implementation writes it.
     Session(SessionId),
+    /// `refusals`
+    Refusals,
+    /// `refusals/{session}`: ephemeral, why an instance refuses the configuration. Only this implementation writes it.
+    Refusal(SessionId),
     /// `waits`
     Waits,
     /// `waits/{session}`: ephemeral, which items a scheduler of carried jobs launched that do not start. Only such a scheduler writes it.
@@ -162,6 +167,8 @@ impl JobPath {
             (TRIGGER, Some(id), None, ..) => Self::Trigger(id.parse().ok()?),
             (SESSIONS, None, ..) => Self::Sessions,
             (SESSIONS, Some(id), None, ..) => Self::Session(parse_session(id)?),
+            (REFUSALS, None, ..) => Self::Refusals,
+            (REFUSALS, Some(id), None, ..) => Self::Refusal(parse_session(id)?),
             (WAITS, None, ..) => Self::Waits,
             (WAITS, Some(id), None, ..) => Self::Wait(parse_session(id)?),
             _ => return None,
@@ -182,6 +189,7 @@ impl JobPath {
             | Self::Leader
             | Self::Triggers
             | Self::Sessions
+            | Self::Refusals
             | Self::Waits => Self::Root,
             Self::Rounds => Self::Guarantee,
             Self::Server(_) => Self::Servers,
@@ -196,6 +204,7 @@ impl JobPath {
             Self::Necessary | Self::Processing => Self::LeaderSharding,
             Self::Trigger(_) => Self::Triggers,
             Self::Session(_) => Self::Sessions,
+            Self::Refusal(_) => Self::Refusals,
             Self::Wait(_) => Self::Waits,
             Self::Foreign(path) => match path.rsplit_once('/') {
                 None => Self::Root,
@@ -230,6 +239,7 @@ impl JobPath {
             | Self::LeaderSharding
             | Self::Triggers
             | Self::Sessions
+            | Self::Refusals
             | Self::Waits => true,
             Self::Item(_, node) => *node == ItemNode::Dir,
             _ => false,
@@ -317,6 +327,8 @@ impl fmt::Display for JobPath {
             Self::Trigger(id) => write!(f, "{TRIGGER}/{id}"),
             Self::Sessions => f.write_str(SESSIONS),
             Self::Session(id) => write!(f, "{SESSIONS}/{:x}", id.0),
+            Self::Refusals => f.write_str(REFUSALS),
+            Self::Refusal(id) => write!(f, "{REFUSALS}/{:x}", id.0),
             Self::Waits => f.write_str(WAITS),
             Self::Wait(id) => write!(f, "{WAITS}/{:x}", id.0),
             Self::Foreign(path) => f.write_str(path),
@@ -372,6 +384,8 @@ mod tests {
             JobPath::Sessions,
             JobPath::Session(SessionId(0x1000_2a3b)),
             JobPath::Session(SessionId(-1)),
+            JobPath::Refusals,
+            JobPath::Refusal(SessionId(0x1000_2a3b)),
             JobPath::Waits,
             JobPath::Wait(SessionId(0x1000_2a3b)),
         ];

@@ -54,6 +54,7 @@ impl Driver {
             engine: Box::new(self.engine.successor(identity)),
             mailbox: self.mailbox.clone(),
             status: self.status.clone(),
+            refusal: self.refusal.take(),
         };
         self.report(self.failure(Failed::Coordination, panic.to_owned()));
         // The runs get the grace that every run gets when it is cut off, by the clock that goes on while the machine is

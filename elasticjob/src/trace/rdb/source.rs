@@ -191,6 +191,31 @@ impl DataSource {
         &self.ignored
     }
 
+    /// Checks that the files of certificates and keys in the URL can be read, without a connection. The driver reads them itself
+    /// each time it connects.
+    ///
+    /// # Errors
+    /// [`RdbError::Url`] names each file that cannot be read, or has nothing of the form PEM in it.
+    pub fn check_files(&self) -> Result<(), RdbError> {
+        let (_, query) = self.url.reveal().split_once('?').unwrap_or_default();
+        let named = query.split('&').map(pair).filter(|(name, _)| FILES.contains(name));
+        let wrong = named.filter_map(|(name, file)| {
+            let file = decoded(file);
+            // The driver of PostgreSQL takes the text itself, too.
+            if file.is_empty() || file.trim_start().starts_with(PEM) {
+                return None;
+            }
+            let why = match std::fs::read(&file) {
+                Ok(text) if String::from_utf8_lossy(&text).contains(PEM) => return None,
+                Ok(_) => "is no PEM file".to_owned(),
+                Err(error) => format!("cannot be read: {error}"),
+            };
+            Some(format!("{name} '{file}' {why}"))
+        });
+        let wrong: Vec<String> = wrong.collect();
+        if wrong.is_empty() { Ok(()) } else { Err(RdbError::Url { reason: wrong.join("; ") }) }
+    }
+
     /// Checks that the driver is in the program and understands the URL.
     fn check(&self) -> Result<(), RdbError> {
         match self.database {
@@ -230,6 +255,13 @@ impl DataSource {
         query.split('&').any(|parameter| pair(parameter).0 == "mode")
     }
 }
+
+/// The parameters of the drivers that name a file of certificates, or of a key.
+const FILES: [&str; 8] =
+    ["sslrootcert", "ssl-root-cert", "sslca", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key"];
+
+/// How what stands in a PEM file begins.
+const PEM: &str = "-----BEGIN ";
 
 pub(super) const EXAMPLES: &str = "write for example sqlite:trace.db, postgres://host:5432/database or mysql://host:3306/database, \
      with or without 'jdbc:' before it";
@@ -334,5 +366,24 @@ mod tests {
         for part in ["PostgreSQL is not built in", "features = [\"tracing-postgres\"]"] {
             assert!(error.contains(part), "{error}");
         }
+    }
+
+    #[cfg(all(feature = "tracing-postgres", feature = "tracing-mysql"))]
+    #[test]
+    fn each_file_of_tls_that_cannot_be_used_is_named_before_a_connection() {
+        let checked = |url: &str| DataSource::new(url).unwrap().check_files().map_err(|error| error.to_string());
+        let here = |name: &str| format!("{}/../tests/data/tls/{name}", env!("CARGO_MANIFEST_DIR"));
+        let (certificate, key) = (here("localhost.pem"), here("localhost.key"));
+        checked(&format!("postgres://db/jobs?sslrootcert={certificate}&sslkey={key}&sslcert={certificate}")).unwrap();
+        checked("postgres://db/jobs?sslmode=require").unwrap();
+        checked("mysql://db/jobs").unwrap();
+        let wrong =
+            checked("jdbc:postgresql://db/jobs?ssl=true&sslrootcert=/no/ca.pem&sslkey=/no/key.pem").unwrap_err();
+        assert!(wrong.contains("sslrootcert '/no/ca.pem' cannot be read: "), "{wrong}");
+        assert!(wrong.contains("sslkey '/no/key.pem' cannot be read: "), "{wrong}");
+        let no_pem = checked(&format!("mysql://db/jobs?ssl-ca={}", here("../../Cargo.toml"))).unwrap_err();
+        assert!(no_pem.ends_with("is no PEM file"), "{no_pem}");
+        let of_java = checked("jdbc:mariadb://db/jobs?sslMode=verify-full&serverSslCert=/no%20such.pem").unwrap_err();
+        assert!(of_java.contains("ssl-ca '/no such.pem' cannot be read"), "{of_java}");
     }
 }

@@ -23,6 +23,7 @@ pub fn add_tests(harness: &mut Harness) {
     harness.on_zookeeper("a_coordination_that_fell_is_told_and_comes_back", fallen::once);
     harness.on_zookeeper("a_coordination_that_stays_down_is_told_and_ends_the_program", fallen::for_good);
     harness.on_zookeeper("a_configuration_that_is_refused_is_told_until_it_is_mended", refused::told_until_mended);
+    harness.on_zookeeper("a_configuration_that_one_program_refuses_is_told_with_its_instance", refused::by_one_program);
     harness.on_zookeeper("a_program_stopped_while_it_starts_lets_runs_finish_and_leaves", stopped_early::gracefully);
     harness.on_zookeeper("a_second_signal_while_a_program_starts_cuts_runs_off", stopped_early::at_once);
 }

@@ -25,6 +25,45 @@ async fn told(processes: &Processes, number: usize) {
     processes.wait("the failure", LIMIT, told).await;
 }
 
+/// Waits until a command says nothing of an obstacle.
+async fn says_no_obstacle(processes: &Processes) {
+    let asked = async || {
+        let why = processes.operator.says(&["why", "works"]).await;
+        (!why.contains('!') && why.contains("succeeded")).then_some(())
+    };
+    processes.wait("no obstacle", LIMIT, asked).await;
+}
+
+/// Built-in checks find nothing wrong with it: only the programs know that they lack the strategy.
+pub async fn by_one_program(server: Arc<ZookeeperServer>) {
+    let backend = ZookeeperBackend::new(server.clone(), "told-lacking");
+    let mut two = Processes::new(server, "lacking", SESSION_MS, JOBS);
+    let running = two.start();
+    two.run_again(running, "works", &[0, 1]).await;
+    let registry = ZookeeperRegistryCenter::connect(backend.onlooker(), &Handle::current()).await.unwrap();
+    let good = registry.get("/works/config").await.unwrap().unwrap().data.text().unwrap().to_owned();
+    let set = async |configuration: &str| {
+        let mut transaction = Transaction::new();
+        transaction.set("/works/config", configuration, None);
+        registry.commit(transaction).await.unwrap();
+    };
+    set(&format!("{good}jobShardingStrategyType: OF_ANOTHER\n")).await;
+    let keeps = "cannot use the configuration in the registry center, and goes on with the last one that it could";
+    two.says(&["why", "works"], &[keeps, "'OF_ANOTHER'"]).await;
+    two.says(&["status", "works"], &[keeps]).await;
+    let waiting = two.start();
+    two.says(&["why", "works"], &[keeps, "does not take part until it can"]).await;
+    // Its session goes on for seconds: only its end takes the note of a killed process back.
+    two.kill(waiting);
+    let gone = async || {
+        let why = two.operator.says(&["why", "works"]).await;
+        (!why.contains("does not take part until it can") && why.contains(keeps)).then_some(())
+    };
+    two.wait("the end of the session of a killed process", LIMIT, gone).await;
+    set(&good).await;
+    says_no_obstacle(&two).await;
+}
+
 pub async fn told_until_mended(server: Arc<ZookeeperServer>) {
     let backend = ZookeeperBackend::new(server.clone(), "told-refused");
     let mut two = Processes::new(server, "refused", SESSION_MS, JOBS);

@@ -6,7 +6,7 @@ use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{CarriedWait, Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
-use elasticjob::registry::{RegistryCenter, SessionState};
+use elasticjob::registry::{RegistryCenter, SessionState, Transaction};
 use elasticjob::runtime::ShutdownMode;
 use elasticjob::trace::JobEvent;
 use serde_json::{Value, json};
@@ -220,4 +220,31 @@ async fn a_run_that_takes_much_longer_than_others_is_an_alarm() {
     assert_eq!(long::running(&here, &jobs, since + 59_999).await.len(), 0, "not yet");
     let long = long::running(&here, &jobs, since + 60_000).await;
     assert_eq!(long.iter().map(|(job, usual)| (job.job.as_str(), *usual)).collect::<Vec<_>>(), [("settle", 500)]);
+}
+
+#[tokio::test]
+async fn a_configuration_that_the_program_of_an_instance_cannot_use_is_an_alarm_that_names_it() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let registry = memory.connect();
+    let config = registry.get("/settle/config").await.expect("it is read").expect("it is there");
+    let config = format!("{}jobShardingStrategyType: OF_ANOTHER_PROGRAM\n", config.data.text().expect("it is text"));
+    let mut transaction = Transaction::new();
+    transaction.set("/settle/config", config, None);
+    registry.commit(transaction).await.expect("it is written");
+    let console = console_of(&memory);
+    let viewer = cookie_of(&console, "viewer").await;
+    let told = tokio::time::timeout(Duration::from_secs(20), async {
+        while !alarms_for(&console, &viewer).await.iter().any(|alarm| alarm["kind"] == "configuration-refused") {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    told.await.expect("it is told");
+    let page = call(&console, request("GET", "/r/default", Some(&viewer))).await.body;
+    assert!(page.contains("goes on with the last one that it could") && page.contains("OF_ANOTHER_PROGRAM"), "{page}");
+    let metrics = call(&console, request("GET", "/metrics", Some(&viewer))).await.body;
+    assert!(
+        metrics.contains("elasticjob_job_refusing_instances{job_name=\"settle\",registry=\"default\"} 1.0"),
+        "{metrics}"
+    );
 }
