@@ -60,7 +60,7 @@ impl JobEngine {
                 self.on_registration_done(now, foreign, max_time_diff, dropped, session);
             }
             Purpose::AskTime | Purpose::Candidate | Purpose::NoteSchedule | Purpose::Skip => {}
-            Purpose::DecideFires { skipped } => self.on_fires_decided(skipped),
+            Purpose::DecideFires { skipped, unseen } => self.on_fires_decided(skipped, unseen),
             Purpose::FollowRerun { followed } => self.on_rerun_followed(*followed),
             Purpose::Sweep { triggers, sessionless } => self.on_swept(triggers, &sessionless),
             Purpose::Leave { triggers } => self.tell_dropped(triggers),

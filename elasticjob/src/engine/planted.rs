@@ -104,6 +104,8 @@ pub enum Bug {
     ForgottenFormer,
     /// A leader that did not write the configuration itself does not follow the jobs that its job depends on.
     ForgottenParents,
+    /// The leader of a job that depends on others says nothing of their fires that it did not see.
+    ForgottenParentFire,
     /// A fire whose job before it failed is run all the same.
     BlindChild,
     /// An item begins with the first ones of its fire, though the item that it follows has not ended.
@@ -271,6 +273,7 @@ impl Bug {
         ("hasty-cancelled", Self::HastyCancelled),
         ("forgotten-former", Self::ForgottenFormer),
         ("forgotten-parents", Self::ForgottenParents),
+        ("forgotten-parent-fire", Self::ForgottenParentFire),
         ("blind-child", Self::BlindChild),
         ("early-item", Self::EarlyItem),
         ("hasty-next", Self::HastyNext),

@@ -14,7 +14,7 @@ use tokio::task::AbortHandle;
 use super::handle::Letter;
 use super::mailbox::Mailbox;
 use crate::config::{JobConfiguration, wire};
-use crate::engine::{DependencyRecord, ParentItem, ParentView};
+use crate::engine::{DependencyRecord, ParentItem, ParentView, ShardingData};
 use crate::fire::FireRecord;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
@@ -166,11 +166,16 @@ impl Follower {
     fn view(&mut self) -> Result<ParentView, Unread> {
         let configuration = self.configuration();
         let decided = self.mirror.need(&JobPath::Dependencies);
+        let sharding = self.mirror.need(&JobPath::Sharding);
         let items = read_all(self.mirror.items().map(|item| Ok((item, self.item(item)?))));
         let decided = decided?.map(|known| (DependencyRecord::parse(&known.data), known.mtime));
         let (decided, decided_at) = decided.unwrap_or_default();
         let triggered = self.mirror.triggers().next().is_some();
-        Ok(ParentView { configuration: configuration?, items: items?, decided, decided_at, triggered })
+        let (configuration, sharding) = (configuration?, sharding?);
+        let noted = sharding.zip(configuration.as_deref());
+        let scheduled_since =
+            noted.and_then(|(known, configuration)| known.parsed(ShardingData::parse).since(configuration));
+        Ok(ParentView { configuration, scheduled_since, items: items?, decided, decided_at, triggered })
     }
 
     fn configuration(&mut self) -> Result<Option<Arc<JobConfiguration>>, Unread> {

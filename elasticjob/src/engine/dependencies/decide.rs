@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::parent::{Parents, Stand};
 use super::parent_end::ParentEnd;
 use super::record::{DecidedItems, DependencyRecord, Release, Unmet};
+use super::unseen::Unseen;
 use crate::config::{Dependency, DependencyItems};
 use crate::ident::ShardingItem;
 
@@ -38,40 +39,47 @@ struct OfItem {
 /// one fire at a time, so the later one is not over before the earlier one is. Of a job whose items follow items with the same
 /// number one fire becomes due at a time: its items have to be seen before the next one takes its place.
 ///
-/// A time at which one of the jobs has no fire is no fire of this job.
+/// A time at which one of the jobs has no fire is no fire of this job. Fires that were not seen are skipped, with the next one
+/// that is decided.
 pub(crate) fn decide(
     dependencies: &[Dependency],
     total: u32,
     parents: &Parents,
     record: &DependencyRecord,
+    unseen: &Unseen,
     is_far_ahead: impl Fn(i64) -> bool,
 ) -> Vec<Decided> {
     let mut decided = Vec::new();
     let has_items = dependencies.iter().any(|dependency| dependency.items == DependencyItems::Same);
     // Where the items do not follow items any more, a fire that is open is decided as a whole.
     let open = record.open().filter(|_| has_items).map(|due| due.at);
-    let fires = parents.fires().into_iter().chain(open).collect::<BTreeSet<i64>>();
+    let fires = parents.fires().into_iter().chain(unseen.latest.iter().copied()).chain(open).collect::<BTreeSet<i64>>();
     let undecided = fires.into_iter().filter(|at| !record.covers(*at));
     // A fire that a wrong clock has run before its time waits until its time has come.
     'fires: for at in undecided.take_while(|at| !is_far_ahead(*at)) {
         let is_open = open == Some(at);
+        let is_unseen = unseen.latest.contains(&at);
         let mut unmet = None;
         let mut is_pending = false;
         let mut items = vec![OfItem::default(); if has_items { total as usize } else { 0 }];
         for dependency in dependencies {
             let stand = match dependency.items {
-                DependencyItems::Same => match follow_items(parents, dependency, at, &mut items) {
+                DependencyItems::Same if !is_unseen => match follow_items(parents, dependency, at, &mut items) {
                     Ok(()) => continue,
                     Err(stand) => stand,
                 },
                 // It had ended as it has to when the fire became due.
                 DependencyItems::All if is_open => continue,
-                DependencyItems::All => parents.stand(&dependency.job, at),
+                DependencyItems::Same | DependencyItems::All => parents.stand(&dependency.job, at),
             };
             match stand {
                 Stand::NoSuchFire if is_open => note(&mut items, dependency, ParentEnd::Unknown),
                 Stand::NoSuchFire => continue 'fires,
                 Stand::Pending => is_pending = true,
+                Stand::Over(_) if is_unseen => {
+                    unmet
+                        .get_or_insert_with(|| Unmet::new(dependency.job.clone(), dependency.when, ParentEnd::Unknown));
+                }
                 Stand::Over(end) if !end.meets(dependency.when) && is_open => note(&mut items, dependency, end),
                 Stand::Over(end) if !end.meets(dependency.when) => {
                     unmet.get_or_insert_with(|| Unmet::new(dependency.job.clone(), dependency.when, end));
@@ -107,6 +115,8 @@ pub(crate) fn decide(
             break;
         }
     }
+    // They cost no write of their own.
+    while decided.pop_if(|decided| unseen.latest.contains(&decided.at)).is_some() {}
     decided
 }
 

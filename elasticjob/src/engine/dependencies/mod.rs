@@ -17,6 +17,7 @@ mod parent_end;
 mod record;
 mod rerun;
 mod taken;
+mod unseen;
 
 pub(crate) use decide::{Decided, Decision, decide};
 pub use item_set::ItemSet;
@@ -28,3 +29,4 @@ pub(crate) use record::DecidedItems;
 pub(crate) use record::Release;
 pub use record::{DecidedFire, DependencyRecord, DueFire, DueItems, FollowedRerun, ReleasedItems, SkippedItems, Unmet};
 pub(crate) use rerun::{Following, Reruns, follow_rerun};
+pub(crate) use unseen::Unseen;

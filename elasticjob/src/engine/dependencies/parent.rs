@@ -20,6 +20,8 @@ const REMEMBERED: usize = 16;
 pub struct ParentView {
     /// Its configuration; `None` where there is none, or none that can be read.
     pub configuration: Option<Arc<JobConfiguration>>,
+    /// Since when it follows its schedule, by the server's clock; `None` where no leader has noted that.
+    pub scheduled_since: Option<i64>,
     /// Its items.
     pub items: BTreeMap<ShardingItem, ParentItem>,
     /// What it decided on the fires of the jobs that it depends on itself.

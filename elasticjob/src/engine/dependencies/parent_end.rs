@@ -17,7 +17,8 @@ pub enum ParentEnd {
     Failed,
     /// It was not run at all, because of the jobs that it depends on itself.
     Skipped,
-    /// It ended, and how is not known any more: its items ran for a later fire before the leader of this job looked.
+    /// It is over, and how is not known any more: its items ran for a later fire before the leader of this job looked. Where no
+    /// item is known to have begun it, it is not known either whether it was run.
     Unknown,
     /// It has no fire at the time of a fire that is run again.
     NoFire,
@@ -51,7 +52,7 @@ impl fmt::Display for ParentEnd {
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
             Self::Skipped => "was skipped",
-            Self::Unknown => "ended, and how is not known any more",
+            Self::Unknown => "has begun a later fire since, and how this one ended is not known any more",
             Self::NoFire => "had no fire at that time",
         })
     }

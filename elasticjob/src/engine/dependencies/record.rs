@@ -11,7 +11,7 @@ use crate::fire::{Later, Rerun, SkipReason};
 use crate::ident::{JobName, ShardingItem};
 
 /// How many decided fires the node names: for jobs that depend on this one in turn, and for people.
-const KEPT: usize = 16;
+pub(super) const KEPT: usize = 16;
 
 /// How many of them keep which of their items were skipped: an item that missed the fire may come to it late.
 const KEPT_ITEMS: usize = 4;

@@ -6,7 +6,9 @@ use super::Step;
 use crate::clock::Now;
 use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::action::Action;
-use crate::engine::dependencies::{Decided, Decision, DependencyRecord, DueFire, ParentView, Release, Unmet, decide};
+use crate::engine::dependencies::{
+    Decided, Decision, DependencyRecord, DueFire, ParentView, Release, Unmet, Unseen, decide,
+};
 use crate::engine::engine::JobEngine;
 use crate::engine::late::lateness;
 use crate::engine::notice::Notice;
@@ -77,7 +79,7 @@ fn decide_next(
         Some(record) => record.clone(),
         None => DependencyRecord::from(first_time(engine, now)?),
     };
-    let mut decided = {
+    let (mut decided, unseen) = {
         let mut parents = Cow::Borrowed(&engine.dependencies.parents);
         if engine.planted.has(Bug::HastyChild) {
             parents.to_mut().take_for(FireState::Running, FireState::Succeeded);
@@ -91,7 +93,11 @@ fn decide_next(
         let is_far_ahead =
             |at| engine.has_not_come(now, at) || at > now.wall && engine.dependencies.parents.ran_ahead(at);
         let total = configuration.sharding_total_count();
-        decide(configuration.depends_on(), total, &parents, &before, is_far_ahead)
+        let unseen = match engine.planted.has(Bug::ForgottenParentFire) {
+            true => Unseen::default(),
+            false => parents.unseen(configuration.depends_on(), &before, is_far_ahead),
+        };
+        (decide(configuration.depends_on(), total, &parents, &before, &unseen, is_far_ahead), unseen)
     };
     if engine.planted.has(Bug::BlindChild) {
         decided.iter_mut().for_each(run_all);
@@ -113,12 +119,13 @@ fn decide_next(
         Some(version) => txn.set(&JobPath::Dependencies, after.to_bytes(), Some(version)),
         None => txn.create(&JobPath::Dependencies, after.to_bytes(), CreateMode::Persistent),
     };
+    let unseen = unseen.passed_over(&decided.iter().map(|decided| decided.at).collect());
     let skipped = decided.into_iter().filter_map(|Decided { at, decision }| match decision {
         Decision::Skipped(unmet) => Some((at, unmet)),
         Decision::Runs | Decision::Items(_) => None,
     });
     let skipped = skipped.collect();
-    Ok(Some(Proposal { transaction: txn.build(), purpose: Purpose::DecideFires { skipped } }))
+    Ok(Some(Proposal { transaction: txn.build(), purpose: Purpose::DecideFires { skipped, unseen } }))
 }
 
 /// What is not to be run is run all the same: a planted bug.
@@ -189,8 +196,14 @@ impl JobEngine {
         }
     }
 
-    /// The decision is written. Each fire that is not run is told once, by the leader.
-    pub(in crate::engine) fn on_fires_decided(&mut self, skipped: Vec<(i64, Unmet)>) {
+    /// The decision is written. Each fire that is not run is told once, by the leader: the latest ones that it did not see with
+    /// the reason, and those before them together.
+    pub(in crate::engine) fn on_fires_decided(&mut self, skipped: Vec<(i64, Unmet)>, unseen: Vec<(i64, i64)>) {
+        let configuration = self.configuration.in_force.as_ref();
+        let total = configuration.map_or(0, |configuration| configuration.sharding_total_count());
+        for (from, before) in unseen {
+            self.tell(Notice::NotBegun { items: (0..total).collect(), from, before });
+        }
         for (at, unmet) in skipped {
             self.skip_fire(Fire::Scheduled(at), unmet.reason());
         }

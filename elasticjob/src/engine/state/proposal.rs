@@ -45,6 +45,8 @@ pub(in crate::engine) enum Purpose {
     DecideFires {
         /// Those that are not run, each with the reason.
         skipped: Vec<(i64, Unmet)>,
+        /// Fires that no reason names, as too many were not seen: the first ones, each with the next one that is decided.
+        unseen: Vec<(i64, i64)>,
     },
     /// The decision on a re-run of jobs that this one depends on.
     FollowRerun {

@@ -38,7 +38,8 @@ fn view_of_items(at: i64, states: &[FireState]) -> ParentView {
     let total = u32::try_from(states.len()).unwrap();
     let configuration = JobConfiguration::builder("extract", total).cron("0/5 * * * * ?").build().unwrap();
     let items = (0..).zip(states.iter().map(|state| item(*state))).collect();
-    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0, triggered: false }
+    let (configuration, scheduled_since) = (Some(Arc::new(configuration)), Some(EPOCH));
+    ParentView { configuration, scheduled_since, items, ..ParentView::default() }
 }
 
 /// The leader of the job before it has ended a fire so.
@@ -295,7 +296,10 @@ fn a_fire_that_a_clock_ran_before_its_time_keeps_no_fire_in_between_and_comes_at
     assert_eq!(group.starts(0).iter().map(|start| start.0).collect::<Vec<_>>(), [Fire::Scheduled(AT)]);
     group.end_items(0, &[0]);
     group.run_until(29_000);
-    assert_eq!(group.starts(0).len(), 1);
+    learns(&mut group, ahead(view(EPOCH + 25_000, FireState::Succeeded)));
+    assert_eq!(group.starts(0).last().map(|start| start.0), Some(Fire::Scheduled(EPOCH + 25_000)));
+    group.end_items(0, &[0]);
+    assert_eq!(group.starts(0).len(), 2);
     group.run_until(31_000);
     assert_eq!(group.starts(0).last().map(|start| start.0), Some(Fire::Scheduled(AHEAD)));
 }
@@ -344,4 +348,39 @@ fn a_fire_that_an_item_missed_with_its_owner_is_told_when_it_begins_the_next_one
     assert!(group.starts(leader).contains(&begun), "{:?}", group.starts(leader));
     let said = Notice::NotBegun { items: lost, from: missed, before: last };
     assert!(group.hosts[leader].notices.contains(&said), "{:?}", group.hosts[leader].notices);
+}
+
+#[test]
+fn a_fire_that_nobody_saw_is_skipped_with_a_reason_and_earlier_ones_are_told_together() {
+    const NAMED: usize = 15;
+    for (fires, when) in [(4, "succeeded"), (4, "ended"), (20, "succeeded")] {
+        let configuration = JobConfiguration::builder("job", 1).depends_on([format!("extract when {when}")]);
+        let mut group = Group::settled(1, &configuration.build().unwrap());
+        group.run_until(6_000);
+        parent_ends(&mut group, AT, FireState::Succeeded);
+        group.end_items(0, &[0]);
+        // Its leader hears of nothing while the job before it runs on.
+        let last = AT + fires * 5_000;
+        group.run_until((last - EPOCH) as u64 + 100);
+        let told = group.hosts[0].notices.len();
+        parent_ends(&mut group, last, FireState::Running);
+        assert_eq!(decided(&group).through, AT, "it costs no write of its own");
+        parent_ends(&mut group, last, FireState::Succeeded);
+        assert_eq!(group.starts(0).iter().map(|start| start.0).collect::<Vec<_>>(), [AT, last].map(Fire::Scheduled));
+        let unseen: Vec<i64> = (1..fires).map(|fire| AT + fire * 5_000).collect();
+        let (earlier, latest) = unseen.split_at(unseen.len().saturating_sub(NAMED));
+        let end = "has begun a later fire since, and how this one ended is not known any more".to_owned();
+        let when = if when == "ended" { "ended" } else { "succeeded" };
+        let reason = SkipReason::DependencyNotMet { job: extract(), end, when };
+        let mut expected: Vec<Notice> = Vec::new();
+        if let [from, ..] = earlier {
+            expected.push(Notice::NotBegun { items: vec![0], from: *from, before: latest[0] });
+        }
+        let skipped = |at: &i64| Notice::Skipped { fire: Fire::Scheduled(*at), items: vec![], reason: reason.clone() };
+        expected.extend(latest.iter().map(skipped));
+        let is_of_fire = |notice: &&Notice| matches!(notice, Notice::Skipped { .. } | Notice::NotBegun { .. });
+        let notices = group.hosts[0].notices[told..].iter().filter(is_of_fire).cloned().collect::<Vec<_>>();
+        assert_eq!(notices, expected, "{when}");
+        assert!(latest.iter().all(|at| decided(&group).decided.iter().any(|fire| fire.at == *at)));
+    }
 }

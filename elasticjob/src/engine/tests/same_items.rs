@@ -42,7 +42,8 @@ fn view(items: &[(i64, FireState)]) -> ParentView {
     let total = u32::try_from(items.len()).unwrap();
     let configuration = JobConfiguration::builder("extract", total).cron("0/5 * * * * ?").build().unwrap();
     let items = (0..).zip(items.iter().map(item)).collect();
-    ParentView { configuration: Some(Arc::new(configuration)), items, decided: None, decided_at: 0, triggered: false }
+    let (configuration, scheduled_since) = (Some(Arc::new(configuration)), Some(EPOCH));
+    ParentView { configuration, scheduled_since, items, ..ParentView::default() }
 }
 
 /// The leader hears how the items of the job before it stand.

@@ -5,12 +5,14 @@
 
 mod ends;
 mod excuses;
+mod passed_over;
 mod reruns;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::ends::{Ends, RunOf, written};
 use self::excuses::Excuses;
+use self::passed_over::PassedOver;
 use self::reruns::FollowedReruns;
 use super::Observation;
 use crate::config::{Dependency, DependencyItems, When, wire};
@@ -67,6 +69,7 @@ pub(crate) struct Follows {
     too_late: BTreeSet<(i64, ShardingItem)>,
     /// Until then a leader whose clock was far ahead decided, as far as records of that count, in milliseconds since 1970.
     decided_ahead_until: i64,
+    passed_over: PassedOver,
     calm_since: Option<Millis>,
     reruns: FollowedReruns,
 }
@@ -87,6 +90,7 @@ impl Follows {
             busy: BTreeSet::new(),
             too_late: BTreeSet::new(),
             decided_ahead_until: 0,
+            passed_over: PassedOver::default(),
             calm_since: None,
             reruns: FollowedReruns::default(),
         }
@@ -111,6 +115,7 @@ impl Follows {
     /// An instance of the job says something.
     pub(crate) fn hear(&mut self, instance: &InstanceId, notice: &Notice) {
         self.reruns.hear(notice);
+        self.passed_over.hear(notice);
         let Notice::Skipped { fire: Fire::Scheduled(at), items, reason } = notice else { return };
         match reason {
             SkipReason::StillRunning { .. } => {
@@ -218,6 +223,8 @@ impl Follows {
         if written.due.is_some_and(|due| due.at > wall + FAR) {
             self.decided_ahead_until = wall + COUNTS_AHEAD;
         }
+        let made = || job_node(tree, &self.child, &JobPath::Config).map_or(0, |node| node.stat.mtime);
+        self.passed_over.learn(now, tree, &self.parent, &written, is_new.then(made));
         let before = self.record.replace(written.clone()).filter(|_| !is_new);
         let Some(due) = written.due.filter(|_| !is_new) else { return Ok(()) };
         if self.due.replace(due.at) == Some(due.at) {
@@ -337,22 +344,19 @@ impl Follows {
             let mut ahead = (0..total).filter(|item| self.ends.is_ahead(of, *item));
             ahead.any(|item| !is_owner_online(tree, &self.parent, item))
         };
-        let mut fires = ended.filter(|(of, _)| !is_held_up(*of)).filter_map(|(of, _)| match of {
+        let fires = ended.filter(|(of, _)| !is_held_up(*of)).filter_map(|(of, _)| match of {
             RunOf::Fire(at) => Some(at).filter(|at| *at > self.decided_ahead_until),
             RunOf::Rerun(_) => None,
         });
-        let Some(at) = fires.next_back() else { return Ok(()) };
-        // Fires that a clock that was ahead ran before their time say nothing of the others.
-        let is_decided = |record: &DependencyRecord| {
-            let oldest = record.decided.iter().map(|fire| fire.at).min();
-            record.decided.iter().any(|fire| fire.at == at) || oldest > Some(at) && record.through > at
-        };
-        let Some(decided) = decided.filter(is_decided) else {
+        let fires: Vec<i64> = fires.collect();
+        if let Some(at) = fires.iter().find(|at| !self.passed_over.is_decided(**at)) {
             return Err(format!("job '{}' ended its fire {at}, and nothing was decided on it", self.parent));
-        };
-        if decided.due.map(|due| due.at) != Some(at) {
-            return Ok(());
         }
+        if let Some(at) = self.passed_over.unnamed(since..now.saturating_sub(DECIDES)) {
+            return Err(format!("the leader passed over the fire {at} of job '{}' and said nothing", self.parent));
+        }
+        let due = decided.and_then(|record| record.due).map(|due| due.at);
+        let Some(at) = fires.last().copied().filter(|at| due == Some(*at)) else { return Ok(()) };
         let is_ahead = |at: i64| at > EPOCH + now as i64 + FAR;
         for item in 0..total {
             let Some(data) = job_data(tree, &self.child, &JobPath::fire(item)) else { continue };

@@ -4,7 +4,7 @@ use super::beside::FIRST;
 use super::host::Incoming;
 use super::world::World;
 use crate::config::{Dependency, DependencyItems, When, wire};
-use crate::engine::{DependencyRecord, Event, ParentItem, ParentView};
+use crate::engine::{DependencyRecord, Event, ParentItem, ParentView, ShardingData};
 use crate::fire::FireRecord;
 use crate::ident::JobName;
 use crate::registry::layout::{ItemNode, JobPath};
@@ -73,7 +73,9 @@ impl World {
             disabled: read(&JobPath::Item(item, ItemNode::Disabled)).is_some(),
             marked: read(&JobPath::running(item)).is_some(),
         };
+        let sharding = read(&JobPath::Sharding).map(|data| ShardingData::parse(&data));
         ParentView {
+            scheduled_since: sharding.zip(configuration.as_ref()).and_then(|(noted, of)| noted.since(of)),
             configuration: configuration.map(Into::into),
             items: items.iter().filter_map(|name| name.parse().ok()).map(|number| (number, item(number))).collect(),
             decided: read(&JobPath::Dependencies).and_then(|data| DependencyRecord::parse(&data)),

@@ -37,10 +37,9 @@ fn view(configuration: JobConfiguration, records: impl IntoIterator<Item = FireR
     let items = records.into_iter().map(|record| ParentItem { record, written: 0, disabled: false, marked: true });
     ParentView {
         configuration: Some(configuration.into()),
+        scheduled_since: Some(AT),
         items: (0..).zip(items).collect(),
-        decided: None,
-        decided_at: 0,
-        triggered: false,
+        ..ParentView::default()
     }
 }
 
@@ -63,7 +62,8 @@ fn decided(dependencies: &[&str], parents: &Parents) -> Vec<(i64, Option<ParentE
 /// What is decided for a job of so many items after these ones, where that was decided before.
 fn decided_after(dependencies: &[&str], total: u32, parents: &Parents, before: &DependencyRecord) -> Vec<Decided> {
     let dependencies: Vec<Dependency> = dependencies.iter().map(|text| text.parse().unwrap()).collect();
-    decide(&dependencies, total, parents, before, |_| false)
+    let unseen = parents.unseen(&dependencies, before, |_| false);
+    decide(&dependencies, total, parents, before, &unseen, |_| false)
 }
 
 /// The items that are released, those that are skipped with how the item before them ended, and whether that is all.

@@ -244,8 +244,7 @@ mod tests {
             configuration: Some(configuration.into()),
             items: (0..).zip(records.iter().map(item)).collect(),
             decided: decided.and_then(|text| DependencyRecord::parse(text.as_bytes())),
-            decided_at: 0,
-            triggered: false,
+            ..ParentView::default()
         };
         let mut stands = Stands::new(NEXT + 10);
         stands.learn(name(job), view);
