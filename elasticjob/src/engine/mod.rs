@@ -9,7 +9,7 @@
 //! | loop | `engine`, `step`, `commit_outcome`, `retry`, `timers` | an event in, the rules in order, actions out; when the engine has to be asked again |
 //! | course | `fire_lifecycle`, `own_fires`, `call_listeners`, `deadlines`, `stop_requests`, `pending_triggers`, `clock`, `watch_scope`, `leaving`, `skips` | what goes on here without a transaction: fires, runs, listeners, deadlines |
 //! | rules | `rules/` | one file a rule: what it proposes to write, and what follows from the answer |
-//! | knowledge | `ahead`, `awaited_items`, `enabled_servers`, `late`, `liveness`, `owners`, `progress`, `records`, `registration`, `takeover`, `unchanged_group`, `dependencies/` | what the nodes of the job mean, for several rules |
+//! | knowledge | `ahead`, `awaited_items`, `enabled_servers`, `late`, `liveness`, `owners`, `progress`, `records`, `registration`, `released_items`, `takeover`, `unchanged_group`, `dependencies/` | what the nodes of the job mean, for several rules |
 //! | state | `state/` | the parts of the state, each with its own methods |
 //! | values | `listeners`, `once_calls`, `sharding_data`, `txn` | data of nodes and transactions |
 //! | afterwards | `clean_up`, `left_runs` | what an engine leaves behind when it ends before its runs |
@@ -44,6 +44,7 @@ mod planted;
 mod progress;
 mod records;
 mod registration;
+mod released_items;
 mod retry;
 mod rules;
 mod sharding_data;

@@ -1,4 +1,5 @@
-//! No files of the engine import each other in a circle: each can be read when those that it imports are known.
+//! No files of the engine import each other in a circle, nor do their methods of the engine call each other in one: each
+//! file can be read when those that it uses are known.
 //!
 //! A rule imports `Step` from the module that it is in, and that module has the list of the rules. So what a file takes from
 //! a module that it is in does not count.
@@ -99,6 +100,62 @@ fn imports(room: &str, modules: &BTreeMap<Module, String>) -> BTreeMap<Module, B
     modules.iter().map(of).collect()
 }
 
+/// The methods that a file adds to the engine.
+fn methods_of_the_engine(code: TokenStream) -> BTreeSet<String> {
+    let tokens: Vec<TokenTree> = code.into_iter().collect();
+    let bodies = tokens.windows(3).filter_map(|three| match three {
+        [TokenTree::Ident(first), TokenTree::Ident(second), TokenTree::Group(body)]
+            if first == "impl" && second == "JobEngine" =>
+        {
+            Some(body.stream())
+        }
+        _ => None,
+    });
+    let names = bodies.flat_map(|body| {
+        let tokens: Vec<TokenTree> = body.into_iter().collect();
+        let names = tokens.windows(2).filter_map(|two| match two {
+            [TokenTree::Ident(first), TokenTree::Ident(name)] if first == "fn" => Some(name.to_string()),
+            _ => None,
+        });
+        names.collect::<Vec<_>>()
+    });
+    names.collect()
+}
+
+/// The names of what is called on the engine, which is `self` in its own methods and `engine` in those of rules.
+fn called_on_the_engine(code: TokenStream, into: &mut BTreeSet<String>) {
+    let tokens: Vec<TokenTree> = code.into_iter().collect();
+    for four in tokens.windows(4) {
+        if let [TokenTree::Ident(on), TokenTree::Punct(dot), TokenTree::Ident(name), TokenTree::Group(_)] = four
+            && (on == "self" || on == "engine")
+            && dot.as_char() == '.'
+        {
+            into.insert(name.to_string());
+        }
+    }
+    for token in tokens {
+        if let TokenTree::Group(group) = token {
+            called_on_the_engine(group.stream(), into);
+        }
+    }
+}
+
+/// The files whose methods of the engine each file calls.
+fn calls(modules: &BTreeMap<Module, String>) -> BTreeMap<Module, BTreeSet<Module>> {
+    let code = |code: &String| code_of_programs(code.parse().expect("valid Rust"));
+    let mut made_in: BTreeMap<String, &Module> = BTreeMap::new();
+    for (module, text) in modules {
+        made_in.extend(methods_of_the_engine(code(text)).into_iter().map(|name| (name, module)));
+    }
+    let of = |(module, text): (&Module, &String)| {
+        let mut names = BTreeSet::new();
+        called_on_the_engine(code(text), &mut names);
+        let files = names.iter().filter_map(|name| made_in.get(name).copied()).filter(|file| *file != module);
+        (module.clone(), files.cloned().collect())
+    };
+    modules.iter().map(of).collect()
+}
+
 /// What is left when modules that import nothing that is left are taken away, again and again; and those that nothing
 /// that is left imports.
 fn in_circles(mut imports: BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
@@ -128,11 +185,38 @@ fn files_of_the_engine_do_not_import_each_other_in_a_circle() {
 }
 
 #[test]
+fn methods_of_the_engine_do_not_call_each_other_across_files_in_a_circle() {
+    let calls = calls(&modules_of("engine"));
+    assert!(calls.values().map(BTreeSet::len).sum::<usize>() > 100, "{calls:?}");
+    let circles: Vec<String> = in_circles(calls).iter().map(|module| module.join("/")).collect();
+    assert!(circles.is_empty(), "between these files there is a circle of calls: {}", circles.join(", "));
+}
+
+fn room(files: &[(&str, &str)]) -> BTreeMap<Module, String> {
+    let module = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    files.iter().map(|(path, code)| (module(path), (*code).to_owned())).collect()
+}
+
+#[test]
+fn the_rule_about_calls_sees_methods_and_functions_of_rules() {
+    let b = ("b", "impl JobEngine { fn b(&self) -> bool { self.a(1) } }");
+    for a in [
+        "impl JobEngine { pub(super) fn a(&self, n: u32) { if n > 0 { g(self.b()) } } }",
+        "impl JobEngine { fn a(&self, n: u32) {} } fn rule(engine: &mut JobEngine) { engine.b(); }",
+    ] {
+        assert_eq!(in_circles(calls(&room(&[("a", a), b]))).len(), 2, "{a}");
+    }
+    for a in [
+        "impl JobEngine { fn a(&self, n: u32) { self.state.b() } }",
+        "impl Other { fn a(&self) { self.b() } }",
+        "impl JobEngine { fn a(&self, n: u32) {} } #[cfg(test)] mod tests { fn t(engine: &JobEngine) { engine.b() } }",
+    ] {
+        assert_eq!(in_circles(calls(&room(&[("a", a), b]))).len(), 0, "{a}");
+    }
+}
+
+#[test]
 fn the_rule_about_circles_sees_each_form_of_a_path() {
-    let room = |files: &[(&str, &str)]| -> BTreeMap<Module, String> {
-        let module = |path: &str| path.split('/').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        files.iter().map(|(path, code)| (module(path), (*code).to_owned())).collect()
-    };
     let circles = |files: &[(&str, &str)]| in_circles(imports("engine", &room(files))).len();
     let b = ("b", "use super::a::A;");
     for a in [

@@ -13,15 +13,15 @@ use crate::engine::engine::JobEngine;
 use crate::engine::late::lateness;
 use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
-use crate::engine::state::membership::Phase;
+use crate::engine::released_items::has_items;
 use crate::engine::state::open_fire::{LATE_ACQUISITION, OpenFire};
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{Fire, FireState, RunKey};
-use crate::ident::{JobName, ShardingItem};
+use crate::fire::{Fire, FireState};
+use crate::ident::JobName;
 use crate::registry::CreateMode;
-use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::mirror::{Known, Unread, read_all};
+use crate::registry::layout::JobPath;
+use crate::registry::mirror::{Unread, read_all};
 
 /// How many fires keep the time at which they became due: that of a missed one is asked for when it is made up for.
 const KEPT: usize = 8;
@@ -59,11 +59,6 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     engine.dependencies.undecided = engine.dependencies.parents.first_after(now.wall);
     engine.tell_totals(&configuration);
     Ok(decide_next(engine, now, &configuration, record, version)?.map_or(Step::Pass, Step::Write))
-}
-
-/// Whether items of the job follow items with the same number.
-fn has_items(configuration: &JobConfiguration) -> bool {
-    configuration.depends_on().iter().any(|dependency| dependency.items == DependencyItems::Same)
 }
 
 /// The transaction of the leader that decides on fires: guarded by the leader's node, and by the version of what was decided
@@ -176,17 +171,6 @@ fn first_time(engine: &JobEngine, now: Now) -> Result<i64, Unread> {
 }
 
 impl JobEngine {
-    /// What counts of the record in the node `dependencies`.
-    pub(in crate::engine) fn read_decided(&self, known: &Known) -> Option<DependencyRecord> {
-        let record = known.parsed(DependencyRecord::parse).as_ref().clone()?;
-        // The answer to a create has no server time.
-        let is_told = known.mtime > 0 && !self.planted.has(Bug::TrustedRecord);
-        Some(match self.clock_tolerance().filter(|_| is_told) {
-            Some(tolerance) => record.counted(known.mtime, tolerance),
-            None => record,
-        })
-    }
-
     /// What the registry says of a job that this one depends on.
     pub(in crate::engine) fn on_parent(&mut self, job: JobName, view: ParentView) {
         if self.dependencies.following.contains(&job) {
@@ -217,24 +201,6 @@ impl JobEngine {
             self.dependencies.following.clone_from(&jobs);
             self.act(Action::FollowJobs(jobs));
         }
-    }
-
-    /// Whether the registry says of an item that nothing more is to come of it for the fire at this time, at least before the
-    /// run that it is in has ended.
-    pub(in crate::engine) fn has_taken(
-        &self,
-        configuration: &JobConfiguration,
-        at: i64,
-        item: ShardingItem,
-    ) -> Result<bool, Unread> {
-        let record = self.record_of(item)?;
-        let exists = |node| self.mirror.exists(&JobPath::Item(item, node));
-        let is_skipped_for_run = exists(ItemNode::Running) && !configuration.misfire();
-        Ok(record.covers(Fire::Scheduled(at))
-            || record.missed >= Some(at)
-            || exists(ItemNode::Disabled)
-            || self.gone_owner(item).is_some()
-            || is_skipped_for_run)
     }
 
     /// Reports jobs that the items follow item by item and that have another number of items, once.
@@ -288,40 +254,6 @@ impl JobEngine {
         }
     }
 
-    /// Whether items of the job follow items with the same number.
-    pub(in crate::engine) fn follows_items(&self) -> bool {
-        self.configuration.in_force.as_deref().is_some_and(has_items) || self.dependencies.items.is_some()
-    }
-
-    /// Whether an item may begin for a fire.
-    pub(in crate::engine) fn release(&self, fire: Fire, item: ShardingItem) -> Release {
-        match fire {
-            Fire::Scheduled(at) if self.follows_items() => self.dependencies.release(at, item),
-            Fire::Scheduled(_) | Fire::Manual { .. } => Release::Since(self.due_time(fire.at())),
-        }
-    }
-
-    /// Whether items of this instance are yet to be released for the fire of a run. One that an operator disabled does not run
-    /// for it.
-    pub(in crate::engine) fn holds_own_items(&self, key: RunKey) -> bool {
-        let is_meant = !key.is_takeover() && self.phase == Phase::Active && self.follows_items();
-        // Of an item that has moved away since, a large group is not heard.
-        let is_disabled = |item| {
-            let path = JobPath::Item(item, ItemNode::Disabled);
-            self.mirror.hears(&path) && self.mirror.exists(&path)
-        };
-        let mut own = self.fires.own_items_seen.iter();
-        is_meant && own.any(|item| self.release(key.fire, *item) == Release::Held && !is_disabled(*item))
-    }
-
-    /// The time from which on a fire counts as late for an item.
-    pub(in crate::engine) fn due_time_of(&self, at: i64, item: ShardingItem) -> i64 {
-        match self.release(Fire::Scheduled(at), item) {
-            Release::Since(since) => since,
-            Release::Held | Release::Skipped(_) | Release::NotPart => self.due_time(at),
-        }
-    }
-
     /// The fire that is due comes here, once. Returns whether it came now.
     fn take_due(&mut self, now: Now, due: DueFire) -> bool {
         // The one before it may be later: a clock was ahead, or the registry center has lost what was decided.
@@ -342,11 +274,5 @@ impl JobEngine {
         self.on_due(now, due.at);
         self.keep_open(now);
         true
-    }
-
-    /// The time from which on a fire counts as late: its scheduled time, or for a job that depends on others the time at
-    /// which these had ended.
-    pub(in crate::engine) fn due_time(&self, at: i64) -> i64 {
-        self.dependencies.due_since(at)
     }
 }
