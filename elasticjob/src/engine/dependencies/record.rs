@@ -298,14 +298,19 @@ impl DependencyRecord {
 
     /// The part that counts of a record that was written at `written` by the server's clock, as that of the record of an
     /// [item](FireRecord::counted): a fire that is further ahead of it than `tolerance` came by a wrong clock.
+    ///
+    /// A right clock decides the fires before that one again. The records of the jobs before this one were written earlier, so
+    /// they cover less than the time of this write says: their items run some of these fires yet.
     pub(crate) fn counted(self, written: i64, tolerance: i64) -> Self {
         let by_right_clocks = written.saturating_add(tolerance);
-        // It is decided again at its time. What it has begun by then is not begun again.
-        if self.open().is_some_and(|due| due.at > by_right_clocks) {
-            return Self { through: self.through.min(by_right_clocks), due: None, items: None, ..self };
-        }
-        match self.through {
-            at if at > by_right_clocks => Self { through: by_right_clocks, ahead: self.ahead.max(Some(at)), ..self },
+        let in_time = self.decided.iter().map(|fire| fire.at).filter(|at| *at <= by_right_clocks).max();
+        // Where the node names no such fire, none may be decided twice.
+        let through = self.through.min(in_time.unwrap_or(by_right_clocks));
+        let is_ahead = |at: i64| at > by_right_clocks;
+        match self.open() {
+            // It is decided again at its time. What it has begun by then is not begun again.
+            Some(due) if is_ahead(due.at) => Self { through, due: None, items: None, ..self },
+            _ if is_ahead(self.through) => Self { through, ahead: self.ahead.max(Some(self.through)), ..self },
             _ => self,
         }
     }
@@ -459,5 +464,10 @@ mod tests {
         let next = DependencyRecord::parse(&record.after(130, None, 130).to_bytes()).unwrap();
         assert_eq!((covered(&next), next.due.unwrap().at), ([true, true, true, false], 130));
         assert_eq!(next.after(HOUR + 1, None, 1).ahead, None);
+        // The fires that were not decided by a right clock are decided then.
+        let known = DependencyRecord::from(5).after(60, None, 60).after(HOUR, None, HOUR).counted(100, 20);
+        assert_eq!([60, 61, 120, HOUR].map(|at| known.covers(at)), [true, false, false, true]);
+        let open = DependencyRecord::from(5).after(60, None, 60).after_items(HOUR, &items(&[0], &[], false), HOUR);
+        assert_eq!(open.counted(100, 20).through, 60);
     }
 }

@@ -39,10 +39,6 @@ const LEAVES_TIME_AT_LEAST: Millis = 9_000;
 /// What is further ahead than this came by a wrong clock, in milliseconds.
 const FAR: i64 = 60_000;
 
-/// So far ahead of the time when it was written what a leader with such a clock decided counts at most: the limit on the
-/// difference of the clocks, and a session, in milliseconds.
-const COUNTS_AHEAD: i64 = 75_000;
-
 /// How long it may take until the leader hears of an instance, in milliseconds.
 const HEARD: i64 = 1_000;
 
@@ -67,8 +63,6 @@ pub(crate) struct Follows {
     busy: BTreeSet<(i64, InstanceId)>,
     /// Items that moved since, and that their new owner says to be too late.
     too_late: BTreeSet<(i64, ShardingItem)>,
-    /// Until then a leader whose clock was far ahead decided, as far as records of that count, in milliseconds since 1970.
-    decided_ahead_until: i64,
     passed_over: PassedOver,
     calm_since: Option<Millis>,
     reruns: FollowedReruns,
@@ -89,7 +83,6 @@ impl Follows {
             disabled: BTreeSet::new(),
             busy: BTreeSet::new(),
             too_late: BTreeSet::new(),
-            decided_ahead_until: 0,
             passed_over: PassedOver::default(),
             calm_since: None,
             reruns: FollowedReruns::default(),
@@ -219,10 +212,6 @@ impl Follows {
                 self.released.entry((due.at, released.since)).or_insert(now);
             }
         }
-        let wall = EPOCH + now as i64;
-        if written.due.is_some_and(|due| due.at > wall + FAR) {
-            self.decided_ahead_until = wall + COUNTS_AHEAD;
-        }
         let made = || job_node(tree, &self.child, &JobPath::Config).map_or(0, |node| node.stat.mtime);
         self.passed_over.learn(now, tree, &self.parent, &written, is_new.then(made));
         let before = self.record.replace(written.clone()).filter(|_| !is_new);
@@ -345,7 +334,7 @@ impl Follows {
             ahead.any(|item| !is_owner_online(tree, &self.parent, item))
         };
         let fires = ended.filter(|(of, _)| !is_held_up(*of)).filter_map(|(of, _)| match of {
-            RunOf::Fire(at) => Some(at).filter(|at| *at > self.decided_ahead_until),
+            RunOf::Fire(at) => Some(at),
             RunOf::Rerun(_) => None,
         });
         let fires: Vec<i64> = fires.collect();
