@@ -343,7 +343,7 @@ impl std::str::FromStr for Bug {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let names = Self::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        let found = Self::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, bug)| *bug).ok_or_else(|| format!("unknown bug {name}; there are {names}"))
     }
 }
