@@ -232,7 +232,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: &[(&'static str, Self)] = &[
+    pub const ALL: [(&'static str, Self); 101] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -342,9 +342,9 @@ impl std::str::FromStr for Bug {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        let names = Self::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-        let found = Self::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, bug)| *bug).ok_or_else(|| format!("unknown bug {name}; there are {names}"))
+        let names = Self::ALL.map(|(name, _)| name).join(", ");
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, bug)| bug).ok_or_else(|| format!("unknown bug {name}; there are {names}"))
     }
 }
 
