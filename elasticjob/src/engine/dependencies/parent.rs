@@ -74,6 +74,12 @@ impl ParentItem {
     pub(crate) fn begun_for(&self, at: i64) -> Option<&Begun> {
         self.record.last.as_ref().filter(|begun| !begun.manual && begun.at == at)
     }
+
+    /// Whether it has begun a later scheduled fire. What began before its time says nothing of the fires in between.
+    fn ran_since(&self, at: i64) -> bool {
+        let last = self.record.last.as_ref().filter(|begun| !begun.manual);
+        last.is_some_and(|begun| begun.at > at && self.record.ahead != Some(begun.at))
+    }
 }
 
 /// The jobs that a job depends on, as its leader knows them.
@@ -261,9 +267,10 @@ impl Parent {
         })
     }
 
-    /// Items that began the fire, and are no items of the job any more.
+    /// Items that began the fire, or a later one, and are no items of the job any more.
     fn former_items(&self, configuration: &JobConfiguration, at: i64) -> impl Iterator<Item = ShardingItem> {
-        let last = self.view.items.iter().filter(move |(_, known)| known.begun_for(at).is_some()).map(|(item, _)| item);
+        let has_begun = |known: &ParentItem| known.begun_for(at).is_some() || known.ran_since(at);
+        let last = self.view.items.iter().filter(move |(_, known)| has_begun(known)).map(|(item, _)| item);
         let seen = self.seen.get(&at).into_iter().flat_map(BTreeMap::keys);
         let begun: BTreeSet<ShardingItem> = last.chain(seen).copied().collect();
         let total = configuration.sharding_total_count();
@@ -280,7 +287,9 @@ impl Parent {
         match last {
             Some(FireState::Running) if known.is_some_and(|known| known.marked) => ItemStand::Pending,
             Some(FireState::Succeeded) => ItemStand::Succeeded,
-            _ => ItemStand::Failed,
+            // It may have had no part in the fire, or have failed.
+            None => ItemStand::Unknown,
+            Some(_) => ItemStand::Failed,
         }
     }
 
@@ -301,12 +310,11 @@ impl Parent {
         let record = &known.record;
         match record.last.as_ref().filter(|begun| !begun.manual) {
             Some(begun) if begun.at == at => of_state(begun.state),
-            last => {
+            _ => {
                 if let Some(state) = seen() {
                     return of_state(state);
                 }
-                // What began before its time says nothing of the fires in between.
-                let ran_since = last.is_some_and(|begun| begun.at > at && record.ahead != Some(begun.at));
+                let ran_since = known.ran_since(at);
                 let is_decided = record.through >= Some(at) && record.to_make_up() != Some(at);
                 match (ran_since, is_decided) {
                     // The last run before its time, and the item has run since.

@@ -331,6 +331,8 @@ fn an_item_that_the_job_has_no_more_is_a_part_of_the_fire_that_it_began() {
         (ended(&FireRecord::empty(), AT, FireState::Failed), false, vec![(AT, Some(ParentEnd::Failed))]),
         // It had ended before.
         (succeeded(AT - 5_000), false, vec![(AT, None)]),
+        // How it ended for this fire is not known any more.
+        (succeeded(NEXT), false, vec![(AT, Some(ParentEnd::Unknown))]),
     ] {
         let mut view = view(every_five(1), [succeeded(AT), last.clone()]);
         view.items.get_mut(&1).unwrap().marked = marked;
