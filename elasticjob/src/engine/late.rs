@@ -17,7 +17,7 @@ use crate::config::JobConfiguration;
 use crate::fire::{ExecutionSource, Fire, LateCause, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{JobPath, is_of_java};
-use crate::registry::mirror::{Unread, read_known};
+use crate::registry::mirror::{Known, Unread, read_found, read_known};
 
 /// A begin that is later than this is reported as late: assignments and slow answers take a moment.
 pub(super) const SAID_FROM: Duration = Duration::from_secs(2);
@@ -147,16 +147,12 @@ impl JobEngine {
     /// Reports which fires before this one no instance began for items that came here.
     pub(super) fn tell_unbegun(&mut self, fire: Fire, items: &[ShardingItem]) -> Result<(), Unread> {
         let Fire::Scheduled(at) = fire else { return Ok(()) };
-        let fires = self.own_fires();
-        let mut unbegun: Vec<(i64, ShardingItem)> = Vec::new();
-        for item in items {
-            let Some(fires) = fires.as_ref() else { continue };
-            let Some(from) = self.first_unbegun(fires, *item, at)? else { continue };
-            match self.evidence(*item, from)? {
-                Evidence::NotBegun => unbegun.push((from, *item)),
-                Evidence::MadeSince | Evidence::Java => {}
-            }
-        }
+        let Some(fires) = self.own_fires() else { return Ok(()) };
+        // What is missing of thousands of items is read together.
+        let unbegun: Vec<(i64, ShardingItem)> = read_found(items.iter().map(|item| {
+            let Some(from) = self.first_unbegun(&fires, *item, at)? else { return Ok(None) };
+            Ok((self.evidence(*item, from)? == Evidence::NotBegun).then_some((from, *item)))
+        }))?;
         let Some(from) = unbegun.iter().map(|(from, _)| *from).min() else { return Ok(()) };
         // The write that follows may be refused, and be tried again.
         unbegun.iter().for_each(|(from, item)| self.fires.reported.note_before(*item, *from, at));
@@ -183,17 +179,32 @@ impl JobEngine {
             OwnFires::Scheduled(_) => self.schedule_followed_since()?,
             OwnFires::Decided(_) => None,
         };
-        // The fires from before there was such an item are none of its own.
-        let through = record.through.max(self.mirror.made_at(&JobPath::fire(item))?).max(since);
-        let Some(through) = through.filter(|_| since.is_some() || matches!(fires, OwnFires::Decided(_))) else {
+        if since.is_none() && matches!(fires, OwnFires::Scheduled(_)) {
             return Ok(None);
-        };
-        // What a clock far ahead began has run. What is noted as missed was reported by whoever noted it.
+        }
         let next_after = |after| fires.next_after(item, after);
-        let decided = record.to_make_up().map_or(through, |missed| missed.max(through));
-        let first = next_after(decided).filter(|first| record.ahead != Some(*first));
-        let Some(first) = first.or_else(|| next_after(record.ahead?)) else { return Ok(None) };
-        Ok(self.fires.reported.first_unsaid(item, first, next_after).filter(|first| *first < at))
+        let first_after = |through: i64| {
+            // What a clock far ahead began has run. What is noted as missed was reported by whoever noted it.
+            let decided = record.to_make_up().map_or(through, |missed| missed.max(through));
+            let first = next_after(decided).filter(|first| record.ahead != Some(*first));
+            let first = first.or_else(|| next_after(record.ahead?))?;
+            self.fires.reported.first_unsaid(item, first, next_after).filter(|first| *first < at)
+        };
+        let through = record.through.max(since);
+        if through.is_some_and(|through| first_after(through).is_none()) || self.is_own_since_made(item)? {
+            return Ok(None);
+        }
+        // The fires from before there was such an item are none of its own. Of one that this instance made that has to be read.
+        Ok(through.max(self.mirror.made_at(&JobPath::fire(item))?).and_then(first_after))
+    }
+
+    /// Whether the record of an item was made with its owner, which it has had since, and not written since. Then it is this
+    /// instance that says of its fires what there is to say.
+    fn is_own_since_made(&self, item: ShardingItem) -> Result<bool, Unread> {
+        let Some(record) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
+        let owner = self.mirror.need(&JobPath::owner_of(item))?;
+        let is_since = |owner: &Known| owner.mzxid == record.czxid && record.mzxid == record.czxid && owner.mzxid > 0;
+        Ok(owner.is_some_and(is_since))
     }
 
     /// Reports how late a fire begins, when that is worth a line.

@@ -90,8 +90,8 @@ pub(crate) async fn evicted(cluster: Arc<Cluster>) {
     let namespace = Namespace::new(cluster.clone());
     let carrier = namespace.carrier().await.unwrap();
     let long = |name: &str, failover: bool| {
-        // Longer than an evicted pod may go on.
-        launch(&namespace, name, "echo begun; sleep 45", &[0], json!({ "failover": failover }))
+        // Longer than an evicted pod may go on, and than a busy machine needs until it looks at the next one.
+        launch(&namespace, name, "echo begun; sleep 90", &[0], json!({ "failover": failover }))
     };
     let (fails, again) = (long("fails-evicted", false), long("again-evicted", true));
     for launch in [&fails, &again] {
