@@ -145,3 +145,14 @@ fn what_an_instance_said_of_its_own_items_is_not_said_again() {
     assert!(group.starts(0).contains(&(at(80), NORMAL, vec![0])), "{:?}", group.starts(0));
     assert_eq!(said(&group, 0), []);
 }
+
+#[test]
+fn the_first_begin_of_items_that_the_leader_made_reads_none_of_them() {
+    let mut group = Group::settled(2, &every(10, 6));
+    group.run_until(10_000);
+    let begun: Vec<ShardingItem> = (0..2).flat_map(|host| group.starts(host)).flat_map(|(.., items)| items).collect();
+    assert_eq!(begun.len(), 6);
+    let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
+    // When the job was registered.
+    assert_eq!(group.hosts[leader].reads, 1);
+}
