@@ -32,7 +32,7 @@ pub(crate) struct Packages {
 type Slot = Arc<OnceCell<PathBuf>>;
 
 /// How long a connection may take, and each part of an answer.
-const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The most megabytes that a package of a web server may have, unless the options say otherwise, so that one that is too large
 /// does not fill the disk: 4 GiB.
@@ -232,11 +232,7 @@ async fn make_client() -> Result<Client, String> {
     let make = || {
         // An error means that the process has chosen a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Client::builder()
-            .connect_timeout(ANSWER_LIMIT)
-            .read_timeout(ANSWER_LIMIT)
-            .redirect(Policy::custom(redirect))
-            .build()
+        Client::builder().connect_timeout(TIMEOUT).read_timeout(TIMEOUT).redirect(Policy::custom(redirect)).build()
     };
     let made = spawn_blocking(make).await.map_err(|error| error.to_string())?;
     made.map_err(|error| format!("no client for https can be made: {}", causes(&error)))
