@@ -17,7 +17,7 @@ use crate::config::JobConfiguration;
 use crate::fire::{ExecutionSource, Fire, LateCause, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{JobPath, is_of_java};
-use crate::registry::mirror::{Known, Unread, read_found, read_known};
+use crate::registry::mirror::{Unread, read_found, read_known};
 
 /// A begin that is later than this is reported as late: assignments and slow answers take a moment.
 pub(super) const SAID_FROM: Duration = Duration::from_secs(2);
@@ -198,13 +198,14 @@ impl JobEngine {
         Ok(through.max(self.mirror.made_at(&JobPath::fire(item))?).and_then(first_after))
     }
 
-    /// Whether the record of an item was made with its owner, which it has had since, and not written since. Then it is this
-    /// instance that says of its fires what there is to say.
+    /// Whether this engine made the record of an item with its owner, which the item has had since, and nobody has written the
+    /// record since. Then it is this engine that says of its fires what there is to say.
     fn is_own_since_made(&self, item: ShardingItem) -> Result<bool, Unread> {
         let Some(record) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
         let owner = self.mirror.need(&JobPath::owner_of(item))?;
-        let is_since = |owner: &Known| owner.mzxid == record.czxid && record.mzxid == record.czxid && owner.mzxid > 0;
-        Ok(owner.is_some_and(is_since))
+        // Only the answer to a create of its own has no server time. Another process may have had the same name.
+        let is_made_here = record.ctime == 0 && record.mzxid == record.czxid;
+        Ok(is_made_here && owner.is_some_and(|owner| owner.mzxid == record.czxid))
     }
 
     /// Reports how late a fire begins, when that is worth a line.
