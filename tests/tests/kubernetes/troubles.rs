@@ -91,17 +91,23 @@ pub(crate) async fn evicted(cluster: Arc<Cluster>) {
     let carrier = namespace.carrier().await.unwrap();
     let long = |name: &str, failover: bool| {
         // Longer than an evicted pod may go on, and than a busy machine needs until it looks at the next one.
-        launch(&namespace, name, "echo begun; sleep 90", &[0], json!({ "failover": failover }))
+        launch(&namespace, name, "echo begun; sleep 60", &[0], json!({ "failover": failover }))
     };
     let (fails, again) = (long("fails-evicted", false), long("again-evicted", true));
+    let mut begun = Vec::new();
     for launch in [&fails, &again] {
         carrier.launch(launch.clone()).await.unwrap();
-        running(&*carrier, &launch.id, 0).await;
+        begun.push(running(&*carrier, &launch.id, 0).await);
         evict(&cluster, &namespace, &launch.id).await;
     }
-    // Looked for first, as that run ends by itself.
-    let is_again = |state: &ItemState| matches!(state, ItemState::Running { attempt: 2.., .. });
-    until(&*carrier, &again.id, 0, "running again", is_again).await;
+    // Looked for first, as that run ends by itself. It has a pod of its own; whether that of the first run is still listed beside
+    // it is a matter of moments.
+    let pod = |state: &ItemState| match state {
+        ItemState::Running { place, .. } => Some(place.clone()),
+        _ => None,
+    };
+    let first = begun.last().and_then(pod);
+    until(&*carrier, &again.id, 0, "running again", |state| pod(state).is_some_and(|pod| Some(pod) != first)).await;
     match ended(&*carrier, &fails.id, 0).await {
         // The pod may be gone before the carrier reads why.
         Outcome::Lost { why } => {
