@@ -191,21 +191,11 @@ impl JobEngine {
             self.fires.reported.first_unsaid(item, first, next_after).filter(|first| *first < at)
         };
         let through = record.through.max(since);
-        if through.is_some_and(|through| first_after(through).is_none()) || self.is_own_since_made(item)? {
+        if through.is_some_and(|through| first_after(through).is_none()) {
             return Ok(None);
         }
         // The fires from before there was such an item are none of its own. Of one that this instance made that has to be read.
         Ok(through.max(self.mirror.made_at(&JobPath::fire(item))?).and_then(first_after))
-    }
-
-    /// Whether this engine made the record of an item with its owner, which the item has had since, and nobody has written the
-    /// record since. Then it is this engine that says of its fires what there is to say.
-    fn is_own_since_made(&self, item: ShardingItem) -> Result<bool, Unread> {
-        let Some(record) = self.mirror.need(&JobPath::fire(item))? else { return Ok(false) };
-        let owner = self.mirror.need(&JobPath::owner_of(item))?;
-        // Only the answer to a create of its own has no server time. Another process may have had the same name.
-        let is_made_here = record.ctime == 0 && record.mzxid == record.czxid;
-        Ok(is_made_here && owner.is_some_and(|owner| owner.mzxid == record.czxid))
     }
 
     /// Reports how late a fire begins, when that is worth a line.
