@@ -110,6 +110,12 @@ impl Told {
         if scene.is_mixed() || !scene.shape.monitored || scene.now > LOOKED_AT {
             return Ok(());
         }
+        // An instance that has not heard of another schedule, or cannot use it, begins the fires of the one before.
+        let engine = scene.hosts[host].process.as_ref().and_then(engine_of);
+        let schedule = engine.and_then(|engine| engine.configuration()?.schedule());
+        if schedule.is_none_or(|schedule| schedule.cron().as_str() != scene.cron) {
+            return Ok(());
+        }
         let followed_since = followed_since(scene, host).unwrap_or(i64::MIN);
         for (item, record) in records(scene, transaction) {
             let path = JobPath::fire(item);
