@@ -55,17 +55,10 @@ impl JobEngine {
         let reported = &mut self.fires.reported;
         match (&fires, items) {
             (OwnFires::Scheduled(_), []) => reported.note_whole(owned, at, |last| fires.next_after(0, last)),
-            (OwnFires::Decided(_), []) => {
-                owned.iter().for_each(|item| reported.note(*item, at, |last| fires.next_after(*item, last)));
+            _ => {
+                let items = if items.is_empty() { owned } else { items };
+                items.iter().for_each(|item| reported.note(*item, at, |last| fires.next_after(*item, last)));
             }
-            _ => items.iter().for_each(|item| reported.note(*item, at, |last| fires.next_after(*item, last))),
-        }
-    }
-
-    /// Remembers that it is said of this fire of an item that it does not run.
-    pub(super) fn note_reported(&mut self, item: ShardingItem, at: i64) {
-        if let Some(fires) = self.own_fires() {
-            self.fires.reported.note(item, at, |last| fires.next_after(item, last));
         }
     }
 

@@ -149,7 +149,7 @@ fn spread(engine: &mut JobEngine, now: Now, total: u32) -> Result<(), Unread> {
         }
         // The engine sees the earlier missed fires of the record when it writes the record.
         if let Some(earlier) = engine.fires.missed_items.insert(item, at).filter(|earlier| *earlier < at) {
-            engine.note_reported(item, earlier);
+            engine.note_skip(Fire::Scheduled(earlier), &[item]);
             collapsed.insert(earlier);
         }
     }

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::ident::{InstanceId, JobName};
-use crate::registry::layout::JobPath;
+use crate::fire::FireRecord;
+use crate::ident::{InstanceId, JobName, ShardingItem};
+use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::tree::Tree;
-use crate::registry::{Data, NodeData, Zxid};
+use crate::registry::{Data, NodeData, Op, Transaction, Zxid};
 use crate::testing::sim::{Host, Millis, Program, Shape};
 
 pub(crate) struct Scene<'a> {
@@ -69,6 +70,18 @@ impl Scene<'_> {
     /// Data of a node as text.
     pub(crate) fn text(&self, path: &JobPath) -> Option<String> {
         self.look(path, |node| node?.data.text().map(str::to_owned))
+    }
+
+    /// The records of fires that a transaction writes.
+    pub(super) fn records(&self, transaction: &Transaction) -> Vec<(ShardingItem, FireRecord)> {
+        let records = transaction.ops().iter().filter_map(|op| match op {
+            Op::Create { path, data, .. } | Op::Set { path, data, .. } => match JobPath::parse(self.job, path)? {
+                JobPath::Item(item, ItemNode::Fire) => Some((item, FireRecord::parse(data))),
+                _ => None,
+            },
+            _ => None,
+        });
+        records.collect()
     }
 
     /// Names of the children of a node, sorted.

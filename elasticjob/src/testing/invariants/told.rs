@@ -10,8 +10,8 @@ use super::{Observation, Scene};
 use crate::engine::{Notice, ShardingData};
 use crate::fire::{ExecutionSource, Fire, FireRecord, RunKey};
 use crate::ident::ShardingItem;
-use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::{Op, Transaction};
+use crate::registry::Transaction;
+use crate::registry::layout::JobPath;
 use crate::testing::sim::{EPOCH, Millis};
 
 /// How long it takes until all instances go by other settings, in milliseconds.
@@ -51,7 +51,7 @@ impl Told {
                 self.check_begins(scene, *host, transaction)
             }
             Observation::Committed { transaction, .. } => {
-                for (item, record) in records(scene, transaction) {
+                for (item, record) in scene.records(transaction) {
                     let begun = record.last.as_ref().filter(|begun| !begun.manual).map(|begun| begun.at);
                     for at in [begun, record.through, record.missed].into_iter().flatten() {
                         self.items.entry(at).or_default().insert(item);
@@ -112,12 +112,14 @@ impl Told {
         }
         // An instance that has not heard of another schedule, or cannot use it, begins the fires of the one before.
         let engine = scene.hosts[host].process.as_ref().and_then(engine_of);
-        let schedule = engine.and_then(|engine| engine.configuration()?.schedule());
-        if schedule.is_none_or(|schedule| schedule.cron().as_str() != scene.cron) {
+        let Some(configuration) = engine.and_then(|engine| engine.configuration()) else { return Ok(()) };
+        if configuration.schedule().is_none_or(|schedule| schedule.cron().as_str() != scene.cron) {
             return Ok(());
         }
-        let followed_since = followed_since(scene, host).unwrap_or(i64::MIN);
-        for (item, record) in records(scene, transaction) {
+        // Where no leader has noted since when the schedule is followed, it is the last edit, whatever that edited.
+        let noted = scene.data(&JobPath::Sharding).and_then(|data| ShardingData::parse(&data).since(configuration));
+        let followed_since = noted.unwrap_or(i64::MIN);
+        for (item, record) in scene.records(transaction) {
             let path = JobPath::fire(item);
             let Some((known, owner)) = scene.node(&path).zip(scene.node(&JobPath::owner_of(item))) else { continue };
             let before = FireRecord::parse(&known.data);
@@ -153,24 +155,6 @@ impl Told {
         }
         Ok(())
     }
-}
-
-/// Since when the group follows the schedule of a host. Where no leader has noted that, it is the last edit, whatever that edited.
-fn followed_since(scene: &Scene<'_>, host: usize) -> Option<i64> {
-    let engine = scene.hosts[host].process.as_ref().and_then(engine_of)?;
-    ShardingData::parse(&scene.data(&JobPath::Sharding)?).since(engine.configuration()?)
-}
-
-/// The records that a transaction writes.
-fn records(scene: &Scene<'_>, transaction: &Transaction) -> Vec<(ShardingItem, FireRecord)> {
-    let records = transaction.ops().iter().filter_map(|op| match op {
-        Op::Create { path, data, .. } | Op::Set { path, data, .. } => match JobPath::parse(scene.job, path)? {
-            JobPath::Item(item, ItemNode::Fire) => Some((item, FireRecord::parse(data))),
-            _ => None,
-        },
-        _ => None,
-    });
-    records.collect()
 }
 
 /// The fires from one time on, and before another. Periods divide a minute, so fires are at their multiples.

@@ -25,6 +25,27 @@ async fn told(processes: &Processes, number: usize) {
     processes.wait("the failure", LIMIT, told).await;
 }
 
+/// The configuration of the job `works` in the registry center.
+struct Stored {
+    registry: ZookeeperRegistryCenter,
+    /// What the programs wrote.
+    good: String,
+}
+
+impl Stored {
+    async fn of(backend: &ZookeeperBackend) -> Self {
+        let registry = ZookeeperRegistryCenter::connect(backend.onlooker(), &Handle::current()).await.unwrap();
+        let good = registry.get("/works/config").await.unwrap().unwrap().data.text().unwrap().to_owned();
+        Self { registry, good }
+    }
+
+    async fn set(&self, configuration: &str) {
+        let mut transaction = Transaction::new();
+        transaction.set("/works/config", configuration, None);
+        self.registry.commit(transaction).await.unwrap();
+    }
+}
+
 /// Waits until a command says nothing of an obstacle.
 async fn says_no_obstacle(processes: &Processes) {
     let asked = async || {
@@ -40,14 +61,8 @@ pub async fn by_one_program(server: Arc<ZookeeperServer>) {
     let mut two = Processes::new(server, "lacking", SESSION_MS, JOBS);
     let running = two.start();
     two.run_again(running, "works", &[0, 1]).await;
-    let registry = ZookeeperRegistryCenter::connect(backend.onlooker(), &Handle::current()).await.unwrap();
-    let good = registry.get("/works/config").await.unwrap().unwrap().data.text().unwrap().to_owned();
-    let set = async |configuration: &str| {
-        let mut transaction = Transaction::new();
-        transaction.set("/works/config", configuration, None);
-        registry.commit(transaction).await.unwrap();
-    };
-    set(&format!("{good}jobShardingStrategyType: OF_ANOTHER\n")).await;
+    let stored = Stored::of(&backend).await;
+    stored.set(&format!("{}jobShardingStrategyType: OF_ANOTHER\n", stored.good)).await;
     let keeps = "cannot use the configuration in the registry center, and goes on with the last one that it could";
     two.says(&["why", "works"], &[keeps, "'OF_ANOTHER'"]).await;
     two.says(&["status", "works"], &[keeps]).await;
@@ -60,7 +75,7 @@ pub async fn by_one_program(server: Arc<ZookeeperServer>) {
         (!why.contains("does not take part until it can") && why.contains(keeps)).then_some(())
     };
     two.wait("the end of the session of a killed process", LIMIT, gone).await;
-    set(&good).await;
+    stored.set(&stored.good).await;
     says_no_obstacle(&two).await;
 }
 
@@ -69,17 +84,11 @@ pub async fn told_until_mended(server: Arc<ZookeeperServer>) {
     let mut two = Processes::new(server, "refused", SESSION_MS, JOBS);
     let running = two.start();
     two.run_again(running, "works", &[0, 1]).await;
-    let registry = ZookeeperRegistryCenter::connect(backend.onlooker(), &Handle::current()).await.unwrap();
-    let good = registry.get("/works/config").await.unwrap().unwrap().data.text().unwrap().to_owned();
-    let set = async |configuration: &str| {
-        let mut transaction = Transaction::new();
-        transaction.set("/works/config", configuration, None);
-        registry.commit(transaction).await.unwrap();
-    };
+    let stored = Stored::of(&backend).await;
     let bad: Vec<&str> =
-        good.lines().map(|line| if line.starts_with("cron:") { "cron: nonsense" } else { line }).collect();
-    assert_ne!(bad, good.lines().collect::<Vec<_>>());
-    set(&bad.join("\n")).await;
+        stored.good.lines().map(|line| if line.starts_with("cron:") { "cron: nonsense" } else { line }).collect();
+    assert_ne!(bad, stored.good.lines().collect::<Vec<_>>());
+    stored.set(&bad.join("\n")).await;
 
     let finding = "! its configuration in the registry center cannot be used: ";
     two.says(&["why", "works"], &[finding, "'nonsense'", "instances keep the last one that could"]).await;
@@ -93,7 +102,7 @@ pub async fn told_until_mended(server: Arc<ZookeeperServer>) {
     two.run_again(waiting, "sound", &[items[waiting]]).await;
     assert_eq!(two.items("works").await[waiting].len(), 0, "{}", two.all());
 
-    set(&good).await;
+    stored.set(&stored.good).await;
     let items = two.one_each("works").await;
     two.run_again(waiting, "works", &[items[waiting]]).await;
     two.run_again(running, "works", &[items[running]]).await;

@@ -21,12 +21,6 @@ fn said(group: &Group, host: usize) -> Vec<(Vec<ShardingItem>, i64, i64)> {
     said.collect()
 }
 
-/// A process ends without a word. Its session goes on.
-fn kill(group: &mut Group, host: usize) {
-    group.hosts[host].killed = true;
-    group.hosts[host].connected = false;
-}
-
 /// Goes on until then. What a host begins at the full seconds of a fire ends at once.
 fn run_until(group: &mut Group, host: usize, seconds: u64, period: u64) {
     let mut second = (group.now().mono.as_secs() / period + 1) * period;
@@ -46,6 +40,22 @@ fn run_until(group: &mut Group, host: usize, seconds: u64, period: u64) {
     group.run_until(1_000 * seconds);
 }
 
+/// A process ends without a word. Another one goes on, until the session of that process ends.
+fn dies(group: &mut Group, dead: usize, other: usize, seconds: u64, period: u64) {
+    group.hosts[dead].killed = true;
+    group.hosts[dead].connected = false;
+    run_until(group, other, seconds, period);
+    let session = group.hosts[dead].session;
+    group.expire(session);
+}
+
+fn end_own(group: &mut Group, total: u32) {
+    for host in [0, 1] {
+        let own = owned(group, total, host);
+        group.end_items(host, &own);
+    }
+}
+
 fn owned(group: &Group, total: u32, host: usize) -> Vec<ShardingItem> {
     (0..total).filter(|item| group.owners(total)[*item as usize] == Some(host)).collect()
 }
@@ -55,14 +65,8 @@ fn the_instance_that_made_the_job_says_what_nobody_began() {
     let mut group = Group::settled(2, &every(10, 2));
     group.run_until(10_000);
     let lost = owned(&group, 2, 1);
-    for host in [0, 1] {
-        let own = owned(&group, 2, host);
-        group.end_items(host, &own);
-    }
-    kill(&mut group, 1);
-    run_until(&mut group, 0, 45, 10);
-    let session = group.hosts[1].session;
-    group.expire(session);
+    end_own(&mut group, 2);
+    dies(&mut group, 1, 0, 45, 10);
     assert!(group.starts(0).contains(&(at(40), NORMAL, lost.clone())), "{:?}", group.starts(0));
     assert_eq!(said(&group, 0), [(lost, 20, 40)]);
 }
@@ -87,10 +91,7 @@ fn an_item_that_was_never_begun_is_said_too() {
     let mut group = Group::settled(2, &every(20, 2));
     group.run_until(10_000);
     let lost = owned(&group, 2, 1);
-    kill(&mut group, 1);
-    run_until(&mut group, 0, 65, 20);
-    let session = group.hosts[1].session;
-    group.expire(session);
+    dies(&mut group, 1, 0, 65, 20);
     assert!(group.starts(0).contains(&(at(60), NORMAL, lost.clone())), "{:?}", group.starts(0));
     assert_eq!(said(&group, 0), [(lost, 20, 60)]);
 }
@@ -105,10 +106,7 @@ fn an_item_that_comes_back_to_who_began_it_last_is_said_too() {
     group.run_until(30_000);
     let lost = owned(&group, 2, second);
     assert_eq!(lost.len(), 1);
-    kill(&mut group, second);
-    run_until(&mut group, 0, 65, 20);
-    let session = group.hosts[second].session;
-    group.expire(session);
+    dies(&mut group, second, 0, 65, 20);
     assert_eq!(said(&group, 0), [(lost, 40, 60)]);
 }
 
@@ -117,11 +115,8 @@ fn of_a_new_schedule_the_fires_that_nobody_began_are_said() {
     let mut group = Group::settled(2, &every(10, 2));
     group.run_until(10_000);
     let lost = owned(&group, 2, 1);
-    for host in [0, 1] {
-        let own = owned(&group, 2, host);
-        group.end_items(host, &own);
-    }
-    kill(&mut group, 1);
+    end_own(&mut group, 2);
+    (group.hosts[1].killed, group.hosts[1].connected) = (true, false);
     group.run_until(12_000);
     group.set(&JobPath::Config, &wire::to_yaml(&every(15, 2)));
     // The fires come 10, 25, 40 s after the start.

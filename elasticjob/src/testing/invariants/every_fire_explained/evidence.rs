@@ -11,10 +11,7 @@ use crate::testing::sim::{EPOCH, Host};
 
 impl Accounted {
     pub(super) fn note_records(&mut self, scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) {
-        for op in transaction.ops() {
-            let (Op::Create { path, data, .. } | Op::Set { path, data, .. }) = op else { continue };
-            let Some(JobPath::Item(item, ItemNode::Fire)) = JobPath::parse(scene.job, path) else { continue };
-            let record = FireRecord::parse(data);
+        for (item, record) in scene.records(transaction) {
             if let Some(host) = host
                 && let Some(at) = record.through
                 && let Some(cause) = self.decided_against.get(&(host, at))
