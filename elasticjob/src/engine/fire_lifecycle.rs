@@ -1,5 +1,7 @@
 //! The life of a fire: due, open, looked at, running, over.
 
+use std::collections::BTreeSet;
+
 use super::action::{Action, Start};
 use super::dependencies::Release;
 use super::engine::JobEngine;
@@ -51,6 +53,13 @@ impl JobEngine {
         let makes_up = self.makes_up();
         let executing = self.runs.regular_mut().filter(|run| run.is_executing());
         let held_up = match executing {
+            // The clock was set back after the run began: the fire stays due for the other items.
+            Some(run) if run.key == RunKey::new(fire, ExecutionSource::NormalTrigger) => {
+                let finished = run.finished.iter().map(|(item, _)| *item);
+                let begun = run.items.keys().copied().chain(finished).collect();
+                self.open_again(now, at, begun);
+                return;
+            }
             // This instance makes up for the fire before its time: an instance whose clock is ahead missed it, and the
             // item moved here. Other items of this instance may not have been begun for it: their records say so.
             Some(run) if run.key.fire == fire => {
@@ -100,6 +109,17 @@ impl JobEngine {
             return;
         }
         self.fires.open = Some(Box::new(open));
+    }
+
+    /// Opens a fire again that these items were begun for.
+    fn open_again(&mut self, now: Now, at: i64, begun: BTreeSet<ShardingItem>) {
+        let key = RunKey::new(Fire::Scheduled(at), ExecutionSource::NormalTrigger);
+        if self.fires.open.as_deref().is_some_and(|open| open.key == key) {
+            return;
+        }
+        self.close();
+        self.fires.standing = None;
+        self.fires.open = Some(Box::new(OpenFire { begun, ..self.due_fire(now, at) }));
     }
 
     /// A fire fell into a run. It takes the place of the one before it.

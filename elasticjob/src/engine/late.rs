@@ -91,10 +91,11 @@ impl JobEngine {
     /// Whether a fire is from before the job was registered, so that no record says what began: since when it is registered.
     pub(super) fn is_from_before(&self, item: ShardingItem, at: i64) -> Result<Option<i64>, Unread> {
         let since = self.registered_since(at)?.filter(|_| !self.planted.has(Bug::BegunBefore));
-        Ok(match since {
-            Some(since) if self.evidence_since(item, at)? == Evidence::MadeSince => Some(since),
-            _ => None,
-        })
+        let Some(since) = since else { return Ok(None) };
+        // Items that came while execution was not monitored have no record at all.
+        let is_without = self.configuration.is_monitored() && self.mirror.made_at(&JobPath::fire(item))?.is_none();
+        let is_made_since = is_without || self.evidence_since(item, at)? == Evidence::MadeSince;
+        Ok(is_made_since.then_some(since))
     }
 
     /// Since when the job is registered, by the clock of the registry center, if that is after this time: the registry center

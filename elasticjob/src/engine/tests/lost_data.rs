@@ -132,6 +132,21 @@ fn a_clock_that_is_behind_begins_no_fire_from_before_the_job_was_registered_and_
 }
 
 #[test]
+fn nor_one_whose_items_have_no_record_as_execution_was_not_monitored_when_they_were_made() {
+    let mut group = Group::new();
+    group.run_until(11_000);
+    group.clock_offset = -8_000;
+    let unmonitored = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").monitor_execution(false);
+    group.join("10.0.0.1", &unmonitored.build().unwrap());
+    assert!(!group.exists(&JobPath::fire(0)));
+    group.set(&JobPath::Config, &wire::to_yaml(&every_five(1)));
+    group.run_until(19_000);
+    assert_eq!((begun(&group, 5_000), begun(&group, 10_000)), (vec![], vec![]));
+    group.run_until(23_500);
+    assert_eq!(begun(&group, 15_000), [0]);
+}
+
+#[test]
 fn what_a_trigger_asked_for_before_the_loss_is_not_run_again() {
     let mut group = Group::settled(1, &every_five(1));
     group.trigger(0);

@@ -249,9 +249,9 @@ fn an_item_that_moves_to_a_busy_instance_after_it_was_begun_is_not_made_up_for()
     assert!(others.iter().all(|item| !group.exists(&JobPath::Item(*item, ItemNode::Misfire))));
 }
 
-/// The fire of a run that goes on comes again, as the clock was set back, and other items have moved there meanwhile.
-/// Returns the group, the items of the run, and the other ones.
-fn comes_again_into_its_own_run(misfire: bool) -> (Group, Vec<u32>, Vec<u32>) {
+/// The fire of a run that goes on comes again, as the clock was set back, and other items have moved there meanwhile, or
+/// move there after the run. Returns the group, the items of the run, and the other ones.
+fn comes_again_into_its_own_run(misfire: bool, after_the_run: bool) -> (Group, Vec<u32>, Vec<u32>) {
     let configuration = JobConfiguration::builder("job", 3).cron("0/20 * * * * ?").max_time_diff_seconds(60);
     let mut group = Group::settled(1, &configuration.misfire(misfire).build().unwrap());
     idle_one_comes(&mut group);
@@ -260,28 +260,33 @@ fn comes_again_into_its_own_run(misfire: bool) -> (Group, Vec<u32>, Vec<u32>) {
     let others: Vec<u32> = (0..3).filter(|item| !own.contains(item)).collect();
     group.clock_offset = -3_600_000;
     group.run_until(21_000);
-    idle_one_goes(&mut group);
-    group.clock_offset = 0;
+    if !after_the_run {
+        idle_one_goes(&mut group);
+    }
+    // The session is proven anew after the leap, and before the fire comes again.
+    group.clock_offset = -1_100;
+    group.tell(0, Event::Tick);
     group.run_until(22_000);
-    let missed =
-        Notice::Skipped { fire: at(20), items: others.clone(), reason: SkipReason::StillRunning { since: at(20) } };
-    let said = group.hosts[0].notices.iter().filter(|notice| **notice == missed).count();
-    assert_eq!(said, 1, "{:?}", group.hosts[0].notices);
+    if after_the_run {
+        group.end_items(0, &own);
+        idle_one_goes(&mut group);
+        group.run_until(23_000);
+    }
     (group, own, others)
 }
 
 #[test]
-fn a_fire_that_comes_again_into_its_own_run_is_said_to_be_missed_by_items_that_moved_there_since() {
-    let (mut group, own, others) = comes_again_into_its_own_run(true);
-    group.end_items(0, &own);
-    assert_eq!(group.starts(0)[1..], [(at(20), MISFIRE, others)]);
-}
-
-#[test]
-fn that_is_said_with_misfire_off_too() {
-    let (mut group, own, _) = comes_again_into_its_own_run(false);
-    group.end_items(0, &own);
-    assert_eq!(group.starts(0).len(), 1, "and it is not made up for");
+fn a_fire_that_comes_again_into_its_own_run_is_begun_for_items_that_move_there() {
+    for (misfire, after_the_run) in [(true, false), (true, true), (false, false), (false, true)] {
+        let (mut group, own, others) = comes_again_into_its_own_run(misfire, after_the_run);
+        let begun = (at(20), ExecutionSource::NormalTrigger, others.clone());
+        assert_eq!(group.starts(0)[1..], [begun], "misfire {misfire}, after the run {after_the_run}");
+        group.end_items(0, if after_the_run { &others } else { &[0, 1, 2] });
+        group.run_until(42_000);
+        assert_eq!(group.starts(0)[2..], [(at(40), ExecutionSource::NormalTrigger, vec![0, 1, 2])], "{own:?}");
+        let skipped = |notice: &&Notice| matches!(notice, Notice::Skipped { fire, .. } if *fire == at(20));
+        assert_eq!(group.hosts[0].notices.iter().filter(skipped).count(), 0, "{:?}", group.hosts[0].notices);
+    }
 }
 
 #[test]
