@@ -1,62 +1,110 @@
-//! Records what the operator of this command line does in the decision log of the jobs.
+//! `elasticjob audit`: what operators did or tried to do, as the decision log of a database has it.
 
-use std::time::Duration;
-
-use elasticjob::operations::{Audit, Operations};
-use elasticjob::trace::Tracing;
-use elasticjob_starter::settings::Sources;
+use elasticjob::schedule::{TimeZone, format_rfc3339};
+use elasticjob::trace::{
+    AnyTraceReader, Cursor, DecisionFilter, DecisionKind, DecisionRecord, OperatorAction, PageRequest, TraceReader,
+};
+use serde::Serialize;
 
 use crate::Console;
-use crate::args::Registry;
+use crate::args::Actions;
+use crate::failure::Failure;
+use crate::table::{Table, json};
 use crate::traces;
 
-/// How long the action waits until the database can be written to.
-const OPEN_LIMIT: Duration = Duration::from_secs(3);
+#[derive(Serialize)]
+struct Told<'a> {
+    actions: Vec<Action<'a>>,
+    /// The cursor of the next page.
+    next: Option<String>,
+}
 
-/// How long the database may take when the action is done.
-pub(crate) const WRITE_LIMIT: Duration = Duration::from_secs(5);
+/// Times are in milliseconds since 1970.
+#[derive(Serialize)]
+struct Action<'a> {
+    id: &'a str,
+    job: &'a str,
+    at: i64,
+    who: &'a str,
+    action: &'a str,
+    items: &'a [u32],
+    outcome: &'a str,
+    parts: Vec<&'a str>,
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    reason: &'a str,
+    error: Option<&'a str>,
+}
 
-/// The tracing that takes the record of this command; `None` where nothing is recorded.
-pub(crate) struct Recording(Option<Tracing>);
-
-/// Operations that record what they do. The action does not depend on the record: where the database is away, the
-/// operator is told that nothing is recorded, and goes on.
-pub(crate) async fn audited(
-    operations: Operations,
-    flags: &Registry,
-    sources: &Sources,
-    reason: Option<&str>,
+pub(crate) async fn actions(
+    wanted: &Actions,
+    reader: &AnyTraceReader,
+    as_json: bool,
     console: &mut Console<'_>,
-) -> (Operations, Recording) {
-    let opened = tokio::time::timeout(OPEN_LIMIT, traces::recording(flags, sources)).await;
-    match opened.unwrap_or_else(|_| Err(format!("the database does not answer within {} s", OPEN_LIMIT.as_secs()))) {
-        Ok(None) => (operations, Recording(None)),
-        Ok(Some(tracing)) => {
-            let audit = Audit::new(tracing.clone(), operator(sources)).reason(reason.unwrap_or_default());
-            (operations.audited(audit), Recording(Some(tracing)))
-        }
-        Err(why) => {
-            let _ = writeln!(console.stderr, "warning: this action is not recorded in the decision log: {why}");
-            (operations, Recording(None))
+) -> Result<String, Failure> {
+    let (records, next) = read(wanted, reader).await?;
+    Ok(if as_json { told(&records, next.as_ref()) } else { text(&records, next.as_ref(), console) })
+}
+
+/// The actions that are asked for, and where the next page begins. The database does not look into a record for the operator and
+/// the action: pages are read until enough are found.
+async fn read(wanted: &Actions, reader: &AnyTraceReader) -> Result<(Vec<DecisionRecord>, Option<Cursor>), Failure> {
+    let mut filter = DecisionFilter::default();
+    (filter.job, filter.item) = (wanted.job.clone(), wanted.item);
+    (filter.from, filter.until) = (wanted.part.from, wanted.part.until);
+    filter.kinds = vec![DecisionKind::Operator];
+    let (mut records, mut cursor) = (Vec::new(), wanted.part.after.clone());
+    loop {
+        let missing = wanted.part.limit - u32::try_from(records.len()).unwrap_or(wanted.part.limit);
+        let page = reader.decisions(&filter, &PageRequest::default().limit(missing).after(cursor)).await?;
+        let is_wanted = |record: &DecisionRecord| OperatorAction::of(record).is_of(&wanted.who, &wanted.what);
+        records.extend(page.records.into_iter().filter(is_wanted));
+        cursor = page.next;
+        if cursor.is_none() || records.len() >= wanted.part.limit as usize {
+            return Ok((records, cursor));
         }
     }
 }
 
-impl Recording {
-    /// Waits until the record is written.
-    pub(crate) async fn finish(self, console: &mut Console<'_>) {
-        let Some(tracing) = self.0 else { return };
-        tracing.close(WRITE_LIMIT).await;
-        if tracing.counts().lost > 0 {
-            let text =
-                "warning: the action is not recorded in the decision log: the database did not take the record in time";
-            let _ = writeln!(console.stderr, "{text}");
+fn told(records: &[DecisionRecord], next: Option<&Cursor>) -> String {
+    let actions = records.iter().map(|record| {
+        let action = OperatorAction::of(record);
+        Action {
+            id: &record.id,
+            job: &record.job_name,
+            at: record.at.timestamp_millis(),
+            who: action.actor(),
+            action: action.name(),
+            items: &record.sharding_items,
+            outcome: action.outcome(),
+            parts: action.parts(),
+            before: action.states().map(|(before, _)| before),
+            after: action.states().map(|(_, after)| after),
+            reason: &record.reason,
+            error: action.error(),
         }
-    }
+    });
+    json(&Told { actions: actions.collect(), next: next.map(Cursor::to_string) })
 }
 
-/// The user of the operating system, and the host. With sudo it is the user who called it.
-pub(crate) fn operator(sources: &Sources) -> String {
-    let user = ["SUDO_USER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| sources.variable(name));
-    format!("{}@{}", user.unwrap_or("unknown"), gethostname::gethostname().to_string_lossy())
+fn text(records: &[DecisionRecord], next: Option<&Cursor>, console: &mut Console<'_>) -> String {
+    let zone = TimeZone::local().unwrap_or(TimeZone::UTC);
+    let mut table = Table::new(["TIME", "WHO", "ACTION", "JOB", "OUTCOME", "CHANGED", "REASON", "ERROR"]);
+    for record in records {
+        let action = OperatorAction::of(record);
+        let states = action.states().map(|(before, after)| format!("{before} -> {after}"));
+        let changed: Vec<String> = action.parts().into_iter().map(str::to_owned).chain(states).collect();
+        table.row([
+            format_rfc3339(record.at.timestamp_millis(), zone),
+            action.actor().to_owned(),
+            action.name().to_owned(),
+            record.job_name.clone(),
+            action.outcome().to_owned(),
+            changed.join(", "),
+            record.reason.clone(),
+            action.error().unwrap_or_default().to_owned(),
+        ]);
+    }
+    traces::note_rest(records.len(), next, "actions", console);
+    table.into_text()
 }

@@ -97,7 +97,7 @@ pub(crate) async fn run(
     scheduler.shutdown().await;
     center.close().await;
     if let Some(tracing) = environment.tracing() {
-        tracing.close(crate::audit::WRITE_LIMIT).await;
+        tracing.close(crate::audit_writer::WRITE_LIMIT).await;
     }
     served.map(|()| String::new())
 }

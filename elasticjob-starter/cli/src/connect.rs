@@ -13,9 +13,9 @@ use tokio::sync::watch;
 
 use crate::Console;
 use crate::args::{DEFAULT, Registry};
-use crate::failure::Failure;
 #[cfg(feature = "console")]
-use crate::late::LateCenter;
+use crate::away::LateCenter;
+use crate::failure::Failure;
 
 const NO_SERVERS: &str = "no registry center is set: give --server-lists and --namespace, or set \
     elasticjob.reg-center.server-lists in application.yaml or ELASTICJOB_REG_CENTER_SERVER_LISTS; jobs on the embedded \

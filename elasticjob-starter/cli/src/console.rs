@@ -88,7 +88,7 @@ pub(crate) async fn run(
         center.close().await;
     }
     for recording in recordings {
-        recording.close(crate::audit::WRITE_LIMIT).await;
+        recording.close(crate::audit_writer::WRITE_LIMIT).await;
     }
     served.map(|()| String::new())
 }

@@ -7,9 +7,11 @@
 //! The promise of this package is that command line. Its library is there for the program and the tests; not meant to be
 //! used without them.
 
-mod actions;
 mod args;
 mod audit;
+mod audit_writer;
+#[cfg(feature = "console")]
+mod away;
 #[cfg(all(feature = "cloud", unix))]
 mod cloud;
 mod config;
@@ -22,8 +24,6 @@ mod graph;
 mod history;
 #[cfg(all(feature = "kubernetes", unix))]
 mod kubernetes;
-#[cfg(feature = "console")]
-mod late;
 mod lists;
 mod log;
 mod next;
@@ -160,7 +160,7 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
         }
         Command::Audit(wanted) => {
             let reader = traces::open(&arguments.registry, sources, console).await?;
-            actions::actions(&wanted, &reader, json, console).await
+            audit::actions(&wanted, &reader, json, console).await
         }
         Command::Dump(Dump { job, from: Some(address), .. }) => {
             Ok(operate::dumped(&job, &dump::ask(&address, &job).await?, json))
@@ -184,11 +184,12 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             let mut recording = None;
             if command.changes() {
                 let reason = arguments.reason.as_deref();
-                let (audited, of) = audit::audited(operations, &arguments.registry, sources, reason, console).await;
+                let (audited, of) =
+                    audit_writer::audited(operations, &arguments.registry, sources, reason, console).await;
                 (operations, recording) = (audited, Some(of));
             }
             let reason = arguments.reason.as_deref().unwrap_or_default();
-            let request = CancelRequest::new(&audit::operator(sources), reason);
+            let request = CancelRequest::new(&audit_writer::operator(sources), reason);
             let done = on_registry(command, &operations, &request, json, console).await;
             if let Some(recording) = recording {
                 recording.finish(console).await;

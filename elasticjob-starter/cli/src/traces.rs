@@ -10,10 +10,10 @@ use elasticjob_starter::settings::{SettingError, Sources, TracingSettings};
 
 use crate::Console;
 use crate::args::Registry;
+#[cfg(all(feature = "console", feature = "tracing-rdb"))]
+use crate::away::{LateReader, LateStorage};
 use crate::connect::files;
 use crate::failure::Failure;
-#[cfg(all(feature = "console", feature = "tracing-rdb"))]
-use crate::late::{LateReader, LateStorage};
 
 const NOT_TRACED: &str = "no tracing is set: set elasticjob.tracing.type to RDB and elasticjob.tracing.data-source.url in \
     application.yaml, or ELASTICJOB_TRACING_TYPE and ELASTICJOB_TRACING_DATA_SOURCE_URL";

@@ -21,7 +21,7 @@ use crate::options::ConsoleOptions;
 use crate::pages::chart::pictures::Pictures;
 use crate::registries::Registry;
 use crate::requests::Requests;
-use crate::routes;
+use crate::router;
 use crate::service::alarms::{self, Acknowledgements, Usual};
 use crate::service::versions::{self, Versions};
 use crate::streams::Streams;
@@ -220,7 +220,7 @@ impl Console {
     ///
     /// The address that the server listens on is not checked then: give the options users where other hosts reach it.
     pub fn router(&self) -> Router {
-        let own = routes::router(self.app.clone());
+        let own = router::router(self.app.clone());
         match &self.cloud {
             None => own.merge(self.more.clone()),
             Some(rest) => {

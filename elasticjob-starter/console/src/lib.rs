@@ -56,7 +56,7 @@ mod pages;
 mod published;
 mod registries;
 mod requests;
-mod routes;
+mod router;
 mod same;
 mod serve;
 mod service;

@@ -12,7 +12,7 @@ use elasticjob::registry::memory::MemoryRegistry;
 use serde_json::{Value, json};
 
 use crate::access::{Permission, Role};
-use crate::routes::{Declared, declared};
+use crate::router::{Declared, declared};
 use crate::testing::{call, console_of, cookie_of, json as with_json, login, request, start_job, with_users};
 use crate::{Console, ConsoleOptions, Registry};
 
@@ -129,7 +129,7 @@ async fn no_request_can_bring_an_address_to_connect_to() {
     }
 }
 
-/// XXL-JOB let each user call what is for administrators. `routes::tests` calls each route as each role; this adds that no role
+/// XXL-JOB let each user call what is for administrators. `router::tests` calls each route as each role; this adds that no role
 /// counts beyond its registry centers and jobs.
 #[tokio::test]
 async fn a_user_with_a_small_role_calls_nothing_that_needs_more() {

@@ -15,7 +15,8 @@ use access::{
 };
 use broken::{
     a_frozen_server, a_killed_server_comes_back, a_server_that_stands_still_at_first, a_server_that_was_gone_for_long,
-    a_shorter_time_out_after_a_restart, closing_without_a_server_ends_in_time,
+    a_shorter_time_out_after_a_restart, a_shorter_time_out_that_nobody_can_ask_for,
+    closing_without_a_server_ends_in_time,
 };
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob::registry::{
@@ -57,6 +58,8 @@ pub fn add_tests(harness: &mut Harness) {
     harness.on_own_zookeeper("a_server_that_was_gone_for_long_gives_a_new_session", a_server_that_was_gone_for_long);
     let name = "a_shorter_time_out_after_a_restart_of_the_server_is_heeded";
     harness.on_own_zookeeper(name, a_shorter_time_out_after_a_restart);
+    let name = "a_shorter_time_out_that_nobody_can_ask_for_at_first_is_heeded";
+    harness.on_own_zookeeper(name, a_shorter_time_out_that_nobody_can_ask_for);
     harness.on_own_zookeeper("closing_without_a_server_ends_in_time", closing_without_a_server_ends_in_time);
 }
 

@@ -59,7 +59,7 @@ async fn says(reader: &AnyTraceReader, arguments: &[&str]) -> (String, String) {
     let done = match &arguments.command {
         Command::Decisions(wanted) => crate::decisions::decisions(wanted, reader, arguments.json, &mut console).await,
         Command::States(wanted) => crate::states::states(wanted, reader, arguments.json, &mut console).await,
-        Command::Audit(wanted) => crate::actions::actions(wanted, reader, arguments.json, &mut console).await,
+        Command::Audit(wanted) => crate::audit::actions(wanted, reader, arguments.json, &mut console).await,
         other => panic!("{other:?}"),
     };
     (done.unwrap(), String::from_utf8(stderr).unwrap())

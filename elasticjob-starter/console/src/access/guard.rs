@@ -1,5 +1,5 @@
 //! Finds out who calls, and keeps callers out of what they may not do. Every route has a guard: see
-//! [`Routes`](crate::routes::Routes).
+//! [`Routes`](crate::router::Routes).
 
 use std::time::Instant;
 

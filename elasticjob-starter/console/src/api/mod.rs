@@ -29,7 +29,7 @@ mod tests;
 mod timeline;
 
 use crate::access::{Permission, Role};
-use crate::routes::Routes;
+use crate::router::Routes;
 use crate::{live, live_log};
 
 pub(crate) use actions::scheduled;

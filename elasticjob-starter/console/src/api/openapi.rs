@@ -19,7 +19,7 @@ use super::{
 };
 use crate::access::Permission;
 use crate::app::App;
-use crate::routes::{Declared, declared};
+use crate::router::{Declared, declared};
 use crate::{live, live_log};
 
 #[derive(OpenApi)]

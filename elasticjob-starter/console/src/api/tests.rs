@@ -18,7 +18,7 @@ use super::Problem;
 use super::openapi::document;
 use crate::Console;
 use crate::access::Permission;
-use crate::routes::declared;
+use crate::router::declared;
 use crate::testing::{Answer, call, console_of, cookie_of, json, request, start_job, start_job_with};
 
 const JOBS: &str = "/api/v1/registries/default/jobs";

@@ -56,7 +56,7 @@ use axum::response::{Html, IntoResponse, Response};
 use elasticjob::__private::log::{apart, error};
 
 use crate::access::{Permission, Role};
-use crate::routes::Routes;
+use crate::router::Routes;
 use crate::{live, live_log};
 
 pub(crate) use late::late;

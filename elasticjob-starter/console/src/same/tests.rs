@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::access::{Grant, Permission, Role};
 use crate::api::is_api;
-use crate::routes::declared;
+use crate::router::declared;
 use crate::testing::{console, with_users};
 use crate::text::{Language, Texts};
 

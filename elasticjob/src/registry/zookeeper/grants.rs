@@ -9,47 +9,77 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::time::Instant;
 
 use super::config::ZookeeperConfiguration;
 use super::dial;
+use crate::log::{apart, warn};
 use crate::random::random_u64;
 
-type Question = Pin<Box<dyn Future<Output = Option<Duration>> + Send>>;
+type Question = Pin<Box<dyn Future<Output = Duration> + Send>>;
 
 /// Requests that are on their way, at most one to each server.
 #[derive(Default)]
-pub(super) struct Grants(FuturesUnordered<Question>);
+pub(super) struct Grants {
+    questions: FuturesUnordered<Question>,
+    /// When it is reported that no server answers.
+    silent_at: Option<Instant>,
+}
 
 impl Grants {
     /// Asks all servers what they grant to a client that wants `wanted`. Answers to earlier requests are dropped.
     pub(super) fn ask(&mut self, config: &ZookeeperConfiguration, wanted: Duration) {
-        self.0 = config.servers().map(|server| ask(config.only(server), wanted)).collect();
+        self.questions = config.servers().map(|server| ask(config.only(server), wanted)).collect();
+        self.silent_at = Some(Instant::now() + wanted);
+    }
+
+    /// The connection is lost again: who does not answer now is no surprise.
+    pub(super) fn connection_lost(&mut self) {
+        self.silent_at = None;
     }
 
     /// The first answer below `known`. Pending while there is none.
     pub(super) async fn below(&mut self, known: Duration) -> Duration {
-        while let Some(granted) = self.0.next().await {
-            if let Some(less) = granted.filter(|granted| *granted < known) {
-                return less;
+        loop {
+            let granted = match self.silent_at {
+                Some(at) => tokio::time::timeout_at(at, self.questions.next()).await,
+                None => Ok(self.questions.next().await),
+            };
+            self.silent_at = None;
+            match granted {
+                Ok(Some(less)) if less < known => return less,
+                Ok(Some(_)) => {}
+                Ok(None) => return std::future::pending().await,
+                Err(_) => warn_of_silence(known),
             }
         }
-        std::future::pending().await
     }
 }
 
-/// Asks one server until it answers. A server that does not answer for as long as a session lasts has no session to end
-/// either.
+/// Asks one server until it answers. Who does not is mostly down; but one that has as many connections of this host as it
+/// takes (`maxClientCnxns`) serves a session and answers no other. So after one time-out it is asked more seldom, and as long
+/// as the connection lasts.
 fn ask(config: ZookeeperConfiguration, wanted: Duration) -> Question {
     Box::pin(async move {
-        let answer = async {
-            for retry in 0.. {
-                if let Some(granted) = dial::granted(&config, wanted).await {
-                    return Some(granted);
-                }
-                tokio::time::sleep(config.pause(retry, random_u64())).await;
+        let seldom_from = Instant::now() + wanted;
+        let mut retry = 0;
+        loop {
+            if let Some(granted) = dial::granted(&config, wanted).await {
+                return granted;
             }
-            None
-        };
-        tokio::time::timeout(wanted, answer).await.ok().flatten()
+            let is_late = Instant::now() >= seldom_from;
+            tokio::time::sleep(if is_late { wanted } else { config.pause(retry, random_u64()) }).await;
+            retry = retry.saturating_add(1);
+        }
     })
+}
+
+fn warn_of_silence(known: Duration) {
+    apart(move || {
+        warn!(
+            "no ZooKeeper server says which session time-out it grants since the connection is back: {} ms is taken for it \
+             until one does; it may have as many connections of this host as it takes, see its maxClientCnxns",
+            known.as_millis()
+        );
+    });
 }

@@ -314,8 +314,9 @@ impl Session {
 
     /// When the connection of a session is back, asks the servers for the time-out that they grant now.
     fn ask_again(&self, state: ClientState, granted: Duration, grants: &mut Grants) {
-        if state == ClientState::SyncConnected {
-            grants.ask(&self.config, granted);
+        match state {
+            ClientState::SyncConnected => grants.ask(&self.config, granted),
+            _ => grants.connection_lost(),
         }
     }
 

@@ -153,3 +153,31 @@ pub(super) async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) 
     .await;
     assert!(proof.elapsed() < Duration::from_secs(30), "the session lasted for {:?}", proof.elapsed());
 }
+
+/// The server serves the session, and has as many connections of this host as it takes: nobody can ask what it grants now.
+pub(super) async fn a_shorter_time_out_that_nobody_can_ask_for(server: ZookeeperServer) {
+    let proxy = Proxy::start(server.connect_string()).await.unwrap();
+    let config = ZookeeperConfiguration {
+        session_timeout_milliseconds: 9_000,
+        server_lists: proxy.connect_string(),
+        ..patient(&server, "ns")
+    };
+    let center = connect(config).await.expect("it connects");
+    let id = connected(&center).await;
+    let SessionState::Connected { timeout: long, .. } = *center.session().borrow() else { panic!("not connected") };
+    proxy.cut();
+    server.stop();
+    suspended(&center).await;
+    server.reconfigure(&["maxSessionTimeout=6000", "maxClientCnxns=2"]).unwrap();
+    server.resume().unwrap();
+    let other = connected_to(&server, "ns").await;
+    proxy.mend();
+    assert_eq!(connected(&center).await, id);
+    let is_short = |state: &SessionState| matches!(state, SessionState::Connected { timeout, .. } if *timeout < long);
+    // It is asked as long as a session lasts, and after that.
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    assert!(!is_short(&center.session().borrow()));
+    in_time("closed", other.close()).await;
+    let state = reaches(&center, "the shorter time-out", is_short).await;
+    assert!(matches!(state, SessionState::Connected { id: same, .. } if same == id), "{state:?}");
+}

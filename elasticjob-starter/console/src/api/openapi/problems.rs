@@ -2,7 +2,7 @@
 
 use crate::access::Permission;
 use crate::api::Code;
-use crate::routes::Declared;
+use crate::router::Declared;
 
 /// Status and code.
 type Answer = (u16, Code);

@@ -16,7 +16,7 @@ use super::said::Said;
 use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::cloud::{Cloud, Refusal};
-use crate::routes::Routes;
+use crate::router::Routes;
 use crate::texts;
 
 /// Adds the routes.
