@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fire::ExecutionSource;
+use crate::fire::{ExecutionSource, Fire, Rerun};
 use crate::ident::{JobName, ShardingItem};
 
 /// The variable of a carried process with its [`Carried`] as JSON.
@@ -14,6 +14,40 @@ pub const CARRIED: &str = "ELASTICJOB_CARRIED";
 /// The variable of a carried process with the path of the file into which it writes why it failed. Not every carrier has one.
 pub const FAILURE: &str = "ELASTICJOB_FAILURE";
 
+/// The id of a launch: `JOB/scheduled@MILLISECONDS` or `JOB/manual@0xTRANSACTION@MILLISECONDS`. Where a past fire is run again,
+/// `@of@MILLISECONDS@MILLISECONDS` follows: its scheduled time, and when it was asked for.
+pub fn launch_id(job: &JobName, fire: Fire) -> String {
+    match fire {
+        Fire::Scheduled(at) => format!("{job}/scheduled@{at}"),
+        Fire::Manual { trigger, at, rerun } => {
+            let again = rerun.map(|rerun| format!("@of@{}@{}", rerun.of, rerun.asked));
+            format!("{job}/manual@0x{trigger:x}@{at}{}", again.unwrap_or_default())
+        }
+    }
+}
+
+/// The job and the fire of the [id of a launch](launch_id); `None` for another text.
+pub fn parse_launch_id(text: &str) -> Option<(JobName, Fire)> {
+    let (job, fire) = text.split_once('/')?;
+    let (kind, rest) = fire.split_once('@')?;
+    let fire = match kind {
+        "scheduled" => Fire::Scheduled(rest.parse().ok()?),
+        "manual" => {
+            let (trigger, at) = rest.strip_prefix("0x")?.split_once('@')?;
+            let (at, rerun) = match at.split_once("@of@") {
+                Some((at, again)) => {
+                    let (of, asked) = again.split_once('@')?;
+                    (at, Some(Rerun::new(of.parse().ok()?, asked.parse().ok()?)))
+                }
+                None => (at, None),
+            };
+            Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()?, rerun }
+        }
+        _ => return None,
+    };
+    Some((JobName::new(job).ok()?, fire))
+}
+
 /// What a carried process reads to know what it has to run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,7 +55,7 @@ pub const FAILURE: &str = "ELASTICJOB_FAILURE";
 pub struct Carried {
     /// The job.
     pub job: JobName,
-    /// The launch; none for a process of a `DAEMON` job, which schedules by itself.
+    /// The [id of the launch](launch_id); none for a process of a `DAEMON` job, which schedules by itself.
     #[serde(default)]
     pub launch: Option<String>,
     /// The items that the process runs; empty for a process of a `DAEMON` job.

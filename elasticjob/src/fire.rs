@@ -129,7 +129,7 @@ pub enum FireState {
 
 impl FireState {
     /// Whether the item that was begun has still to be run to its end.
-    pub fn is_unfinished(self) -> bool {
+    pub(crate) fn is_unfinished(self) -> bool {
         matches!(self, Self::Running | Self::Cancelled)
     }
 }

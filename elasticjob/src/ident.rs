@@ -60,7 +60,7 @@ impl InstanceId {
     }
 
     /// Another id of the same process, for when this id is taken: `ip@-@pid-4hex`.
-    pub fn with_suffix(&self, suffix: u16) -> Self {
+    pub(crate) fn with_suffix(&self, suffix: u16) -> Self {
         Self(format!("{}-{suffix:04x}", self.0).into())
     }
 

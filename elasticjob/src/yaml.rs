@@ -28,6 +28,10 @@ pub struct Limits {
     pub nodes: usize,
 }
 
+/// The limits of the configuration of a job: far more than any job needs, and so small that the worst text costs a host only
+/// some hundredths of a second.
+pub(crate) const LIMITS_OF_CONFIGURATION: Limits = Limits { bytes: 256 * 1024, nodes: 10_000 };
+
 /// A value and its place. Two nodes with the same value are equal, whatever their places are.
 #[derive(Debug, Clone)]
 pub struct Node {

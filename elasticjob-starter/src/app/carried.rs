@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use elasticjob::__private::log::{error, info, warn};
-use elasticjob::carried::{CARRIED, Carried, CarriedCenter, CarriedSchedule, FAILURE};
+use elasticjob::carried::{CARRIED, Carried, CarriedCenter, CarriedSchedule, FAILURE, parse_launch_id};
 use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
-use elasticjob::fire::{Fire, Rerun, RunKey};
+use elasticjob::fire::{Fire, RunKey};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::spi::Catalog;
 use futures_util::future::join_all;
@@ -59,7 +59,7 @@ pub(super) struct CarriedRun {
 pub(super) fn read(sources: &Sources) -> Result<Option<(Carried, Fire)>, AppError> {
     let Some(carried) = told(sources)? else { return Ok(None) };
     let Some(launch) = &carried.launch else { return Ok(None) };
-    let fire = fire_of(launch).ok_or_else(|| wrong(format!("'{launch}' is no launch")))?;
+    let (_, fire) = parse_launch_id(launch).ok_or_else(|| wrong(format!("'{launch}' is no launch")))?;
     Ok(Some((carried, fire)))
 }
 
@@ -113,27 +113,6 @@ fn told(sources: &Sources) -> Result<Option<Carried>, AppError> {
 
 fn wrong(why: String) -> AppError {
     AppError::Carried { job: None, why: format!("{CARRIED} cannot be used: {why}") }
-}
-
-/// The fire in the id of a launch: `JOB/scheduled@MILLISECONDS`, `JOB/manual@0xTRANSACTION@MILLISECONDS`, or for a past fire that is run
-/// again the latter with `@of@MILLISECONDS@MILLISECONDS`, its scheduled time and when it was asked for.
-fn fire_of(launch: &str) -> Option<Fire> {
-    let (kind, rest) = launch.split_once('/')?.1.split_once('@')?;
-    match kind {
-        "scheduled" => Some(Fire::Scheduled(rest.parse().ok()?)),
-        "manual" => {
-            let (trigger, at) = rest.strip_prefix("0x")?.split_once('@')?;
-            let (at, rerun) = match at.split_once("@of@") {
-                Some((at, again)) => {
-                    let (of, asked) = again.split_once('@')?;
-                    (at, Some(Rerun::new(of.parse().ok()?, asked.parse().ok()?)))
-                }
-                None => (at, None),
-            };
-            Some(Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()?, rerun })
-        }
-        _ => None,
-    }
 }
 
 /// Finds the code of the job and makes the runs of its items. Nothing is connected: the scheduler keeps the records.
@@ -217,6 +196,7 @@ impl CarriedRun {
 #[cfg(test)]
 mod tests {
     use elasticjob::api::{ShardingContext, item_handler};
+    use elasticjob::fire::{Fire, Rerun};
 
     use super::*;
 

@@ -70,6 +70,22 @@ impl ElasticJobApp {
         ElasticJobAppBuilder::new()
     }
 
+    /// An application that has made none of the jobs of its program.
+    fn without_jobs(grace: Duration) -> Self {
+        Self {
+            jobs: Mutex::default(),
+            handles: BTreeMap::new(),
+            registries: Vec::new(),
+            tracings: BTreeMap::new(),
+            dump: None,
+            console: None,
+            metrics: None,
+            carried: None,
+            enabled: true,
+            grace,
+        }
+    }
+
     /// Whether jobs were started: the setting `elasticjob.enabled`.
     pub fn is_enabled(&self) -> bool {
         self.enabled

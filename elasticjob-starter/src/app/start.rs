@@ -1,6 +1,6 @@
 //! Starts an application.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use elasticjob::__private::log::{apart, info, warn};
@@ -44,38 +44,12 @@ pub(super) async fn prepare(builder: ElasticJobAppBuilder) -> Result<ElasticJobA
     }
     if !settings.enabled && read.errors.is_empty() {
         apart(|| info!("`elasticjob.enabled` is false: no job is started"));
-        let (jobs, handles, registries, tracings) = (Mutex::default(), BTreeMap::new(), Vec::new(), BTreeMap::new());
-        let grace = settings.shutdown_grace;
-        let (dump, console, metrics, carried) = (None, None, None, None);
-        return Ok(ElasticJobApp {
-            jobs,
-            handles,
-            registries,
-            tracings,
-            dump,
-            console,
-            metrics,
-            carried,
-            enabled: false,
-            grace,
-        });
+        return Ok(ElasticJobApp { enabled: false, ..ElasticJobApp::without_jobs(settings.shutdown_grace) });
     }
-
     let (mut plan, environment, found) = checked(&builder, &linked, &catalog, &read)?;
     if let Some(told) = carried::read(&builder.sources)? {
         let run = carried::run_of(told, &plan, &builder, environment.catalog())?;
-        return Ok(ElasticJobApp {
-            jobs: Mutex::default(),
-            handles: BTreeMap::new(),
-            registries: Vec::new(),
-            tracings: BTreeMap::new(),
-            dump: None,
-            console: None,
-            metrics: None,
-            carried: Some(run),
-            enabled: true,
-            grace: settings.shutdown_grace,
-        });
+        return Ok(ElasticJobApp { carried: Some(run), ..ElasticJobApp::without_jobs(settings.shutdown_grace) });
     }
     carried::configure(&builder.sources, &mut plan, environment.catalog())?;
     let counting = metrics::begin(&builder, &settings.metrics, &plan);

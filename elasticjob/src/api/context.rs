@@ -54,7 +54,7 @@ impl Cut {
     }
 
     /// Notes that an operator cancelled the run.
-    pub fn note_request(&self, request: CancelRequest) {
+    pub(crate) fn note_request(&self, request: CancelRequest) {
         let _ = self.0.set(Noted { reason: CancelReason::Operator, request: Some(request) });
     }
 

@@ -169,7 +169,7 @@ impl JobConfiguration {
 
     /// Whether the problem is an option that is missing in the program's configuration because the program leaves it to
     /// the registry center.
-    pub fn leaves_to_registry(&self, problem: &Invalid, bound: &[BoundOptions]) -> bool {
+    pub(crate) fn leaves_to_registry(&self, problem: &Invalid, bound: &[BoundOptions]) -> bool {
         let Some(key) = problem.setting.strip_prefix("props.") else { return false };
         self.given(key).is_none() && bound.iter().any(|bound| bound.contains(key) && bound.is_allowed_by(self))
     }

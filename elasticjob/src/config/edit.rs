@@ -13,7 +13,7 @@ impl JobConfiguration {
     ///
     /// # Errors
     /// All problems of the settings.
-    pub fn with_settings(&self, settings: &JobSettings) -> Result<Self, Vec<Invalid>> {
+    pub(crate) fn with_settings(&self, settings: &JobSettings) -> Result<Self, Vec<Invalid>> {
         let unwanted = self.unwanted(settings);
         let checked = Self::from_settings(self.name.clone(), settings).or_else(|problems| {
             let before = Self::from_settings(self.name.clone(), &self.settings()).err().unwrap_or_default();

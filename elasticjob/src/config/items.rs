@@ -32,7 +32,7 @@ impl ItemParameters {
     ///
     /// # Errors
     /// [`ItemParameterError`] where Java would fail at each fire.
-    pub fn parse_leniently(text: &str) -> Result<Self, ItemParameterError> {
+    pub(crate) fn parse_leniently(text: &str) -> Result<Self, ItemParameterError> {
         let parameters = collect(item_parameters::parts(text))?;
         Ok(Self { text: text.into(), parameters })
     }

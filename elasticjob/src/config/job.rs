@@ -303,7 +303,7 @@ impl JobConfiguration {
     }
 
     /// The name in the root node: the class, or the type of a job that has no code. `None` leaves it blank.
-    pub fn class_name(&self) -> Option<&str> {
+    pub(crate) fn class_name(&self) -> Option<&str> {
         let job_type = || self.job_type().filter(|name| JobKind::named(name).is_none());
         self.elastic_job_class.as_deref().or_else(job_type)
     }
@@ -311,7 +311,7 @@ impl JobConfiguration {
     /// The configuration that the program writes to the registry: this one without its secrets, but with the secrets
     /// that are there (Java keeps them there) and with the parts there that this library does not understand.
     #[must_use]
-    pub fn for_registry(&self, there: Option<&Self>) -> Self {
+    pub(crate) fn for_registry(&self, there: Option<&Self>) -> Self {
         let own = self.props.iter().filter(|(key, _)| !is_of_program(key));
         let theirs = there.into_iter().flat_map(|there| &there.props).filter(|(key, _)| stays_with_program(key));
         let props = own.chain(theirs).map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -340,7 +340,7 @@ impl JobConfiguration {
 
     /// This configuration with the blocks that the other one carries without understanding them.
     #[must_use]
-    pub fn with_extra_of(&self, other: &Self) -> Self {
+    pub(crate) fn with_extra_of(&self, other: &Self) -> Self {
         Self { extra: other.extra.clone(), ..self.clone() }
     }
 }

@@ -3,6 +3,7 @@
 use super::job::{Invalid, JobConfiguration};
 use super::{ConfigurationCheck, wire};
 use crate::texts;
+use crate::yaml;
 
 /// The most items of a job. A registry center lists them in one answer, and clients of ZooKeeper take 1 MiB at most: the
 /// numbers of so many items are 0.9 MB. Transactions are no limit, as there may be several.
@@ -12,7 +13,7 @@ impl JobConfiguration {
     /// The problems of size that other instances would have with this configuration: it is longer than the limit for
     /// reading.
     pub fn problems_of_size(&self) -> Vec<Invalid> {
-        let (length, most) = (wire::to_yaml(self).len(), wire::LIMITS.bytes);
+        let (length, most) = (wire::to_yaml(self).len(), yaml::LIMITS_OF_CONFIGURATION.bytes);
         let problem = (length > most).then(|| {
             let longest = self.texts().into_iter().max_by_key(|(_, text)| text.len());
             let setting = longest.map_or("job-parameter", |(setting, _)| setting);
@@ -46,7 +47,10 @@ mod tests {
 
     #[test]
     fn a_configuration_that_nobody_would_read_is_refused() {
-        let job = JobConfiguration::builder("job", 1).job_parameter("x".repeat(wire::LIMITS.bytes)).build().unwrap();
+        let job = JobConfiguration::builder("job", 1)
+            .job_parameter("x".repeat(yaml::LIMITS_OF_CONFIGURATION.bytes))
+            .build()
+            .unwrap();
         let told = job.problems_of_size()[0].to_string();
         assert!(told.starts_with("job-parameter: the configuration has ") && told.contains("at most 262144"), "{told}");
     }

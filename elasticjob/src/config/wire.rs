@@ -20,8 +20,8 @@ use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
 use super::time_diff::MaxTimeDiff;
 use crate::ident::JobName;
 use crate::problems::in_one_line;
+use crate::yaml::Unreadable;
 use crate::yaml::snakeyaml::Document;
-use crate::yaml::{Limits, Unreadable};
 
 /// The key with the name of the job, which is no setting.
 const JOB_NAME: &str = "jobName";
@@ -72,11 +72,7 @@ impl From<Unreadable> for WireError {
 
 /// The longest text, in bytes, that is always read within some milliseconds, whatever its content is. Longer texts are
 /// not read on a thread that other tasks wait for.
-pub const QUICKLY_READ: usize = 16 * 1024;
-
-/// The limits of a text that is read as YAML: far more than any job needs, and so small that the worst text costs a
-/// host only some hundredths of a second.
-pub const LIMITS: Limits = Limits { bytes: 256 * 1024, nodes: 10_000 };
+pub(crate) const QUICKLY_READ: usize = 16 * 1024;
 
 /// A configuration that was read, with the parts that deserve a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,7 +125,7 @@ pub fn to_yaml(configuration: &JobConfiguration) -> String {
 ///
 /// # Errors
 /// [`WireError`] when the old text cannot be read, or when the parts that stay cannot be cut out of it.
-pub fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String, WireError> {
+pub(crate) fn rewrite(configuration: &JobConfiguration, before: &[u8]) -> Result<String, WireError> {
     let before = text_of(before)?;
     let entries = Entries::parse(before)?;
     let mut text = to_yaml(configuration);

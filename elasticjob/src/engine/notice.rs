@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::config::ForeignToJava;
 use crate::fire::{
     Attempt, CancelReason, CancelRequest, Fire, FireState, Hook, LateCause, Rerun, RunKey, SkipReason, StopReason,
     WaitedFor,
 };
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::SessionId;
+use crate::sharding::ForeignToJava;
 use crate::sharding::StrategyFault;
 
 /// A fact worth a line.

@@ -129,7 +129,7 @@ const LONGEST: usize = 16 * 1024;
 
 impl FireRecord {
     /// The record of an item that was never begun.
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self {
             through: None,
             triggered: None,
@@ -156,12 +156,20 @@ impl FireRecord {
     }
 
     /// The data of the node.
+    #[doc(hidden)]
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("a record of texts and numbers has a JSON form")
     }
 
     /// The record after a begin at `now`, in milliseconds since 1970.
-    pub fn begin(&self, now: i64, fire: Fire, source: ExecutionSource, instance: InstanceId, attempt: Attempt) -> Self {
+    pub(crate) fn begin(
+        &self,
+        now: i64,
+        fire: Fire,
+        source: ExecutionSource,
+        instance: InstanceId,
+        attempt: Attempt,
+    ) -> Self {
         let (through, triggered) = match fire {
             Fire::Scheduled(at) => (self.through.max(Some(at)), self.triggered),
             Fire::Manual { trigger, .. } => (self.through, self.triggered.max(Some(trigger))),
@@ -191,7 +199,7 @@ impl FireRecord {
 
     /// The record after an operator asked for the end of the run that goes on. `None` where none goes on, or where that
     /// was asked for before.
-    pub fn cancel(&self, request: CancelRequest) -> Option<Self> {
+    pub(crate) fn cancel(&self, request: CancelRequest) -> Option<Self> {
         let begun = self.running().filter(|begun| begun.cancel.is_none())?;
         let last = Begun { cancel: Some(Box::new(request)), ..begun.clone() };
         Some(Self { last: Some(last), ..self.clone() })
@@ -210,7 +218,7 @@ impl FireRecord {
     }
 
     /// The record after the end of the run that was begun last, written at `now` in milliseconds since 1970.
-    pub fn end(&self, now: i64, end: &ItemEnd) -> Self {
+    pub(crate) fn end(&self, now: i64, end: &ItemEnd) -> Self {
         let ItemEnd { state, took, error } = self.as_ended(end);
         let error = error.map(|text| text.chars().take(ERROR_LIMIT).collect());
         let last = self.last.clone();
@@ -227,7 +235,7 @@ impl FireRecord {
     }
 
     /// The record after the end of a run into which the scheduled fire at `skipped` fell, which is not made up for.
-    pub fn end_and_skip(&self, now: i64, end: &ItemEnd, skipped: Option<i64>, is_marked: bool) -> Self {
+    pub(crate) fn end_and_skip(&self, now: i64, end: &ItemEnd, skipped: Option<i64>, is_marked: bool) -> Self {
         let ended = self.end(now, end);
         match skipped {
             Some(at) => ended.skip_in_run(at, is_marked),
@@ -236,24 +244,24 @@ impl FireRecord {
     }
 
     /// The record after a scheduled fire fell into a run.
-    pub fn miss(&self, at: i64) -> Self {
+    pub(crate) fn miss(&self, at: i64) -> Self {
         Self { missed: self.missed.max(Some(at)), ..self.clone() }
     }
 
     /// The record after a scheduled fire was decided against.
-    pub fn skip(&self, at: i64) -> Self {
+    pub(crate) fn skip(&self, at: i64) -> Self {
         Self { through: self.through.max(Some(at)), ..self.clone() }
     }
 
     /// The record after a scheduled fire fell into a run that the item is, or was, a part of, and is not made up for. A fire
     /// that is noted as missed stays so while the item is marked as such: the instance that noted it owned the item at that
     /// time, and the one that skips it went by an earlier configuration.
-    pub fn skip_in_run(&self, at: i64, is_marked: bool) -> Self {
+    pub(crate) fn skip_in_run(&self, at: i64, is_marked: bool) -> Self {
         if is_marked && self.to_make_up() >= Some(at) { self.clone() } else { self.skip(at) }
     }
 
     /// The missed fire that is still to be made up for.
-    pub fn to_make_up(&self) -> Option<i64> {
+    pub(crate) fn to_make_up(&self) -> Option<i64> {
         self.missed.filter(|missed| !self.covers(Fire::Scheduled(*missed)))
     }
 
@@ -290,7 +298,7 @@ impl FireRecord {
     }
 
     /// Whether this attempt began the last run.
-    pub fn is_attempt(&self, attempt: &Attempt) -> bool {
+    pub(crate) fn is_attempt(&self, attempt: &Attempt) -> bool {
         self.last.as_ref().is_some_and(|begun| begun.attempt == *attempt)
     }
 }

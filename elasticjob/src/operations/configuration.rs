@@ -3,11 +3,12 @@
 use super::dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
-use crate::config::{ForeignToJava, JobConfiguration, JobSettings};
+use crate::config::{JobConfiguration, JobSettings};
 use crate::ident::JobName;
 use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
 use crate::secret::{mask_document, mask_inside};
+use crate::sharding::ForeignToJava;
 
 /// The directory of the registrations of carried jobs, by the name of the job. ElasticJob-Cloud has the same.
 #[doc(hidden)]

@@ -72,6 +72,7 @@ pub use error::{NotCancelled, NotRerun, OperationError};
 pub use remove_job::{Force, JobRemoved};
 pub use remove_servers::Removed;
 pub use rerun::RerunAsked;
+#[doc(hidden)]
 pub use shell::{shell_command, shell_operand, shell_option, shell_word};
 pub use shut_down::InstanceOfJob;
 pub use switch_items::ItemOfJob;

@@ -1,14 +1,13 @@
 //! Keeps secrets out of documents that are shown.
 
 use super::{Secret, is_secret_key, mask_inside};
-use crate::config::wire;
 use crate::yaml::{self, Node, Value};
 
 /// A YAML document without its secrets: without the values whose names mean a secret, also inside of other values, and
 /// without passwords in addresses.
 pub(crate) fn mask_document(document: &str) -> String {
     let masked = mask_lines(document);
-    match yaml::parse(&masked, wire::LIMITS) {
+    match yaml::parse(&masked, yaml::LIMITS_OF_CONFIGURATION) {
         Ok(root) if !root.as_ref().is_some_and(holds_secrets) => mask_inside(&masked),
         // The document does not have one key a line.
         _ if is_suspect(document) => {

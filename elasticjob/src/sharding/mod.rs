@@ -3,6 +3,7 @@
 
 mod average;
 mod checked;
+mod java_incompatible;
 mod odevity;
 mod round_robin;
 mod single_balance;
@@ -16,9 +17,10 @@ use crate::config::{Invalid, JobConfiguration};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::type_registry::{ByType, TypeOrigin};
 
+pub use crate::config::strategy_names::SINGLE_SHARDING_BALANCE;
 pub use checked::StrategyFault;
 pub(crate) use checked::assign_checked;
-pub use single_balance::SINGLE_SHARDING_BALANCE;
+pub use java_incompatible::ForeignToJava;
 pub(crate) use single_balance::in_turn;
 pub use whole::WHOLE;
 

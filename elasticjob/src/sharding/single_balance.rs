@@ -1,13 +1,11 @@
 //! `SINGLE_SHARDING_BALANCE`: the items move on by one instance with each fire. Java does that for a single item, and
 //! takes two instances on one host for one.
 
+use super::SINGLE_SHARDING_BALANCE;
 use super::average::Average;
 use super::round_robin::first_place;
 use super::{Assignment, ShardingStrategy, java_order};
 use crate::ident::{InstanceId, JobName};
-
-/// Its type name.
-pub const SINGLE_SHARDING_BALANCE: &str = "SINGLE_SHARDING_BALANCE";
 
 /// Assigns to the instances in the order of their turns, see [`in_turn`].
 pub(super) struct SingleBalance;

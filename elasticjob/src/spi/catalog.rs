@@ -58,7 +58,7 @@ impl Catalog {
     }
 
     /// The pools.
-    pub fn thread_pools(&self) -> &ThreadPools {
+    pub(crate) fn thread_pools(&self) -> &ThreadPools {
         &self.thread_pools
     }
 

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use elasticjob::api::ContextJson;
-use elasticjob::carried::{CARRIED, Carried};
-use elasticjob::fire::{ExecutionSource, Fire, Rerun};
+use elasticjob::carried::{CARRIED, Carried, launch_id, parse_launch_id};
+use elasticjob::fire::{ExecutionSource, Fire};
 use elasticjob::ident::{JobName, ShardingItem};
 use sha2::{Digest, Sha256};
 
@@ -68,13 +68,7 @@ pub(crate) fn digest(parts: &[&str]) -> String {
 
 impl fmt::Display for LaunchId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.fire {
-            Fire::Scheduled(at) => write!(f, "{}/scheduled@{at}", self.job),
-            Fire::Manual { trigger, at, rerun } => {
-                write!(f, "{}/manual@0x{trigger:x}@{at}", self.job)?;
-                rerun.map_or(Ok(()), |rerun| write!(f, "@of@{}@{}", rerun.of, rerun.asked))
-            }
-        }
+        f.write_str(&launch_id(&self.job, self.fire))
     }
 }
 
@@ -82,27 +76,8 @@ impl FromStr for LaunchId {
     type Err = UnknownLaunchId;
 
     fn from_str(text: &str) -> Result<Self, UnknownLaunchId> {
-        let parse = || {
-            let (job, fire) = text.split_once('/')?;
-            let (kind, rest) = fire.split_once('@')?;
-            let fire = match kind {
-                "scheduled" => Fire::Scheduled(rest.parse().ok()?),
-                "manual" => {
-                    let (trigger, at) = rest.strip_prefix("0x")?.split_once('@')?;
-                    let (at, rerun) = match at.split_once("@of@") {
-                        Some((at, again)) => {
-                            let (of, asked) = again.split_once('@')?;
-                            (at, Some(Rerun::new(of.parse().ok()?, asked.parse().ok()?)))
-                        }
-                        None => (at, None),
-                    };
-                    Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()?, rerun }
-                }
-                _ => return None,
-            };
-            Some(Self { job: JobName::new(job).ok()?, fire })
-        };
-        parse().ok_or_else(|| UnknownLaunchId(text.to_owned()))
+        let (job, fire) = parse_launch_id(text).ok_or_else(|| UnknownLaunchId(text.to_owned()))?;
+        Ok(Self { job, fire })
     }
 }
 
@@ -234,6 +209,8 @@ pub struct Launched {
 
 #[cfg(test)]
 mod tests {
+    use elasticjob::fire::Rerun;
+
     use super::*;
 
     fn id(job: &str, fire: Fire) -> LaunchId {

@@ -6,10 +6,10 @@ use super::{FIRST_YEAR, Invalid, Origin};
 use crate::config::dependency::{self, Dependency, DependencyItems};
 use crate::config::items::ItemParameters;
 use crate::config::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
+use crate::config::strategy_names::SINGLE_SHARDING_BALANCE;
 use crate::config::{Message, defaults, size_limits};
 use crate::ident::JobName;
 use crate::schedule::{CronExpression, Schedule, TimeZone};
-use crate::sharding::SINGLE_SHARDING_BALANCE;
 use crate::texts;
 
 /// Settings, and what is wrong with them so far.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use elasticjob_syntax::job_option::OptionKind;
 use elasticjob_syntax::job_settings::JOB_SETTINGS;
 
-use super::{JOB_NAME, LIMITS, WireError};
+use super::{JOB_NAME, WireError};
 use crate::yaml::{self, Node, Value, yaml11_types};
 
 /// The key of the thread pool in releases before 3.0.5.
@@ -60,10 +60,10 @@ impl Entries {
 /// The entries of a document that is a map or empty.
 ///
 /// # Errors
-/// [`WireError`] when it is anything else, or exceeds the [`LIMITS`].
+/// [`WireError`] when it is anything else, or is too large or nested too deeply.
 pub(super) fn map_of(text: &str) -> Result<Vec<(String, Node)>, WireError> {
     let kind = |found| WireError::Kind { key: "the document".to_owned(), found, expected: "a map of settings" };
-    let Some(root) = yaml::parse(text, LIMITS)? else { return Ok(Vec::new()) };
+    let Some(root) = yaml::parse(text, yaml::LIMITS_OF_CONFIGURATION)? else { return Ok(Vec::new()) };
     match root.value {
         Value::Map(entries) => keyed(entries, "a key"),
         _ if root.is_null() => Ok(Vec::new()),

@@ -4,7 +4,7 @@ use super::Step;
 use super::configure::{Usable, read_usable};
 use super::lost_data::{lost_configuration, restore};
 use crate::clock::Now;
-use crate::config::{ForeignToJava, JobConfiguration, wire};
+use crate::config::{JobConfiguration, wire};
 use crate::engine::action::Action;
 use crate::engine::engine::JobEngine;
 use crate::engine::notice::Notice;
@@ -16,6 +16,7 @@ use crate::ident::InstanceId;
 use crate::registry::layout::{JobPath, ServerStatus, instance_yaml};
 use crate::registry::mirror::{Known, Lookup, Unread};
 use crate::registry::{CreateMode, Refusal, SessionId};
+use crate::sharding::ForeignToJava;
 
 /// Registers the instance, at first or in a new session.
 pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {

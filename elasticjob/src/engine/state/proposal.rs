@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::leadership::Basis;
 use super::pending_trigger::PendingTrigger;
-use crate::config::ForeignToJava;
 use crate::engine::action::TriggerAnswer;
 use crate::engine::dependencies::{FollowedRerun, Unmet};
 use crate::engine::event::RoundId;
@@ -13,6 +12,7 @@ use crate::fire::{Attempt, CancelRequest, Fire, RunKey};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::Transaction;
 use crate::registry::layout::JobPath;
+use crate::sharding::ForeignToJava;
 
 /// A transaction to commit, and its purpose.
 #[derive(Debug)]

@@ -264,7 +264,28 @@ impl Finding {
             Reason::Ended(Begun { state: FireState::Failed | FireState::Cancelled | FireState::NotRun, .. }) => {
                 Some(Remedy::Trigger)
             }
-            _ => None,
+            Reason::NoLeader
+            | Reason::Resharding
+            | Reason::OneOff
+            | Reason::SessionlessInstances(_)
+            | Reason::Triggered(_)
+            | Reason::NotMonitored
+            | Reason::OwnTypes(_)
+            | Reason::BoundToPrograms(_)
+            | Reason::NotAssignedYet
+            | Reason::AfterJobs(_)
+            | Reason::WaitsForItem { .. }
+            | Reason::SkippedAfter { .. }
+            | Reason::NoSuchItem(_)
+            | Reason::NoOwner
+            | Reason::OwnerOffline(_)
+            | Reason::Running { .. }
+            | Reason::RunLost { .. }
+            | Reason::AwaitsFailover
+            | Reason::Misfired(_)
+            | Reason::NotBegun { .. }
+            | Reason::Ended(_)
+            | Reason::NeverRun => None,
         }
     }
 

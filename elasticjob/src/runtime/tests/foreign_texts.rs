@@ -4,6 +4,7 @@ use super::*;
 use crate::api::item_handler;
 use crate::config::wire;
 use crate::registry::Transaction;
+use crate::yaml;
 
 async fn write_configuration(registry: &Arc<dyn RegistryCenter>, text: String) {
     let mut transaction = Transaction::new();
@@ -18,7 +19,7 @@ async fn a_configuration_that_costs_much_to_read_is_refused_and_the_job_goes_on(
     let (handler, mut runs) = reporter();
     let job = scheduled(&environment, &registry, each_second("nightly", 1), handler).await;
     let mut status = job.handle().status();
-    for text in [format!("a: {}", "[".repeat(200_000)), "x".repeat(wire::LIMITS.bytes + 1)] {
+    for text in [format!("a: {}", "[".repeat(200_000)), "x".repeat(yaml::LIMITS_OF_CONFIGURATION.bytes + 1)] {
         write_configuration(&registry, text).await;
         let refused = soon(status.wait_for(|status| status.refused_configuration.is_some())).await.unwrap();
         let why = refused.refused_configuration.clone().unwrap();

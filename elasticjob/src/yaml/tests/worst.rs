@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::config::wire::LIMITS;
+use crate::yaml::LIMITS_OF_CONFIGURATION;
 
 /// The limit of these tests. A reader whose time grows with the square of the text takes minutes for one of these
 /// texts. This reader takes some hundredths of a second in a release build; a debug build on a busy machine needs a
@@ -23,7 +23,7 @@ fn filled(unit: &str) -> String {
 
 fn is_read_in_time(text: &str, name: &str) {
     let begun = Instant::now();
-    let read = parse(text, LIMITS);
+    let read = parse(text, LIMITS_OF_CONFIGURATION);
     let took = begun.elapsed();
     assert!(took < LONG, "{name}: {took:?}, {:?}", read.map(|_| ()));
 }

@@ -66,7 +66,7 @@ struct Entries(BTreeMap<String, Option<String>>);
 
 impl Entries {
     fn parse(text: &str) -> Option<Self> {
-        let Value::Map(entries) = yaml::parse(text, wire::LIMITS).ok()??.value else { return None };
+        let Value::Map(entries) = yaml::parse(text, yaml::LIMITS_OF_CONFIGURATION).ok()??.value else { return None };
         let entries =
             entries.iter().map(|(key, value)| Some((key.text()?.to_owned(), value.text().map(str::to_owned))));
         entries.collect::<Option<_>>().map(Self)

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::job::JobConfiguration;
-use crate::sharding::ShardingStrategies;
+use super::ShardingStrategies;
+use crate::config::JobConfiguration;
 
 /// A value that only Rust instances understand.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct ForeignToJava {
 impl JobConfiguration {
     /// The values that Java instances of the job, if there are any, refuse or misunderstand.
     pub fn foreign_to_java(&self, strategies: &ShardingStrategies) -> Vec<ForeignToJava> {
-        let zone = self.time_zone.as_deref().filter(|zone| !zone.starts_with("GMT")).map(|zone| ForeignToJava {
+        let zone = self.time_zone().filter(|zone| !zone.starts_with("GMT")).map(|zone| ForeignToJava {
             setting: "time-zone",
             value: zone.to_owned(),
             consequence: "they refuse it at start and when the schedule changes; both know the form GMT+8:00",
