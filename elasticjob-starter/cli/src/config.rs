@@ -30,11 +30,7 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
         }
     }
     let change = operations.update_configuration(&stored, &settings).await?;
-    let notes = change.foreign_to_java.iter();
-    let notes = notes.map(|value| format!("not for Java instances of the job: {value}"));
-    let own = change.own_types.iter();
-    let own = own.map(|value| format!("not built in, so the programs of the job have to have it: {value}"));
-    let notes: Vec<String> = notes.chain(own).chain(change.bound_to_programs).collect();
+    let notes = change.notes();
     if as_json {
         return Ok(json(&serde_json::json!({ "job": set.job, "changes": change.changes, "notes": notes })));
     }

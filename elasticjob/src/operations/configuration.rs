@@ -44,6 +44,16 @@ pub struct ConfigurationChange {
     pub bound_to_programs: Vec<String>,
 }
 
+impl ConfigurationChange {
+    /// What an operator has to know of the new values, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let foreign = self.foreign_to_java.iter().map(|value| format!("not for Java instances of the job: {value}"));
+        let own = self.own_types.iter();
+        let own = own.map(|value| format!("not built in, so the programs of the job have to have it: {value}"));
+        foreign.chain(own).chain(self.bound_to_programs.iter().cloned()).collect()
+    }
+}
+
 impl StoredConfiguration {
     /// The text in the registry center, with secrets masked.
     pub fn masked_text(&self) -> String {

@@ -1,5 +1,7 @@
 //! Errors of the registry center, sorted by what the caller may conclude from them.
 
+use crate::texts;
+
 /// The reason why the server refused an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -35,7 +37,7 @@ pub enum Refusal {
 #[non_exhaustive]
 pub enum RegistryError {
     /// The server answered and refused.
-    #[error("the registry center refused to read {path}: {reason}")]
+    #[error("{}", texts::read_refused(path, reason.to_string()))]
     Refused {
         /// The node.
         path: String,
@@ -43,7 +45,7 @@ pub enum RegistryError {
         reason: Refusal,
     },
     /// No answer: the connection or the session was lost, or the time-out passed.
-    #[error("the registry center gave no answer: {why}")]
+    #[error("{}", texts::no_answer(why))]
     NoAnswer {
         /// The failure of the request.
         why: String,
@@ -55,7 +57,7 @@ pub enum RegistryError {
 #[non_exhaustive]
 pub enum CommitError {
     /// The server refused it; nothing was applied.
-    #[error("the registry center refused operation {index} of the transaction, on {path}: {reason}")]
+    #[error("{}", texts::write_refused(*index, path, reason.to_string()))]
     Refused {
         /// Index of the first operation that failed.
         index: usize,
@@ -65,13 +67,13 @@ pub enum CommitError {
         reason: Refusal,
     },
     /// It did not reach the server, or the session had ended before: nothing was applied and nothing will be.
-    #[error("the transaction did not reach the registry center: {why}")]
+    #[error("{}", texts::write_not_reached(why))]
     NotReached {
         /// The cause.
         why: String,
     },
     /// It was sent and the answer was lost: it may have been applied, or may still be applied.
-    #[error("the answer to the transaction got lost: {why}")]
+    #[error("{}", texts::write_unknown(why))]
     Unknown {
         /// The cause.
         why: String,

@@ -265,9 +265,6 @@ impl ChangeView {
         };
         let is_overwritten = after.overwrite() && !change.changes.is_empty();
         let lost = |item: &u32| before.sharding_parameter(*item).is_some() && after.sharding_parameter(*item).is_none();
-        let foreign = change.foreign_to_java.iter().map(|value| format!("not for Java instances of the job: {value}"));
-        let own = change.own_types.iter();
-        let own = own.map(|value| format!("not built in, so the programs of the job have to have it: {value}"));
         let overwrite = "overwrite is true: the next start of the program puts its own configuration back".to_owned();
         let overwrite = is_overwritten.then_some(overwrite);
         Self {
@@ -276,7 +273,7 @@ impl ChangeView {
             is_overwritten,
             foreign_to_java: change.foreign_to_java.iter().map(ToString::to_string).collect(),
             own_types: change.own_types.clone(),
-            notes: foreign.chain(own).chain(change.bound_to_programs.clone()).chain(overwrite).collect(),
+            notes: change.notes().into_iter().chain(overwrite).collect(),
             bound_to_programs: change.bound_to_programs,
             changes: change.changes,
             fires_before: fires(before),
