@@ -80,6 +80,7 @@ pub const LIMITS: Limits = Limits { bytes: 256 * 1024, nodes: 10_000 };
 
 /// A configuration that was read, with the parts that deserve a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The configuration.
     pub configuration: JobConfiguration,
@@ -89,6 +90,7 @@ pub struct Reading {
 
 /// A part of the registry's configuration that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ignored {
     /// No known release has such a key. Java instances fail on it.
     Key(String),
