@@ -5,8 +5,7 @@ use std::io;
 
 use elasticjob::ident::JobName;
 use elasticjob::registry::zookeeper::ConnectError;
-use elasticjob::runtime::address::AddressError;
-use elasticjob::runtime::{EnvironmentError, StartError, TriggerError};
+use elasticjob::runtime::{AddressError, EnvironmentError, StartError, TriggerError};
 
 use crate::plan::PlanError;
 use crate::settings::{Origin, SettingError};

@@ -98,3 +98,20 @@ pub use error::{AppError, Problem};
 pub use local_task::LocalTask;
 pub use logging::{RunLogLayer, init_logging};
 pub use plan::PlanError;
+
+/// Programs share these between threads, and keep them in futures that move from one to another.
+const _: () = {
+    const fn is_send_and_sync<T: Send + Sync>() {}
+    is_send_and_sync::<ElasticJobApp>();
+    is_send_and_sync::<ElasticJobAppBuilder>();
+    is_send_and_sync::<AppError>();
+    is_send_and_sync::<LocalTask>();
+    is_send_and_sync::<PlanError>();
+    is_send_and_sync::<Problem>();
+    is_send_and_sync::<RunLogLayer>();
+    is_send_and_sync::<settings::SettingError>();
+    is_send_and_sync::<settings::Settings>();
+    is_send_and_sync::<settings::Sources>();
+    #[cfg(feature = "metrics")]
+    is_send_and_sync::<metrics::Metrics>();
+};

@@ -23,6 +23,7 @@ struct Entry<T: ?Sized> {
 
 /// The origin of an implementation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TypeOrigin {
     /// It is part of this library.
     BuiltIn,

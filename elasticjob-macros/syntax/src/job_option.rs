@@ -4,6 +4,7 @@ use crate::job_settings::JOB_SETTINGS;
 
 /// An option of the attribute. All but [`NAME`] and [`LIBRARY`] are settings of the job.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct JobOption {
     /// Its name, which is also the name of the field of the settings it fills.
     pub name: &'static str,

@@ -189,7 +189,8 @@ pub(crate) async fn of_jobs(
 #[cfg(feature = "tracing-rdb")]
 pub(crate) async fn storage(settings: &TracingSettings) -> Result<rdb::RdbTracingStorage, String> {
     let source = settings.source().map_err(|error| error.to_string())?;
-    let options = rdb::RdbOptions { time_zone: settings.time_zone, ..rdb::RdbOptions::default() };
+    let mut options = rdb::RdbOptions::default();
+    options.time_zone = settings.time_zone;
     rdb::RdbTracingStorage::connect(&source, options).await.map_err(|error| error.to_string())
 }
 

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 
 use crate::access::{Permission, Role};
 use crate::router::{Declared, declared};
-use crate::testing::{call, console_of, cookie_of, json as with_json, login, request, start_job, with_users};
+use crate::testing::{
+    call, console_of, cookie_of, job_settings, json as with_json, login, request, start_job, with_users,
+};
 use crate::{Console, ConsoleOptions, Registry};
 
 /// Each weakness, and its test here.
@@ -172,12 +174,11 @@ async fn a_trigger_goes_to_instances_of_the_registry_center_alone() {
 async fn what_a_job_says_of_itself_is_text_on_every_page() {
     let memory = MemoryRegistry::new();
     let props = [("note".to_owned(), HOSTILE.to_owned())];
-    let settings = JobSettings {
-        description: Some(HOSTILE.to_owned()),
-        job_parameter: Some(HOSTILE.to_owned()),
-        props: Some(props.into()),
-        ..JobSettings::default()
-    };
+    let settings = job_settings(|settings| {
+        settings.description = Some(HOSTILE.to_owned());
+        settings.job_parameter = Some(HOSTILE.to_owned());
+        settings.props = Some(props.into());
+    });
     let _job = start_job(&memory, "settle", &settings).await;
     let console = console_of(&memory);
     let admin = cookie_of(&console, "admin").await;

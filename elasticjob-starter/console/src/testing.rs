@@ -79,6 +79,13 @@ pub(crate) async fn cookie_of(console: &Console, name: &str) -> String {
     cookie.split(';').next().unwrap_or_default().to_owned()
 }
 
+/// Settings of a job, of which some are set.
+pub(crate) fn job_settings(set: impl FnOnce(&mut JobSettings)) -> JobSettings {
+    let mut settings = JobSettings::default();
+    set(&mut settings);
+    settings
+}
+
 /// A job that fires only at the turn of the year, with an instance that runs it.
 pub(crate) async fn start_job(memory: &MemoryRegistry, name: &str, settings: &JobSettings) -> ScheduleJobBootstrap {
     let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(async { Ok(()) })));
@@ -92,12 +99,10 @@ pub(crate) async fn start_job_with(
     settings: &JobSettings,
     handler: ItemHandler,
 ) -> ScheduleJobBootstrap {
-    let base = JobSettings {
-        cron: settings.depends_on.is_none().then(|| "0 0 0 1 1 ?".to_owned()),
-        time_zone: settings.depends_on.is_none().then(|| "UTC".to_owned()),
-        sharding_total_count: Some(2),
-        ..JobSettings::default()
-    };
+    let mut base = JobSettings::default();
+    base.cron = settings.depends_on.is_none().then(|| "0 0 0 1 1 ?".to_owned());
+    base.time_zone = settings.depends_on.is_none().then(|| "UTC".to_owned());
+    base.sharding_total_count = Some(2);
     let name = JobName::new(name).expect("a name");
     let configuration = JobConfiguration::from_settings(name, &settings.clone().over(base)).expect("it is right");
     let environment = JobEnvironment::builder().build().expect("an environment");

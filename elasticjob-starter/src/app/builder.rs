@@ -1,6 +1,7 @@
 //! The builder of an application: everything besides its settings.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -31,6 +32,19 @@ pub struct ElasticJobAppBuilder {
     pub(super) wrong: Vec<PlanError>,
     #[cfg(feature = "metrics")]
     pub(super) metrics: Option<crate::metrics::Metrics>,
+}
+
+/// What is given is shown by name: values of the application may be secret.
+impl fmt::Debug for ElasticJobAppBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElasticJobAppBuilder")
+            .field("sources", &self.sources)
+            .field("names", &self.names)
+            .field("registry_centers", &self.registry_centers.keys())
+            .field("given", &self.given.keys())
+            .field("only", &self.only)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ElasticJobAppBuilder {

@@ -57,16 +57,14 @@ fn with_names_alone(draft: &Draft<'_>) -> Option<JobConfiguration> {
     let mut seen = BTreeSet::new();
     let mut listeners = given.job_listener_types.clone();
     listeners.iter_mut().for_each(|names| names.retain(|name| seen.insert(name.clone())));
-    let settings = JobSettings {
-        sharding_total_count: Some(1),
-        job_sharding_strategy_type: given.job_sharding_strategy_type.clone(),
-        job_executor_thread_pool_size_provider_type: given.job_executor_thread_pool_size_provider_type.clone(),
-        job_error_handler_type: given.job_error_handler_type.clone(),
-        job_listener_types: listeners,
-        props: given.props.clone(),
-        elastic_job_type: given.elastic_job_type.clone(),
-        ..JobSettings::default()
-    };
+    let mut settings = JobSettings::default();
+    settings.sharding_total_count = Some(1);
+    settings.job_sharding_strategy_type = given.job_sharding_strategy_type.clone();
+    settings.job_executor_thread_pool_size_provider_type = given.job_executor_thread_pool_size_provider_type.clone();
+    settings.job_error_handler_type = given.job_error_handler_type.clone();
+    settings.job_listener_types = listeners;
+    settings.props = given.props.clone();
+    settings.elastic_job_type = given.elastic_job_type.clone();
     JobConfiguration::from_settings(draft.name.clone(), &settings).ok()
 }
 

@@ -16,24 +16,29 @@ fn needs_text(beans: &Beans) -> Result<ItemHandler, Vec<MissingBean>> {
 }
 
 fn complete() -> JobSettings {
-    JobSettings {
-        cron: Some("0/5 * * * * ?".to_owned()),
-        sharding_total_count: Some(3),
-        job_parameter: Some("attribute".to_owned()),
-        ..JobSettings::default()
-    }
+    let mut settings = JobSettings::default();
+    settings.cron = Some("0/5 * * * * ?".to_owned());
+    settings.sharding_total_count = Some(3);
+    settings.job_parameter = Some("attribute".to_owned());
+    settings
 }
 
 fn one_off() -> JobSettings {
-    JobSettings { sharding_total_count: Some(1), ..JobSettings::default() }
+    let mut settings = JobSettings::default();
+    settings.sharding_total_count = Some(1);
+    settings
 }
 
 fn peer() -> JobSettings {
-    JobSettings { elastic_job_class: Some("com.example.Peer".to_owned()), ..complete() }
+    let mut settings = complete();
+    settings.elastic_job_class = Some("com.example.Peer".to_owned());
+    settings
 }
 
 fn elsewhere() -> JobSettings {
-    JobSettings { registry_center_ref: Some("reports".to_owned()), ..complete() }
+    let mut settings = complete();
+    settings.registry_center_ref = Some("reports".to_owned());
+    settings
 }
 
 const fn function(name: &'static str, path: &'static str, settings: fn() -> JobSettings) -> JobDescriptor {

@@ -44,7 +44,9 @@ macro_rules! read_settings {
         { $($more:tt)* }
     )* })*) => {
         fn read_settings(fields: &mut Fields<'_, '_>) -> JobSettings {
-            JobSettings { $($($field: fields.read($key),)*)* }
+            let mut settings = JobSettings::default();
+            $($(settings.$field = fields.read($key);)*)*
+            settings
         }
     };
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The command line, the environment and the folders that settings are read from, as values.
@@ -17,6 +18,18 @@ pub struct Sources {
     pub(super) location: Option<PathBuf>,
     pub(super) profiles: Vec<String>,
     pub(super) has_files: bool,
+}
+
+/// Without arguments, options and variables, in which there may be secrets.
+impl fmt::Debug for Sources {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sources")
+            .field("working_folder", &self.working_folder)
+            .field("location", &self.location)
+            .field("profiles", &self.profiles)
+            .field("has_files", &self.has_files)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Variables by name; `None` for a value that is not UTF-8 text.
@@ -150,6 +163,17 @@ mod tests {
         for part in expected {
             assert!(problems.iter().any(|problem| problem.contains(part)), "no {part:?} in {problems:#?}");
         }
+    }
+
+    #[test]
+    fn secrets_among_the_sources_are_not_shown() {
+        let sources = Sources::in_folder("here")
+            .arguments(["--elasticjob.reg-center.digest=me:hunter2"])
+            .option("--digest", "reg-center.digest", "me:hunter2")
+            .environment([("ELASTICJOB_REG_CENTER_DIGEST", "me:hunter2")])
+            .profile("night");
+        let shown = format!("{sources:?}");
+        assert!(shown.contains("here") && shown.contains("night") && !shown.contains("hunter2"), "{shown}");
     }
 
     #[test]

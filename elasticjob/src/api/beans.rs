@@ -7,6 +7,7 @@ use std::sync::Arc;
 /// An argument of a job function for which nothing was provided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("argument `{argument}: {wanted}` has nothing to be filled with: {remedy}; available: {available}")]
+#[non_exhaustive]
 pub struct MissingBean {
     /// Name of the argument.
     pub argument: &'static str,

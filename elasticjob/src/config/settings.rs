@@ -27,8 +27,19 @@ macro_rules! job_settings {
         /// [`JobConfiguration`](super::JobConfiguration) documents.
         ///
         /// `Debug` shows them [`masked`](Self::masked), so that values that contain settings can be logged.
+        ///
+        /// Later releases have more settings: begin with [`default`](Self::default), which has none, and set fields.
+        ///
+        /// ```
+        /// use elasticjob::config::JobSettings;
+        ///
+        /// let mut settings = JobSettings::default();
+        /// settings.cron = Some("0 0 3 * * ?".to_owned());
+        /// settings.sharding_total_count = Some(2);
+        /// ```
         #[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+        #[non_exhaustive]
         pub struct JobSettings {
             $($(
                 #[doc = $meaning]

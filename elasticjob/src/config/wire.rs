@@ -76,6 +76,7 @@ pub(crate) const QUICKLY_READ: usize = 16 * 1024;
 
 /// A configuration that was read, with the parts that deserve a warning.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The configuration.
     pub configuration: JobConfiguration,
@@ -85,6 +86,7 @@ pub struct Reading {
 
 /// A part of the registry's configuration that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ignored {
     /// No known release has such a key. Java instances fail on it.
     Key(String),

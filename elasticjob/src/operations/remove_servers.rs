@@ -14,6 +14,7 @@ use crate::registry::layout::JobPath;
 /// A removed instance or server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Removed {
     /// An instance, which leaves.
     Instance(InstanceOfJob),

@@ -33,8 +33,9 @@ struct IpPattern {
     regex: Regex,
 }
 
-/// The address of the host was not determined.
+/// The address of the host, by which its instances and its server node are named, was not determined.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum AddressError {
     /// The preferred address is not a pattern.
     #[error(

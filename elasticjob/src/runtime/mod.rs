@@ -1,7 +1,6 @@
 //! The edge of the library: drives engines and performs their actions.
 
-#[doc(hidden)]
-pub mod address;
+mod address;
 mod bootstrap;
 pub(crate) mod clock;
 mod decisions;
@@ -29,6 +28,7 @@ mod system;
 pub(crate) mod tests;
 mod timers;
 
+pub use address::AddressError;
 pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};
 pub use environment::{EnvironmentError, JobEnvironment, JobEnvironmentBuilder};
 pub use handle::{OneOffJob, ScheduleJob, ShutdownMode, TriggerError, Triggered};

@@ -16,6 +16,7 @@ const TEXT_LIMIT: usize = 4_000;
 
 /// An event of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum JobEvent {
     /// An item started, or ended.
     Execution(JobExecutionEvent),

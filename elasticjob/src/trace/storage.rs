@@ -41,6 +41,8 @@ pub trait TracingStorage: Send + Sync + 'static {
     ///
     /// Calls follow one after the other. After [`WriteError::Unavailable`] the same events come again, so writing an
     /// event twice must do no harm. A panic counts as [`WriteError::Refused`].
+    ///
+    /// Later releases have further kinds of events: a storage leaves out those that it does not know.
     fn write(&self, events: &[JobEvent]) -> impl Future<Output = Result<(), WriteError>> + Send;
 
     /// Removes some events that are too old. Called between two writes, for the first time soon after the start.

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName};
-use elasticjob::trace::rdb::{DataSource, RdbError, RdbOptions, RdbTraceReader};
+use elasticjob::trace::rdb::{DataSource, RdbError, RdbTraceReader};
 use elasticjob::trace::{
     AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord, ExecutionType,
     JobEvent, JobExecutionEvent, JobStatusTraceEvent, Page, PageRequest, ReadError, StateFilter, StateRecord,
@@ -11,7 +11,7 @@ use elasticjob::trace::{
 };
 
 use super::events::{attempt, end, execution, moment, start, state, status};
-use super::tables::{OWN, open, open_with};
+use super::tables::{OWN, open, open_with, options};
 use crate::databases::{Database, Kind};
 
 pub(super) async fn reader_of(url: &str) -> AnyTraceReader {
@@ -276,7 +276,7 @@ pub(super) async fn a_reader_makes_nothing_and_says_what_is_not_there(database: 
 
 pub(super) async fn times_are_read_by_the_zone_they_were_written_by(database: Database) {
     let zone = Some("Asia/Shanghai".parse().expect("a zone"));
-    let storage = open_with(&database, RdbOptions { time_zone: zone, ..RdbOptions::default() }).await;
+    let storage = open_with(&database, options(|options| options.time_zone = zone)).await;
     storage.write(&[execution(end("a", None))]).await.expect("it is written");
     let source = DataSource::new(database.url()).expect("the URL is right");
     let reader = AnyTraceReader::new(RdbTraceReader::connect(&source, zone).await.expect("it can be read"));

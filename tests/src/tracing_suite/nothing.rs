@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use elasticjob::ident::{InstanceId, JobName};
-use elasticjob::trace::rdb::{RdbOptions, Retention};
+use elasticjob::trace::rdb::Retention;
 use elasticjob::trace::{
     AnyTraceReader, Cursor, DecisionFilter, DecisionKind, ExecutionFilter, LogFilter, PageRequest, ReadError,
     StateFilter, TaskState, TraceReader, TracingStorage,
@@ -10,7 +10,7 @@ use elasticjob::trace::{
 
 use super::events::{decided, decision, end, execution, line, logged, state, status};
 use super::history::reader_of;
-use super::tables::open_with;
+use super::tables::{open_with, options};
 use crate::databases::Database;
 
 /// A reader, and which page it reads.
@@ -47,8 +47,7 @@ impl Tables {
 
 /// Tables with a row each.
 async fn tables(database: &Database) -> Tables {
-    let kept = RdbOptions { run_log: Some(Retention::default()), ..RdbOptions::default() };
-    let storage = open_with(database, kept).await;
+    let storage = open_with(database, options(|options| options.run_log = Some(Retention::default()))).await;
     let events = [
         execution(end("a", None)),
         status(state("s", TaskState::Error)),

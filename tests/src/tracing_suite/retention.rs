@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
-use elasticjob::trace::rdb::{RdbOptions, RdbTracingStorage, Retention};
+use elasticjob::trace::rdb::RdbTracingStorage;
 use elasticjob::trace::{
     DecisionKind, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState, TracingStorage,
 };
 
 use super::events::{decided, decision, end, execution, state, status};
-use super::tables::open_with;
+use super::tables::{open_with, options};
 use crate::databases::Database;
 
 /// An execution and a state, told so long ago.
@@ -47,7 +47,12 @@ async fn counts(database: &Database) -> [u64; 3] {
 }
 
 pub(super) async fn rows_that_are_too_old_or_too_many_are_removed_in_steps(database: Database) {
-    let keep = |days, rows| RdbOptions { retention: Retention { days, rows }, ..RdbOptions::default() };
+    let keep = |days, rows| {
+        options(|options| {
+            options.retention.days = days;
+            options.retention.rows = rows;
+        })
+    };
     let for_ever = open_with(&database, keep(None, None)).await;
     let old = (0..2_300).map(|number| told(number, TimeDelta::days(10) + TimeDelta::seconds(number)));
     write(&for_ever, old).await;

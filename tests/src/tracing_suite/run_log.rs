@@ -10,11 +10,11 @@ use elasticjob::trace::{
 
 use super::events::{decided, decision, end, execution, line, logged, start};
 use super::history::reader_of;
-use super::tables::open_with;
+use super::tables::{open_with, options};
 use crate::databases::Database;
 
 fn kept() -> RdbOptions {
-    RdbOptions { run_log: Some(Retention::default()), ..RdbOptions::default() }
+    options(|options| options.run_log = Some(Retention::default()))
 }
 
 fn of_run(run: &str) -> LogFilter {
@@ -106,12 +106,12 @@ pub(super) async fn lines_that_are_too_old_or_too_many_are_removed_by_rules_of_t
     let new =
         (1..=5).map(|number| JobLogEvent { at: Utc::now() + TimeDelta::seconds(number.into()), ..line("new", number) });
     let events: Vec<_> = new.chain([old]).map(logged).collect();
-    let week = RdbOptions { run_log: Some(Retention { days: Some(7), rows: None }), ..RdbOptions::default() };
+    let week = options(|options| options.run_log.get_or_insert_default().days = Some(7));
     let storage = open_with(&database, week).await;
     storage.write(&events).await.expect("it is written");
     storage.clean().await.expect("it is removed");
     assert_eq!(database.count("JOB_RUN_LOG").await, 5);
-    let three = RdbOptions { run_log: Some(Retention { days: None, rows: Some(3) }), ..RdbOptions::default() };
+    let three = options(|options| options.run_log.get_or_insert_default().rows = Some(3));
     open_with(&database, three).await.clean().await.expect("it is removed");
     let reader = reader_of(database.url()).await;
     let left = read(&reader, &of_run("new")).await;

@@ -47,6 +47,13 @@ pub(super) async fn open(database: &Database) -> RdbTracingStorage {
     open_with(database, RdbOptions::default()).await
 }
 
+/// Options of which some are set.
+pub(super) fn options(set: impl FnOnce(&mut RdbOptions)) -> RdbOptions {
+    let mut options = RdbOptions::default();
+    set(&mut options);
+    options
+}
+
 pub(super) async fn open_with(database: &Database, options: RdbOptions) -> RdbTracingStorage {
     let source = DataSource::new(database.url()).expect("the URL is right");
     RdbTracingStorage::connect(&source, options).await.expect("it can be traced to")

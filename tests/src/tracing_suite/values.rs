@@ -2,11 +2,10 @@
 
 use chrono::TimeDelta;
 use elasticjob::ident::TaskId;
-use elasticjob::trace::rdb::RdbOptions;
 use elasticjob::trace::{JobStatusTraceEvent, TaskState, TracingStorage};
 
 use super::events::{end, execution, moment, start, state, status};
-use super::tables::{open, open_with};
+use super::tables::{open, open_with, options};
 use crate::databases::{Database, Kind};
 
 fn texts<const N: usize>(row: [&str; N]) -> Vec<Option<String>> {
@@ -95,7 +94,7 @@ pub(super) async fn texts_that_are_too_long_or_odd_fit_their_columns(database: D
 
 pub(super) async fn times_are_those_of_the_configured_zone(database: Database) {
     let zone = Some("Asia/Shanghai".parse().expect("a zone"));
-    let storage = open_with(&database, RdbOptions { time_zone: zone, ..RdbOptions::default() }).await;
+    let storage = open_with(&database, options(|options| options.time_zone = zone)).await;
     storage.write(&[execution(end("a", None)), status(state("a", TaskState::Running))]).await.expect("it is written");
     // MySQL keeps the instant, which this session sees in UTC, without what is less than a second.
     let hours = if database.kind() == Kind::Mariadb { 0 } else { 8 };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elasticjob::config::{JobSettings, wire};
+use elasticjob::config::wire;
 use elasticjob::operations::Target;
 use elasticjob_tests::java_peer::JavaPeer;
 use elasticjob_tests::records::{History, Run, now_us, pid_of};
@@ -15,7 +15,8 @@ pub async fn configured(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
     let (mixed, pids) = Mixed::pair(&server, &peer, "configured", JobPlan::each_second(JOB, ITEMS, 100)).await;
 
     let read = mixed.operations().configuration(&job_name()).await.expect("it can be read");
-    let settings = JobSettings { sharding_total_count: Some(6), ..read.configuration.settings() };
+    let mut settings = read.configuration.settings();
+    settings.sharding_total_count = Some(6);
     mixed.operations().update_configuration(&read, &settings).await.expect("it can be changed");
     mixed.split(6, &pids, now_us() / 1_000).await;
 

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Finding, Operations, Reason};
 use elasticjob::registry::RegistryCenter;
@@ -116,7 +115,8 @@ pub async fn edited_while_all_were_down(server: Arc<ZookeeperServer>) {
     let operations = Operations::new(two.registry.clone());
     let job = JobName::new(JOB).expect("a valid name");
     let stored = operations.configuration(&job).await.expect("the job has a configuration");
-    let settings = JobSettings { description: Some("edited".to_owned()), ..stored.configuration.settings() };
+    let mut settings = stored.configuration.settings();
+    settings.description = Some("edited".to_owned());
     operations.update_configuration(&stored, &settings).await.expect("the edit is written");
     let snapshot = operations.snapshot(&job).await.expect("the job can be read");
     for item in 0..ITEMS {

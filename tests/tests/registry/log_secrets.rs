@@ -28,9 +28,9 @@ pub fn add_tests(harness: &mut Harness) {
 
 async fn log_a_session(servers: String) {
     elasticjob_starter::init_logging().unwrap();
-    let digest = Some("robot:s3cret-of-the-digest".into());
-    let config =
-        ZookeeperConfiguration { digest, max_retries: 29, ..ZookeeperConfiguration::new(servers, "log-secrets") };
+    let mut config = ZookeeperConfiguration::new(servers, "log-secrets");
+    config.digest = Some("robot:s3cret-of-the-digest".into());
+    config.max_retries = 29;
     let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.unwrap();
     center.get("/nothing").await.unwrap();
     center.close().await;

@@ -74,13 +74,27 @@ fn config(servers: impl Into<String>, namespace: &str) -> ZookeeperConfiguration
 
 /// Waits long enough for a busy machine.
 fn patient(server: &ZookeeperServer, namespace: &str) -> ZookeeperConfiguration {
-    ZookeeperConfiguration { max_retries: 20, ..config(server.connect_string(), namespace) }
+    let mut config = config(server.connect_string(), namespace);
+    config.max_retries = 20;
+    config
+}
+
+/// The same with another time-out of the session, in milliseconds.
+fn with_session(milliseconds: u64, mut config: ZookeeperConfiguration) -> ZookeeperConfiguration {
+    config.session_timeout_milliseconds = milliseconds;
+    config
+}
+
+/// Waits as long, asks for a time-out of the session in milliseconds, and reaches the server at another address.
+fn patient_at(servers: String, milliseconds: u64, server: &ZookeeperServer, namespace: &str) -> ZookeeperConfiguration {
+    let mut config = with_session(milliseconds, patient(server, namespace));
+    config.server_lists = servers;
+    config
 }
 
 /// With a session that ends soon without the server.
 async fn connected_for_short(server: &ZookeeperServer) -> ZookeeperRegistryCenter {
-    let config = ZookeeperConfiguration { session_timeout_milliseconds: 2000, ..patient(server, "ns") };
-    connect(config).await.expect("it connects")
+    connect(with_session(2_000, patient(server, "ns"))).await.expect("it connects")
 }
 
 async fn connect(config: ZookeeperConfiguration) -> Result<ZookeeperRegistryCenter, ConnectError> {
@@ -200,12 +214,7 @@ async fn connecting_leaves_no_trace_in_the_namespace(server: Arc<ZookeeperServer
 
 async fn lost_answers_are_unknown(server: Arc<ZookeeperServer>) {
     let proxy = Proxy::start(server.connect_string()).await.unwrap();
-    let config = ZookeeperConfiguration {
-        server_lists: proxy.connect_string(),
-        session_timeout_milliseconds: 4000,
-        ..patient(&server, "lost")
-    };
-    let center = connect(config).await.unwrap();
+    let center = connect(patient_at(proxy.connect_string(), 4_000, &server, "lost")).await.unwrap();
     let observer = connected_to(&server, "lost").await;
     let mut lost = 0;
     for round in 0..8 {
@@ -251,7 +260,7 @@ async fn a_dropped_registry_center_leaves_at_once(server: Arc<ZookeeperServer>) 
 /// The client says all the while that it is connected, as its pings are answered.
 async fn a_client_whose_task_died_is_given_up(server: Arc<ZookeeperServer>) {
     let doomed = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let config = ZookeeperConfiguration { session_timeout_milliseconds: 4000, ..patient(&server, "died") };
+    let config = with_session(4_000, patient(&server, "died"));
     let serving = Handle::current();
     let center = ZookeeperRegistryCenter::connect_with_client_on(config, &serving, doomed.handle()).await.unwrap();
     let (mut watch, mut idle) = (center.watch("/"), center.watch("/idle"));
@@ -279,9 +288,7 @@ async fn a_client_whose_task_died_is_given_up(server: Arc<ZookeeperServer>) {
 
 async fn a_client_that_is_never_answered_is_given_up(server: Arc<ZookeeperServer>) {
     let deaf = DeafServer::start(server.connect_string()).await.unwrap();
-    let config = patient(&server, "deaf");
-    let config = ZookeeperConfiguration { server_lists: deaf.connect_string(), ..config };
-    let center = connect(ZookeeperConfiguration { session_timeout_milliseconds: 2000, ..config }).await.unwrap();
+    let center = connect(patient_at(deaf.connect_string(), 2_000, &server, "deaf")).await.unwrap();
     let mut watch = center.watch("/");
     assert_eq!(next(&mut *watch).await, Some(WatchEvent::Gap));
     let id = connected(&center).await;

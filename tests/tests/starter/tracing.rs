@@ -33,6 +33,7 @@ impl TracingStorage for Sends {
                 JobEvent::Status(state) => format!("{} {}", state.job_name, state.state),
                 JobEvent::Decision(decision) => format!("{} {}", decision.job_name, decision.kind),
                 JobEvent::Log(line) => format!("{} {}", line.job_name, line.message),
+                other => return Err(WriteError::Refused(format!("not known to this test: {other:?}"))),
             };
             self.0.send(text).map_err(|error| WriteError::Refused(error.to_string()))?;
         }

@@ -64,7 +64,8 @@ async fn the_log_of_a_fire_is_written_by_item_or_followed_to_its_end() {
     let folder = std::env::temp_dir().join(format!("elasticjob-log-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let source = DataSource::new(&format!("sqlite:{}", folder.join("trace.db").display())).unwrap();
-    let options = RdbOptions { run_log: Some(Retention::default()), ..RdbOptions::default() };
+    let mut options = RdbOptions::default();
+    options.run_log = Some(Retention::default());
     let storage = RdbTracingStorage::connect(&source, options).await.unwrap();
     let (before, at) = (moment(), moment() + TimeDelta::minutes(10));
     let runs = [run(0, before, None), run(0, at, None), run(1, at, Some("no disk"))];

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use elasticjob::api::{ShardingContext, item_handler};
-use elasticjob::config::{JobConfiguration, JobSettings};
+use elasticjob::config::JobConfiguration;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Audit, Operations};
 use elasticjob::registry::RegistryCenter;
@@ -95,7 +95,8 @@ async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
 
     // The job has an item more now: of that one nothing is recorded.
     let stored = desk.operations.configuration(&desk.job).await.unwrap();
-    let settings = JobSettings { sharding_total_count: Some(3), ..stored.configuration.settings().clone() };
+    let mut settings = stored.configuration.settings();
+    settings.sharding_total_count = Some(3);
     desk.operations.update_configuration(&stored, &settings).await.unwrap();
     let more = desk.text(None, fire).await;
     assert!(more.contains("item 2\n  ! no run and no decision is recorded for this item"), "{more}");

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Where a launched item stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum ItemState {
     /// It is accepted, and its process has not begun.
     Waiting {
@@ -61,6 +62,7 @@ impl From<Outcome> for ItemState {
 /// How a launched item ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Outcome {
     /// Its program ended with 0.
     Succeeded,

@@ -9,6 +9,7 @@ use std::pin::Pin;
 
 /// What happened to launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LaunchEvent {
     /// Events may have been missed: read the states that matter. Every event after it is later than the gap.
     Gap,

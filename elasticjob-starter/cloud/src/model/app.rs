@@ -129,8 +129,9 @@ pub struct Source {
     pub sha256: Option<String>,
 }
 
-/// How a package is reached.
+/// How a package is reached. Later releases may have other ways: a carrier refuses those that it does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SourceScheme {
     /// A file of the host.
     File,

@@ -34,7 +34,7 @@ pub use axum;
 pub use openapi::document as openapi_document;
 
 /// What the API works with.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Api {
     /// The scheduler.
     pub scheduler: Arc<Scheduler>,

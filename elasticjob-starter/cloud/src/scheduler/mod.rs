@@ -26,6 +26,7 @@ mod tests;
 mod waiting_launches;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -71,6 +72,19 @@ pub struct SchedulerOptions {
     pub registry_center: Option<CarriedCenter>,
 }
 
+impl fmt::Debug for SchedulerOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { environment, registry, carrier, embedded, registry_center } = self;
+        f.debug_struct("SchedulerOptions")
+            .field("environment", environment)
+            .field("registry", registry)
+            .field("carrier", &carrier.type_name())
+            .field("embedded", embedded)
+            .field("registry_center", registry_center)
+            .finish()
+    }
+}
+
 impl SchedulerOptions {
     /// The options for a registry center that several schedulers share.
     pub fn new(environment: JobEnvironment, registry: Arc<dyn RegistryCenter>, carrier: Arc<dyn Carrier>) -> Self {
@@ -92,6 +106,15 @@ pub struct Scheduler {
     ending: CancellationToken,
     ends_processes: bool,
     tasks: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl fmt::Debug for Scheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scheduler")
+            .field("store", &self.store)
+            .field("ends_processes", &self.ends_processes)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Scheduler {

@@ -3,6 +3,7 @@
 mod dependencies;
 mod removal;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -90,6 +91,16 @@ pub struct Store {
     carrier: Arc<dyn Carrier>,
     /// The copy of an embedded registry, which forgets with its process.
     copy: Option<Arc<PathBuf>>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store")
+            .field("registry", &self.registry)
+            .field("carrier", &self.carrier.type_name())
+            .field("copy", &self.copy)
+            .finish()
+    }
 }
 
 impl Store {

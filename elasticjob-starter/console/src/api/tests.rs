@@ -19,7 +19,7 @@ use super::openapi::document;
 use crate::Console;
 use crate::access::Permission;
 use crate::router::declared;
-use crate::testing::{Answer, call, console_of, cookie_of, json, request, start_job, start_job_with};
+use crate::testing::{Answer, call, console_of, cookie_of, job_settings, json, request, start_job, start_job_with};
 
 const JOBS: &str = "/api/v1/registries/default/jobs";
 
@@ -273,7 +273,7 @@ async fn a_past_fire_is_run_again_once_for_its_key_and_what_is_no_fire_is_not() 
 async fn a_configuration_is_changed_by_who_has_read_it_alone() {
     let memory = MemoryRegistry::new();
     let props = [("db.password".to_owned(), "hunter2".to_owned()), ("region".to_owned(), "north".to_owned())];
-    let settings = JobSettings { props: Some(props.into()), ..JobSettings::default() };
+    let settings = job_settings(|settings| settings.props = Some(props.into()));
     let _job = start_job(&memory, "settle", &settings).await;
     let caller = Caller::admin(&memory).await;
     let path = format!("{JOBS}/settle/configuration");

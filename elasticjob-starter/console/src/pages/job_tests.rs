@@ -10,7 +10,7 @@ use elasticjob::registry::memory::MemoryRegistry;
 
 use super::configuration_edit::{NOT_SHOWN, PROPS, settings};
 use crate::Console;
-use crate::testing::{Answer, call, console_of, cookie_of, request, start_job};
+use crate::testing::{Answer, call, console_of, cookie_of, job_settings, request, start_job};
 
 /// A name with all that a page could trip over.
 const HOSTILE: &str = "<script>alert('1')</script>\"%2F&报表";
@@ -41,7 +41,7 @@ async fn told(console: &Console, cookie: &str, done: &Answer) -> String {
 async fn every_page_of_a_job_is_there_in_both_languages_and_escapes_what_others_wrote() {
     let memory = MemoryRegistry::new();
     let name = HOSTILE.replace("</", "<");
-    let settings = JobSettings { description: Some("<img src=x>".to_owned()), ..JobSettings::default() };
+    let settings = job_settings(|settings| settings.description = Some("<img src=x>".to_owned()));
     let _job = start_job(&memory, &name, &settings).await;
     let console = console_of(&memory);
     let cookie = cookie_of(&console, "admin").await;
@@ -207,7 +207,7 @@ async fn a_page_in_chinese_says_mistakes_refusals_and_states_in_chinese() {
 #[tokio::test]
 async fn many_items_come_in_pages_and_an_action_on_one_stays_on_its_page() {
     let memory = MemoryRegistry::new();
-    let settings = JobSettings { sharding_total_count: Some(450), ..JobSettings::default() };
+    let settings = job_settings(|settings| settings.sharding_total_count = Some(450));
     let _job = start_job(&memory, "settle", &settings).await;
     let console = console_of(&memory);
     let cookie = cookie_of(&console, "operator").await;

@@ -12,7 +12,7 @@ use crate::Console;
 use crate::access::{Grant, Role};
 use crate::service::fires::FireId;
 use crate::testing::traced::{Folder, decision, failed, run};
-use crate::testing::{Answer, call, console_of, cookie_of, request, start_job};
+use crate::testing::{Answer, call, console_of, cookie_of, job_settings, request, start_job};
 
 const MINUTE: i64 = 60_000;
 const HOSTILE: &str = "<script>alert('1')<script>\"%2F&报表";
@@ -146,7 +146,7 @@ async fn a_console_without_traces_says_on_the_pages_of_fires_how_to_have_them() 
 async fn the_timeline_has_the_jobs_of_the_reader_with_what_ran_and_what_is_to_come() {
     let (folder, memory) = (Folder::new("timeline"), MemoryRegistry::new());
     let now = crate::service::now();
-    let hourly = JobSettings { cron: Some("0 30 * * * ?".to_owned()), ..JobSettings::default() };
+    let hourly = job_settings(|settings| settings.cron = Some("0 30 * * * ?".to_owned()));
     let _jobs = [
         start_job(&memory, "billing-1", &hourly).await,
         start_job(&memory, "orders", &JobSettings::default()).await,

@@ -46,7 +46,9 @@ impl Folder {
     }
 
     async fn write_with(&self, run_log: Option<Retention>, events: impl IntoIterator<Item = JobEvent>) {
-        let options = RdbOptions { time_zone: Some(TimeZone::UTC), run_log, ..RdbOptions::default() };
+        let mut options = RdbOptions::default();
+        options.time_zone = Some(TimeZone::UTC);
+        options.run_log = run_log;
         let storage = RdbTracingStorage::connect(&self.source(), options).await.expect("the database is made");
         let tracing = Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current());
         for event in events {

@@ -60,11 +60,22 @@ fn pool(settings: &TracingSettings, beans: &Beans) -> Result<RdbPool, SettingErr
     Err(SettingError::Missing { origin: settings.origin.clone(), key: url(settings), reason })
 }
 
+fn options(settings: &TracingSettings) -> RdbOptions {
+    let mut options = RdbOptions::default();
+    options.time_zone = settings.time_zone;
+    options.retention = retention(settings.retention_days, settings.retention_rows);
+    options.run_log = settings.run_log.enabled.then(|| retention(Some(settings.run_log.days), settings.run_log.rows));
+    options
+}
+
+fn retention(days: Option<u32>, rows: Option<u64>) -> Retention {
+    let mut retention = Retention::default();
+    (retention.days, retention.rows) = (days, rows);
+    retention
+}
+
 pub(super) async fn open(place: Place, settings: &TracingSettings) -> Result<TracingConfiguration, AppError> {
-    let retention = Retention { days: settings.retention_days, rows: settings.retention_rows };
-    let of_logs = Retention { days: Some(settings.run_log.days), rows: settings.run_log.rows };
-    let run_log = settings.run_log.enabled.then_some(of_logs);
-    let options = RdbOptions { time_zone: settings.time_zone, retention, run_log };
+    let options = options(settings);
     let storage = match &place {
         Place::Source(source) => {
             say_ignored(source, settings);

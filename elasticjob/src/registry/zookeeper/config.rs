@@ -11,7 +11,17 @@ pub(super) const SESSION_TIMEOUT: u64 = 60_000;
 pub(super) const CONNECTION_TIMEOUT: u64 = 15_000;
 
 /// How to reach a ZooKeeper ensemble, and where in it the jobs live. Names, defaults and meaning are ElasticJob's.
+///
+/// Later releases have more settings: begin with [`new`](Self::new), which has the defaults, and set fields.
+///
+/// ```
+/// use elasticjob::registry::zookeeper::ZookeeperConfiguration;
+///
+/// let mut configuration = ZookeeperConfiguration::new("zk1:2181,zk2:2181,zk3:2181", "shop");
+/// configuration.session_timeout_milliseconds = 30_000;
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ZookeeperConfiguration {
     /// Servers, `host:port` with commas between them. Without a port 2181.
     pub server_lists: String,

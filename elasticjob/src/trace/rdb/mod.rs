@@ -53,7 +53,18 @@ use source::Use;
 use store::Store;
 
 /// How rows are written, and for how long they are kept.
+///
+/// Later releases have more options: begin with [`default`](Self::default), and set fields.
+///
+/// ```
+/// use elasticjob::trace::rdb::{RdbOptions, Retention};
+///
+/// let mut options = RdbOptions::default();
+/// options.retention.days = Some(30);
+/// options.run_log = Some(Retention::default());
+/// ```
 #[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct RdbOptions {
     /// The zone of times in PostgreSQL and SQLite; default: that of the host.
     pub time_zone: Option<TimeZone>,
@@ -64,12 +75,14 @@ pub struct RdbOptions {
     pub run_log: Option<Retention>,
 }
 
-/// How long rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time.
+/// How long rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time. The
+/// [`default`](Self::default) keeps them for ever.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Retention {
-    /// Rows that began more than this number of days ago are removed.
+    /// Rows that began more than this number of days ago are removed. Default: none.
     pub days: Option<u32>,
-    /// When a table has more rows than this, the oldest ones are removed.
+    /// When a table has more rows than this, the oldest ones are removed. Default: any number is kept.
     pub rows: Option<u64>,
 }
 

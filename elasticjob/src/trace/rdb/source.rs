@@ -9,6 +9,7 @@ use crate::secret::Secret;
 
 /// The supported databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Database {
     /// SQLite.
     Sqlite,

@@ -28,7 +28,8 @@ pub async fn write(database: &Database) {
 /// Writes it with a night in which no item ran, as no instance was there at three.
 pub async fn write_but(database: &Database, missed: Option<u32>) {
     let source = DataSource::new(database.url()).expect("an address");
-    let options = RdbOptions { run_log: Some(Retention::default()), ..RdbOptions::default() };
+    let mut options = RdbOptions::default();
+    options.run_log = Some(Retention::default());
     let storage = RdbTracingStorage::connect(&source, options).await.expect("the tables are there");
     let tracing = Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current());
     if let Some(night) = missed {

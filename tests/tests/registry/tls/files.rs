@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperTls};
+use elasticjob::registry::zookeeper::ZookeeperTls;
 
 use super::certificates::Certificates;
 use super::support::{failing, hasty, says};
@@ -57,7 +57,7 @@ pub async fn refused(made: Arc<Certificates>) {
 }
 
 pub async fn accepted(made: Arc<Certificates>) {
-    let problems = |tls| ZookeeperConfiguration { tls: Some(tls), ..hasty("localhost:1".to_owned(), None) }.problems();
+    let problems = |tls| hasty("localhost:1".to_owned(), Some(tls)).problems();
     let [ca, other] = ["ca.pem", "other-ca.pem"].map(|name| std::fs::read_to_string(made.path(name)).unwrap());
     made.write("bundle.pem", &format!("The CAs of this company.\n{other}\nAnother one:\n{ca}"));
     let mut tls = made.client("client");

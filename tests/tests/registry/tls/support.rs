@@ -59,7 +59,10 @@ impl<'a> Tests<'a> {
 
 /// Settings that wait as long as a busy machine needs.
 pub fn patient(servers: String, tls: ZookeeperTls) -> ZookeeperConfiguration {
-    ZookeeperConfiguration { max_retries: 20, tls: Some(tls), ..ZookeeperConfiguration::new(servers, "tls") }
+    let mut config = ZookeeperConfiguration::new(servers, "tls");
+    config.max_retries = 20;
+    config.tls = Some(tls);
+    config
 }
 
 /// Settings that give up after eight seconds, half of which is left for a look at the server.

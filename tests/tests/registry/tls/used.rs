@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
+use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use elasticjob::testing::registry_suite::cases;
 use elasticjob_tests::zookeeper::ZookeeperBackend;
@@ -31,10 +31,8 @@ pub fn add_conformance(tests: &mut Tests<'_>) {
 }
 
 pub async fn reads_and_writes(server: Arc<Secured>) {
-    let config = ZookeeperConfiguration {
-        digest: Some("robot:secret".into()),
-        ..patient(server.secure.connect_string(), server.certificates.client("client"))
-    };
+    let mut config = patient(server.secure.connect_string(), server.certificates.client("client"));
+    config.digest = Some("robot:secret".into());
     let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
     let mut transaction = Transaction::new();
     transaction.create("/encrypted", "text", CreateMode::Persistent);

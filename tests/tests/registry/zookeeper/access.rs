@@ -11,7 +11,9 @@ use zookeeper_client::{Acl, Acls, AuthId, Client, CreateMode as RawMode, Permiss
 use super::{connect, connected_to, create, failing, patient};
 
 fn with_digest(server: &ZookeeperServer, namespace: &str, digest: &str) -> ZookeeperConfiguration {
-    ZookeeperConfiguration { digest: Some(digest.into()), ..patient(server, namespace) }
+    let mut config = patient(server, namespace);
+    config.digest = Some(digest.into());
+    config
 }
 
 pub(super) async fn a_digest_protects_everything_created(server: Arc<ZookeeperServer>) {

@@ -2,13 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::registry::{CommitError, CreateMode, RegistryCenter, RegistryError, SessionState, WatchEvent};
 use elasticjob_tests::proxy::Proxy;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
 use super::{
-    DEADLINE, connect, connected, connected_for_short, connected_to, create, in_time, next, one, patient, reaches,
+    DEADLINE, connect, connected, connected_for_short, connected_to, create, in_time, next, one, patient_at, reaches,
     suspended,
 };
 
@@ -122,12 +121,7 @@ pub(super) async fn closing_without_a_server_ends_in_time(server: ZookeeperServe
 /// A server whose limits changed over its restart ends the session earlier than the client was told at first.
 pub(super) async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) {
     let proxy = Proxy::start(server.connect_string()).await.unwrap();
-    let config = ZookeeperConfiguration {
-        session_timeout_milliseconds: 40_000,
-        server_lists: proxy.connect_string(),
-        ..patient(&server, "ns")
-    };
-    let center = connect(config).await.expect("it connects");
+    let center = connect(patient_at(proxy.connect_string(), 40_000, &server, "ns")).await.expect("it connects");
     let id = connected(&center).await;
     server.stop();
     suspended(&center).await;
@@ -157,12 +151,7 @@ pub(super) async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) 
 /// The server serves the session, and has as many connections of this host as it takes: nobody can ask what it grants now.
 pub(super) async fn a_shorter_time_out_that_nobody_can_ask_for(server: ZookeeperServer) {
     let proxy = Proxy::start(server.connect_string()).await.unwrap();
-    let config = ZookeeperConfiguration {
-        session_timeout_milliseconds: 9_000,
-        server_lists: proxy.connect_string(),
-        ..patient(&server, "ns")
-    };
-    let center = connect(config).await.expect("it connects");
+    let center = connect(patient_at(proxy.connect_string(), 9_000, &server, "ns")).await.expect("it connects");
     let id = connected(&center).await;
     let SessionState::Connected { timeout: long, .. } = *center.session().borrow() else { panic!("not connected") };
     proxy.cut();

@@ -5,7 +5,7 @@ use elasticjob::registry::CommitError;
 
 use super::*;
 use crate::access::{Grant, PasswordHash, Role, User};
-use crate::testing::PASSWORD;
+use crate::testing::{PASSWORD, job_settings};
 use crate::{ConsoleOptions, Registry};
 
 pub(super) fn code(status: u16, code: &str) -> (u16, String) {
@@ -59,7 +59,7 @@ async fn jobs_of_others_are_nowhere_in_any_answer() {
 async fn a_fire_is_run_again_by_those_alone_who_may_operate_the_jobs_after_it_too() {
     let memory = MemoryRegistry::new();
     let _first = start_job(&memory, "billing-daily", &JobSettings::default()).await;
-    let after = |job: &str| JobSettings { depends_on: Some(vec![job.to_owned()]), ..JobSettings::default() };
+    let after = |job: &str| job_settings(|settings| settings.depends_on = Some(vec![job.to_owned()]));
     let _second = start_job(&memory, "billing-report", &after("billing-daily")).await;
     let _third = start_job(&memory, "payroll", &after("billing-report")).await;
     let path = format!("{JOBS}/billing-daily/fires/2026-01-01T00:00:00Z/reruns");
@@ -83,7 +83,7 @@ async fn a_fire_is_run_again_by_those_alone_who_may_operate_the_jobs_after_it_to
 async fn a_mask_is_never_written_in_the_place_of_a_secret() {
     let memory = MemoryRegistry::new();
     let props = [("url".to_owned(), "postgres://app:hunter2@db/app".to_owned())];
-    let settings = JobSettings { props: Some(props.into()), ..JobSettings::default() };
+    let settings = job_settings(|settings| settings.props = Some(props.into()));
     let _job = start_job(&memory, "settle", &settings).await;
     let caller = Caller::admin(&memory).await;
     let path = format!("{JOBS}/settle/configuration");

@@ -80,7 +80,8 @@ fn action(job: &str) -> JobEvent {
 /// A console with traces of jobs of two teams, and a user of each.
 async fn console(folder: &Folder) -> Console {
     let (source, zone) = (folder.source(), Some(TimeZone::UTC));
-    let options = RdbOptions { time_zone: zone, ..RdbOptions::default() };
+    let mut options = RdbOptions::default();
+    options.time_zone = zone;
     let storage = RdbTracingStorage::connect(&source, options).await.expect("the database is made");
     let tracing = Tracing::start(TracingConfiguration::new(storage), &tokio::runtime::Handle::current());
     for job in ["billing-1", "orders"] {

@@ -9,7 +9,7 @@ use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 
 use elasticjob::runtime::ShutdownMode;
 
-use crate::testing::{call, console_of, cookie_of, request, start_job, start_job_with, with_users};
+use crate::testing::{call, console_of, cookie_of, job_settings, request, start_job, start_job_with, with_users};
 use crate::{Console, Registry};
 
 fn target(job: &str) -> Target {
@@ -56,7 +56,7 @@ async fn the_overview_tells_what_needs_a_look_with_the_button_that_helps() {
 async fn a_failure_is_seen_first_and_has_its_time() {
     let memory = MemoryRegistry::new();
     let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(async { Err("no disk".into()) })));
-    let settings = JobSettings { sharding_total_count: Some(1), ..JobSettings::default() };
+    let settings = job_settings(|settings| settings.sharding_total_count = Some(1));
     let _job = start_job_with(&memory, "broken", &settings, handler).await;
     let registry = Registry::new("default", Arc::new(memory.connect()));
     let mut changes = registry.catalogue().changes();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::access::{Grant, Identity};
 use crate::testing::traced::{Folder, here, run};
-use crate::testing::{call, console_of, cookie_of, json as send, request, start_job, start_job_with};
+use crate::testing::{call, console_of, cookie_of, job_settings, json as send, request, start_job, start_job_with};
 
 const ALARMS: &str = "/api/v1/registries/default/alarms";
 
@@ -200,7 +200,7 @@ async fn a_run_that_takes_much_longer_than_others_is_an_alarm() {
         (0..20).map(|number| JobEvent::Execution(run("settle", 0, None, number * 10_000, Some(number * 10_000 + 500))));
     folder.write(runs).await;
     let handler = ItemHandler::new(|_| ItemWork::Async(Box::pin(std::future::pending())));
-    let settings = JobSettings { sharding_total_count: Some(1), ..JobSettings::default() };
+    let settings = job_settings(|settings| settings.sharding_total_count = Some(1));
     let _job = start_job_with(&memory, "settle", &settings, handler).await;
     let job = JobName::new("settle").expect("a name");
     Operations::new(Arc::new(memory.connect())).trigger(&Target::Job(job)).await.expect("it is triggered");

@@ -141,7 +141,6 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use elasticjob::config::JobSettings;
     use elasticjob::ident::JobName;
     use elasticjob::registry::memory::MemoryRegistry;
     use elasticjob::trace::{DecisionKind, JobEvent};
@@ -149,7 +148,7 @@ mod tests {
     use super::*;
     use crate::service::fires::{FireId, FireOutcome, Tally};
     use crate::testing::traced::{Folder, decision, failed, here, run};
-    use crate::testing::{console_of, start_job};
+    use crate::testing::{console_of, job_settings, start_job};
 
     const MINUTE: i64 = 60_000;
 
@@ -175,7 +174,7 @@ mod tests {
     #[tokio::test]
     async fn each_fire_of_the_schedule_has_what_became_of_it() {
         let (folder, memory, first) = (Folder::new("expected"), MemoryRegistry::new(), first());
-        let settings = JobSettings { cron: Some("0 0/10 * * * ?".to_owned()), ..JobSettings::default() };
+        let settings = job_settings(|settings| settings.cron = Some("0 0/10 * * * ?".to_owned()));
         let _job = start_job(&memory, "settle", &settings).await;
         // The first fire of the schedule after the configuration.
         let begin = first + (10 * MINUTE - first % (10 * MINUTE)) % (10 * MINUTE);
@@ -228,7 +227,7 @@ mod tests {
     #[tokio::test]
     async fn without_traces_a_job_that_never_ran_has_fires_that_did_not_begin() {
         let memory = MemoryRegistry::new();
-        let settings = JobSettings { cron: Some("0 0/10 * * * ?".to_owned()), ..JobSettings::default() };
+        let settings = job_settings(|settings| settings.cron = Some("0 0/10 * * * ?".to_owned()));
         let _job = start_job(&memory, "settle", &settings).await;
         let console = console_of(&memory);
         let here = here(&console);

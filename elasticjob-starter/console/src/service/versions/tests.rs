@@ -7,7 +7,7 @@ use elasticjob::registry::memory::MemoryRegistry;
 use serde_json::{Value, json};
 
 use crate::Console;
-use crate::testing::{Answer, call, console_of, cookie_of, json as with_json, request, start_job};
+use crate::testing::{Answer, call, console_of, cookie_of, job_settings, json as with_json, request, start_job};
 
 const CONFIGURATION: &str = "/api/v1/registries/default/jobs/settle/configuration";
 
@@ -55,8 +55,10 @@ async fn a_change_is_in_the_history_with_who_and_why_and_can_be_put_back_but_for
     let memory = MemoryRegistry::new();
     let props = [("url", "postgres://app:hunter2@db/app"), ("plain", "one")];
     let props = props.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let settings =
-        JobSettings { props: Some(props.into()), description: Some("daily".to_owned()), ..JobSettings::default() };
+    let settings = job_settings(|settings| {
+        settings.props = Some(props.into());
+        settings.description = Some("daily".to_owned());
+    });
     let _job = start_job(&memory, "settle", &settings).await;
     let console = console_of(&memory);
     let editor = Editor::at(&console).await;
@@ -106,7 +108,7 @@ async fn a_change_is_in_the_history_with_who_and_why_and_can_be_put_back_but_for
 async fn putting_back_keeps_the_secret_that_is_stored() {
     let memory = MemoryRegistry::new();
     let props = [("url".to_owned(), "postgres://app:hunter2@db/app".to_owned())];
-    let settings = JobSettings { props: Some(props.into()), ..JobSettings::default() };
+    let settings = job_settings(|settings| settings.props = Some(props.into()));
     let _job = start_job(&memory, "settle", &settings).await;
     let console = console_of(&memory);
     let editor = Editor::at(&console).await;
@@ -148,8 +150,8 @@ mod kept {
         seen(0).await;
         let operations = elasticjob::operations::Operations::new(std::sync::Arc::new(memory.connect()));
         let stored = operations.configuration(&job).await.expect("it is read");
-        let settings =
-            JobSettings { description: Some("from elsewhere".to_owned()), ..stored.configuration.settings() };
+        let mut settings = stored.configuration.settings();
+        settings.description = Some("from elsewhere".to_owned());
         operations.update_configuration(&stored, &settings).await.expect("it is changed");
         seen(1).await;
         drop(console);

@@ -76,7 +76,8 @@ fn decision(job: &str, at: i64) -> JobEvent {
 async fn database(folder: &Path, file: &str, zone: &str, events: Vec<JobEvent>) -> Arc<AnyTraceReader> {
     let source = DataSource::new(&format!("sqlite:{}", folder.join(file).display())).expect("an address");
     let zone: TimeZone = zone.parse().expect("a zone");
-    let options = RdbOptions { time_zone: Some(zone), ..RdbOptions::default() };
+    let mut options = RdbOptions::default();
+    options.time_zone = Some(zone);
     let storage = RdbTracingStorage::connect(&source, options).await.expect("it is made");
     let tracing = Tracing::start(TracingConfiguration::new(storage), &Handle::current());
     events.into_iter().for_each(|event| tracing.post(event));
