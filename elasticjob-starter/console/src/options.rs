@@ -71,10 +71,10 @@ impl ConsoleOptions {
         }
         match &self.proxy_login {
             Some(_) if self.trusted_proxies.is_empty() => {
-                return Err(ConsoleError::ProxyLogin("no proxy is trusted: say which may say who calls"));
+                return Err(ConsoleError::ProxyLogin("no proxy is trusted: name the proxies whose header the console believes"));
             }
             Some(login) if login.groups.is_empty() => {
-                return Err(ConsoleError::ProxyLogin("no group has a role: nobody could do anything"));
+                return Err(ConsoleError::ProxyLogin("no group has a role: no user could do anything"));
             }
             _ => {}
         }

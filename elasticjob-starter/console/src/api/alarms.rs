@@ -64,9 +64,9 @@ impl AlarmView {
     }
 }
 
-/// What is wrong now
+/// The alarms that hold now
 ///
-/// Those that nobody looks after first, the most urgent first.
+/// Alarms that no operator has acknowledged come first; among them the most urgent first.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs",
     responses((status = 200, body = Vec<AlarmView>), (status = "default", body = Problem)))]
 pub(crate) async fn list(here: Here) -> Result<Json<Vec<AlarmView>>, Problem> {

@@ -55,7 +55,7 @@ pub(crate) async fn one(here: Here) -> Json<RegistryView> {
     Json(RegistryView::of(&here.registry))
 }
 
-/// Who calls.
+/// The caller of the request.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Caller {

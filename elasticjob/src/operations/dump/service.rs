@@ -120,8 +120,8 @@ impl DumpService {
         let listener = runtime.spawn(TcpListener::bind(wanted)).await.map_err(io::Error::other)??;
         let address = listener.local_addr()?;
         apart(move || match address.ip().is_loopback() {
-            true => info!("dumps of jobs are given at {address}"),
-            false => info!("dumps of jobs are served at {address}, to everyone who reaches it"),
+            true => info!("the dump port listens on {address}"),
+            false => info!("the dump port listens on {address}, and is open to everyone who reaches it"),
         });
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let open = Arc::new(closed.clone().drop_guard());
