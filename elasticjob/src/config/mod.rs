@@ -1,5 +1,6 @@
 //! The configuration of a job: valid by construction, and its form in the registry.
 
+mod as_settings;
 mod bound;
 mod builder;
 mod check;
@@ -10,7 +11,6 @@ mod edit;
 mod items;
 mod java_incompatible;
 mod job;
-mod kept;
 mod kind;
 mod props_reader;
 mod redact;
