@@ -1,4 +1,5 @@
-//! What is away when the console starts: it is dialled again until it comes, and says since when and why it is away.
+//! Registry centers and databases that are away when the console starts: each is dialled again until it answers, and shows
+//! since when and why it is away.
 
 mod center;
 #[cfg(feature = "tracing-rdb")]

@@ -7,7 +7,7 @@ use elasticjob::ident::ShardingItem;
 use std::future::Future;
 use std::pin::Pin;
 
-/// What happened to launches.
+/// A change of launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaunchEvent {
     /// Events may have been missed: read the states that matter. Every event after it is later than the gap.

@@ -26,7 +26,7 @@ pub(crate) struct AlarmView {
     since: Option<Time>,
     /// Of a job that runs long: 95 of 100 runs took no longer, in milliseconds.
     usual: Option<u64>,
-    /// What keeps the job or some of its items from running.
+    /// The obstacles that keep the job or some of its items from running.
     obstacles: Vec<FindingView>,
     acknowledged: Option<AcknowledgedView>,
 }

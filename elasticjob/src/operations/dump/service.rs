@@ -94,7 +94,7 @@ impl DumpService {
         self
     }
 
-    /// How many clients are served at a time, 1 at the least. Other clients wait until one of these is done or exceeds
+    /// Sets the number of clients that are served at a time, 1 at the least. Other clients wait until one of these is done or exceeds
     /// its limit. Default 64.
     #[must_use]
     pub fn clients(mut self, clients: usize) -> Self {

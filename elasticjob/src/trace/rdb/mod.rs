@@ -52,24 +52,24 @@ use extras::Extra;
 use source::Use;
 use store::Store;
 
-/// How rows are written, and for how long they are kept.
+/// The options of the tables: how rows are written, and for how long they are kept.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RdbOptions {
     /// The zone of times in PostgreSQL and SQLite; default: that of the host.
     pub time_zone: Option<TimeZone>,
-    /// How long rows are kept; default: for ever.
+    /// The time for which rows are kept; default: for ever.
     pub retention: Retention,
     /// Keeps the logs of runs, and for how long; default: there is no table for them. What is logged is chosen by
     /// [`TracingConfiguration::run_log`](super::TracingConfiguration::run_log).
     pub run_log: Option<Retention>,
 }
 
-/// How long rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time.
+/// The time for which rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retention {
     /// Rows that began more than this number of days ago are removed.
     pub days: Option<u32>,
-    /// When a table has more rows than this, the oldest ones are removed.
+    /// The largest number of rows of a table: when it has more, the oldest ones are removed.
     pub rows: Option<u64>,
 }
 
