@@ -1,4 +1,4 @@
-//! What a carried process is told: the process of a job that a scheduler of `elasticjob-cloud` launches, on the host, on
+//! The description that a carried process gets: the process of a job that a scheduler of `elasticjob-cloud` launches, on the host, on
 //! Kubernetes or on Slurm. The scheduler writes it, the program that `elasticjob-starter` starts reads it.
 
 use std::collections::BTreeMap;
@@ -48,7 +48,7 @@ pub fn parse_launch_id(text: &str) -> Option<(JobName, Fire)> {
     Some((JobName::new(job).ok()?, fire))
 }
 
-/// What a carried process reads to know what it has to run.
+/// The description of its work that a carried process reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -67,7 +67,7 @@ pub struct Carried {
     /// The fencing token of the item, where there is one.
     #[serde(default)]
     pub fencing_token: Option<i64>,
-    /// How many items the job has.
+    /// The number of items of the job.
     pub sharding_total_count: u32,
     /// The parameters of the items that have one.
     #[serde(default)]
@@ -81,13 +81,13 @@ pub struct Carried {
     /// Of so many runs of a `DAEMON` job one is traced by its process; 0 and 1: each.
     #[serde(default)]
     pub event_trace_sampling_count: u32,
-    /// What a process of a `DAEMON` job schedules by; none for a launch.
+    /// The schedule of a process of a `DAEMON` job; none for a launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<CarriedSchedule>,
 }
 
 impl Carried {
-    /// What a process of a job with so many items is told, without what is optional.
+    /// The description for a process of a job with so many items, without what is optional.
     pub fn new(job: JobName, sharding_total_count: u32) -> Self {
         Self {
             job,
@@ -110,7 +110,7 @@ impl Carried {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CarriedSchedule {
-    /// When the job fires.
+    /// The cron expression by which the job fires.
     pub cron: Option<String>,
     /// The time zone of `cron`; that of the program where there is none.
     pub time_zone: Option<String>,
@@ -120,15 +120,15 @@ pub struct CarriedSchedule {
     /// Whether another process takes over the items of one that is gone.
     #[serde(default)]
     pub failover: bool,
-    /// What is done with a failed item.
+    /// The type name of the error handler, which handles failed items.
     pub job_error_handler_type: Option<String>,
-    /// What the job is for.
+    /// The purpose of the job, for readers.
     pub description: Option<String>,
     /// The registry center of the scheduler, for a program that sets none of its own.
     pub registry_center: Option<CarriedCenter>,
 }
 
-/// Where a registry center is. It has no digest: a process that runs commands of others need not be able to register jobs.
+/// The address of a registry center. It has no digest: a process that runs commands of others need not be able to register jobs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CarriedCenter {

@@ -16,7 +16,7 @@ use crate::registry::SessionId;
 pub struct JobStatus {
     /// The id of the instance.
     pub instance: InstanceId,
-    /// What it does or waits for.
+    /// The activity of the job: what it does or waits for.
     pub activity: Activity,
     /// The session with the registry center, `None` while there is no connection.
     pub session: Option<SessionId>,
@@ -40,10 +40,10 @@ pub struct JobStatus {
     pub last_fire: Option<i64>,
     /// The next scheduled fire, in milliseconds since 1970.
     pub next_fire: Option<i64>,
-    /// What it looks at next by itself, though nothing happens: the earliest first. A change of these alone does not wake those
+    /// The timers after which it acts by itself, though nothing happens: the earliest first. A change of these alone does not wake those
     /// who wait for a change of the status.
     pub timers: Vec<NextTimer>,
-    /// How many scheduled fires since the start are over here, with or without items of this instance.
+    /// The number of scheduled fires since the start that are over here, with or without items of this instance.
     pub fires: u64,
     /// The last fire, or items of it, that was not run here, and why.
     pub last_skip: Option<Arc<Skip>>,
@@ -58,9 +58,9 @@ pub struct JobStatus {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NextTimer {
-    /// When, in milliseconds since 1970, as the clock of this host shows now.
+    /// The time of the timer, in milliseconds since 1970, as the clock of this host shows now.
     pub at: i64,
-    /// What for.
+    /// The purpose of the timer, in English.
     pub what: &'static str,
 }
 
@@ -96,7 +96,7 @@ impl JobStatus {
     }
 }
 
-/// What a job does or waits for.
+/// The activity of a job: what it does or waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Activity {

@@ -29,7 +29,7 @@ pub fn guarded(log: impl FnOnce()) {
     }
 }
 
-/// How many lines of this process were lost to panics of the subscriber.
+/// The number of lines of this process that were lost to panics of the subscriber.
 pub fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }

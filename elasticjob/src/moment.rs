@@ -27,7 +27,7 @@ impl Moment {
         Self { mono: mono_time(), wall_ms }
     }
 
-    /// How long ago this was, by the clock that never steps.
+    /// The time that has passed since this moment, by the clock that never steps.
     pub fn elapsed(self) -> Duration {
         mono_time().saturating_sub(self.mono)
     }

@@ -45,9 +45,9 @@ pub struct TypeClash {
     pub kind: &'static str,
     /// The name.
     pub name: String,
-    /// Where the first one comes from.
+    /// The origin of the first one.
     pub first: TypeOrigin,
-    /// Where the other one comes from.
+    /// The origin of the other one.
     pub second: TypeOrigin,
 }
 
@@ -67,7 +67,7 @@ pub struct UnknownType {
 }
 
 impl UnknownType {
-    /// Which implementation is missing, and which there are.
+    /// The message: the implementation that is missing, and those that there are.
     pub fn message(&self) -> Message {
         let Self { kind, name, known, feature } = self;
         match feature {

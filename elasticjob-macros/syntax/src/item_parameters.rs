@@ -52,7 +52,7 @@ pub enum ItemParameterError {
 }
 
 impl ItemParameterError {
-    /// What is wrong, and what to write instead.
+    /// The message: what is wrong, and what to write instead.
     pub fn message(&self) -> Message {
         match self {
             Self::Blank => texts::parameters_blank(),

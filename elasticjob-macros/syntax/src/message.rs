@@ -36,7 +36,7 @@ pub enum Argument {
 }
 
 impl Message {
-    /// What [`messages!`](crate::messages) calls.
+    /// Makes a message, for [`messages!`](crate::messages).
     #[doc(hidden)]
     pub fn of(code: &'static str, english: String, arguments: Vec<(&'static str, Argument)>) -> Self {
         Self(Box::new(Parts { code: Some(code), english, arguments }))

@@ -26,7 +26,7 @@ fn unfit_for_node(text: &str) -> Option<Message> {
 pub struct InvalidIdent(Message);
 
 impl InvalidIdent {
-    /// Which text it is, and why it is not valid.
+    /// The message: which text it is, and why it is not valid.
     pub fn message(&self) -> &Message {
         &self.0
     }

@@ -43,7 +43,7 @@ pub enum ZoneNameError {
 }
 
 impl ZoneNameError {
-    /// What is wrong, and what to write instead.
+    /// The message: what is wrong, and what to write instead.
     pub fn message(&self) -> Message {
         match self {
             Self::Unknown { name, suggestions } if suggestions.is_empty() => texts::zone_unknown(name),

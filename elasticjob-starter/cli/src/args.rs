@@ -97,13 +97,13 @@ pub(crate) enum Command {
     Next(Next),
     /// The runs of a job, from the database that elasticjob.tracing names; needs no registry center
     History(History),
-    /// What a job logged in a run, from the database that elasticjob.tracing names; needs no registry center
+    /// The log of a job in a run, from the database that elasticjob.tracing names; needs no registry center
     Log(Log),
-    /// What was decided besides normal runs: fires that were skipped, takeovers, leaders; from the same database
+    /// Decisions besides normal runs: fires that were skipped, takeovers, leaders; from the same database
     Decisions(Decisions),
     /// The changes of state of runs, from the same database
     States(States),
-    /// What operators did or tried to do, from the same database
+    /// The actions of operators, also those that failed, from the same database
     Audit(Actions),
     #[command(flatten)]
     OnRegistry(RegistryCommand),

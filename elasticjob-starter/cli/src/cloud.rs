@@ -34,7 +34,8 @@ pub(crate) async fn run(
     options.allowed_hosts.extend(wanted.allowed_hosts.iter().cloned());
     if wanted.no_authentication {
         if !options.listen.ip().is_loopback() {
-            let why = "other hosts reach it, and everybody who does could run any command here; listen on 127.0.0.1";
+            let why =
+                "other hosts reach this address, and each of them could run any command here; listen on 127.0.0.1";
             return Err(Failure::Usage(format!("--no-authentication with {}: {why}", options.listen)));
         }
         options.anonymous = vec![Grant::everywhere(Role::Admin)];

@@ -54,10 +54,10 @@ pub(crate) enum Failure {
     #[error(transparent)]
     #[cfg(feature = "tracing-rdb")]
     Traces(#[from] RdbError),
-    /// What was traced cannot be read.
+    /// The traces cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// What became of a fire cannot be told.
+    /// The past of a fire cannot be read.
     #[error(transparent)]
     Past(PastError),
     /// The web console does not start, or ended.

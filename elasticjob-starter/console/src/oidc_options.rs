@@ -22,7 +22,7 @@ pub struct OidcOptions {
     pub scopes: Vec<String>,
     /// The claim of the ID token that lists the groups of an account. Default: `groups`.
     pub groups_claim: String,
-    /// What the members of groups may do. An account of none of these groups is not let in.
+    /// The roles of the members of groups. An account of none of these groups is not let in.
     pub groups: Vec<(String, Grant)>,
 }
 

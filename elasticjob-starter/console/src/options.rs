@@ -22,11 +22,11 @@ pub struct ConsoleOptions {
     pub base_path: String,
     /// No user may change anything, whatever the roles say.
     pub read_only: bool,
-    /// Who may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
+    /// The users that may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
     pub users: Vec<User>,
     /// The programs that may call the console, beside those who log in.
     pub tokens: Vec<Token>,
-    /// What visitors without a login may do. Without grants they may do nothing. More than to look needs a loopback address.
+    /// The roles of visitors without a login. Without grants they may do nothing. More than to look needs a loopback address.
     pub anonymous: Vec<Grant>,
     /// The names of the console for callers that show no secret, beside those of this host and the address that it listens on:
     /// visitors and those whom a proxy names. Users and programs may call it by any name.
@@ -43,9 +43,9 @@ pub struct ConsoleOptions {
     /// Logins that these proxies make: they say in headers who the caller is. The proxy has to take these headers out of the
     /// requests of its clients.
     pub proxy_login: Option<ProxyLogin>,
-    /// How many streams of events may be open at a time: the tab in front of each reader has one. From 1; default 64.
+    /// The number of streams of events that may be open at a time: the tab in front of each reader has one. From 1; default 64.
     pub max_streams: usize,
-    /// How many of them one user, one token or one address of visitors may have. From 1; default 6.
+    /// The number of them that one user, one token or one address of visitors may have. From 1; default 6.
     pub max_streams_of_caller: usize,
     /// The file that keeps what has to outlive the console: see [`DataFile`]. Without it that is kept in memory.
     pub data: Option<DataFile>,
@@ -71,10 +71,12 @@ impl ConsoleOptions {
         }
         match &self.proxy_login {
             Some(_) if self.trusted_proxies.is_empty() => {
-                return Err(ConsoleError::ProxyLogin("no proxy is trusted: say which may say who calls"));
+                return Err(ConsoleError::ProxyLogin(
+                    "no proxy is trusted: name the proxies whose header the console believes",
+                ));
             }
             Some(login) if login.groups.is_empty() => {
-                return Err(ConsoleError::ProxyLogin("no group has a role: nobody could do anything"));
+                return Err(ConsoleError::ProxyLogin("no group has a role: no user could do anything"));
             }
             _ => {}
         }

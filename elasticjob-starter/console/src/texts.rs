@@ -5,7 +5,7 @@ elasticjob_syntax::messages! {
     unknown_token() = "unknown-token": "the console knows no such token";
     expired_token(end) = "expired-token": "the token counted until {end}: ask for another one";
     token_without_owner() =
-        "token-without-owner": "the user who made the token may not do any more what it allows: ask for another one";
+        "token-without-owner": "the user who made the token has fewer rights now than the token gives: ask for another token";
     role_needed(role) = "role-needed": "the role {role} is needed for this registry center and this job";
     role_needed_read_only(role) =
         "role-needed-read-only": "the role {role} is needed for this registry center and this job; this console is read-only";
@@ -70,7 +70,7 @@ elasticjob_syntax::messages! {
         "token-without-user": "a token belongs to a user of the console, whose roles it follows, and '{name}' is none: log in as one";
     more_than_owner(name) = "more-than-owner": "the role is more than '{name}' has, who would own the token";
     token_days(most) = "token-days": "a token counts for 1 to {most} days";
-    no_password(name) = "no-password": "'{name}' has no password here: who logs in elsewhere changes it there";
+    no_password(name) = "no-password": "'{name}' has no password here: change the password where this user logs in";
     wrong_password() = "wrong-password": "the password that counts now is another one";
     too_many_attempts(seconds) = "too-many-attempts": "too many attempts: try again in {seconds} s";
     read_only() = "read-only": "this console is read-only";

@@ -8,18 +8,18 @@ const CONNECTIONS: usize = 256;
 /// Of the files that a process may open, this part is for the connections of a port at the most.
 const PART_OF_FILES: u64 = 4;
 
-/// How much the clients of a port may take. The default fits to the number of files that the process may open.
+/// The limits of the clients of a port. The default fits to the number of files that the process may open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// How many connections are open at a time. Further clients wait until one of these ends. Default: 256, and a quarter of
+    /// The number of connections that may be open at a time. Further clients wait until one of these ends. Default: 256, and a quarter of
     /// the files that the process may open (`ulimit -n`) at the most.
     pub connections: usize,
-    /// How many of them one address may have; a further one is answered with 503 and closed. Of IPv6 the first 64 bits count, as
+    /// The number of them that one address may have; a further one is answered with 503 and closed. Of IPv6 the first 64 bits count, as
     /// a host has all addresses with them. Default: half of [`connections`](Self::connections), since behind a proxy all
     /// clients have one address.
     pub per_address: usize,
-    /// How long a client may take to send the header of a request, from the begin of the connection or from the end of the
+    /// The time that a client may take to send the header of a request, from the begin of the connection or from the end of the
     /// request before, and how long it may pause within the body. Then its connection is closed. Default: 30 s.
     pub patience: Duration,
 }

@@ -22,7 +22,7 @@ use axum::Router;
 use axum::http::HeaderMap;
 use axum::routing::get;
 
-/// What the jobs of an application do on this instance. Cheap to clone: clones show the same.
+/// The metrics of the jobs of an application on this instance. Cheap to clone: clones show the same.
 ///
 /// Give it to [`ElasticJobAppBuilder::metrics`](crate::ElasticJobAppBuilder::metrics) to serve it with pages of your own.
 /// For a port of its own the setting `elasticjob.metrics.port` is enough.

@@ -94,7 +94,7 @@ pub struct ConsoleUser {
     pub origin: Origin,
     /// `password-hash`.
     pub password_hash: Secret,
-    /// What the user may do.
+    /// The rights of the user.
     pub grant: ConsoleGrant,
 }
 
@@ -106,7 +106,7 @@ pub struct ConsoleToken {
     pub origin: Origin,
     /// `token-hash`.
     pub token_hash: Secret,
-    /// What the program may do.
+    /// The rights of the program.
     pub grant: ConsoleGrant,
     /// `expires`: when the token counts no more; `None` for never.
     pub expires: Option<String>,
@@ -114,7 +114,7 @@ pub struct ConsoleToken {
     pub(crate) expires_origin: Origin,
 }
 
-/// What a user or a program may do.
+/// The rights of a user or a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsoleGrant {

@@ -29,11 +29,11 @@ pub struct RegCenterSettings {
     pub base_sleep_time_milliseconds: Option<u32>,
     /// Longest wait between two attempts to connect, in milliseconds.
     pub max_sleep_time_milliseconds: Option<u32>,
-    /// How often an attempt to connect is repeated.
+    /// The number of times that an attempt to connect is repeated.
     pub max_retries: Option<u32>,
-    /// How long the server keeps a session without a sign of life, in milliseconds; 0 for the default.
+    /// The time for which the server keeps a session without a sign of life, in milliseconds; 0 for the default.
     pub session_timeout_milliseconds: Option<u32>,
-    /// How long one attempt to connect may take, in milliseconds; 0 for the default.
+    /// The time that one attempt to connect may take, in milliseconds; 0 for the default.
     pub connection_timeout_milliseconds: Option<u32>,
     /// `user:password` of the scheme `digest`.
     pub digest: Option<Secret>,

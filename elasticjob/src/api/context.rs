@@ -90,7 +90,7 @@ impl ShardingContext {
         &self.0.run.instance
     }
 
-    /// How many items the job is split into.
+    /// The number of items of the job.
     pub fn sharding_total_count(&self) -> u32 {
         self.0.run.configuration.sharding_total_count()
     }
@@ -200,7 +200,7 @@ impl ShardingContext {
         self.0.cut.reason()
     }
 
-    /// Who cancelled the run and why, where an operator did: [`cut_reason`](Self::cut_reason) is
+    /// The request of the operator that cancelled the run, with its actor and reason: [`cut_reason`](Self::cut_reason) is
     /// [`Operator`](CancelReason::Operator) then. `None` otherwise.
     pub fn cancel_request(&self) -> Option<&CancelRequest> {
         self.0.cut.request()

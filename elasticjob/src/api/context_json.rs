@@ -15,7 +15,7 @@ pub struct ContextJson<'a> {
     pub job_name: &'a str,
     /// The id of the run as ElasticJob writes it.
     pub task_id: &'a str,
-    /// How many items the job has.
+    /// The number of items of the job.
     pub sharding_total_count: u32,
     /// The parameter of the job; empty where it has none.
     pub job_parameter: &'a str,

@@ -29,7 +29,7 @@ pub struct JobFailure {
     pub run: Option<Arc<RunInfo>>,
     /// The cause, with all its causes; for a panic its message and place.
     pub error: String,
-    /// When it was noticed, in the zone of the job.
+    /// The time at which it was noticed, in the zone of the job.
     pub at: DateTime<FixedOffset>,
 }
 

@@ -1,4 +1,4 @@
-//! How long the session of an instance is proven, as its runs see it.
+//! The time for which the session of an instance is proven, as its runs see it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ pub trait JobObserver: Send + Sync + 'static {
     fn observe(&self, job: &JobName, fact: &JobFact<'_>);
 }
 
-/// What happened to a job on this instance. What it does now is in its
+/// A fact about a job on this instance, as it happens. What the job does now is in its
 /// [`JobStatus`](crate::runtime::JobStatus).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]

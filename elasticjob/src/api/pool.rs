@@ -1,6 +1,6 @@
 //! Pools: how many items of a job run at a time.
 
-/// How many items of a job run at a time in one process. Jobs name it in
+/// Limits the items of a job that run at a time in one process. Jobs name it in
 /// `job-executor-thread-pool-size-provider-type`.
 ///
 /// Items are futures, not threads: a pool is a limit, and an item that waits for its turn costs no thread. For the

@@ -15,13 +15,13 @@ use crate::texts;
 pub struct Dependency {
     /// The job.
     pub job: JobName,
-    /// How its fire has to end.
+    /// The end that its fire must have.
     pub when: When,
-    /// Which of its items have to end so.
+    /// The items of it that must have that end.
     pub items: DependencyItems,
 }
 
-/// Which items of the job before it an item of a job waits for.
+/// The items of the job before it for which an item of a job waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -51,7 +51,7 @@ impl fmt::Display for DependencyItems {
     }
 }
 
-/// How the fire of a job has to end so that the next job runs for it.
+/// The end that the fire of a job must have so that the next job runs for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

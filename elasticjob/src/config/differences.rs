@@ -25,7 +25,7 @@ impl JobConfiguration {
         self.compare(registry, text, is_compared, names)
     }
 
-    /// What another configuration changes of this one, as `setting: 'before' -> 'after'`. Secrets in the values are masked;
+    /// The settings that another configuration changes, as `setting: 'before' -> 'after'`. Secrets in the values are masked;
     /// properties are listed without values.
     pub fn changes(&self, after: &Self) -> Vec<String> {
         let text = |before: &str, after: &str| format!("'{before}' -> '{after}'");

@@ -203,7 +203,7 @@ impl JobConfiguration {
         self.time_zone.as_deref()
     }
 
-    /// How many items a fire is split into, 1 at the least.
+    /// The number of items of a fire, 1 at the least.
     pub fn sharding_total_count(&self) -> u32 {
         self.sharding_total_count
     }
@@ -234,7 +234,7 @@ impl JobConfiguration {
         self.misfire
     }
 
-    /// How often the leader reads all nodes of the job again and repairs what is wrong, in minutes. Below 1 it never
+    /// The interval at which the leader reads all nodes of the job again and repairs what is wrong, in minutes. Below 1 it never
     /// does.
     pub fn reconcile_interval_minutes(&self) -> i32 {
         self.reconcile_interval_minutes
@@ -255,12 +255,12 @@ impl JobConfiguration {
         self.static_sharding
     }
 
-    /// How late a monitored fire may begin that no instance began in time, in seconds. `None` where it is not set.
+    /// The longest delay after which a monitored fire that no instance began in time may begin, in seconds. `None` where it is not set.
     pub fn max_late_begin_seconds(&self) -> Option<u32> {
         u32::try_from(self.max_late_begin_seconds).ok()
     }
 
-    /// How far the clock of a host may differ from the clock of the registry center, in seconds: the default where nothing
+    /// The largest difference between the clock of a host and that of the registry center, in seconds: the default where nothing
     /// is set, `None` where the check is switched off.
     pub fn max_time_diff_seconds(&self) -> Option<u32> {
         self.max_time_diff_seconds.in_force()

@@ -1,5 +1,6 @@
 //! The configuration of a job: valid by construction, and its form in the registry.
 
+mod as_settings;
 mod bound;
 mod builder;
 mod check;
@@ -9,7 +10,6 @@ mod differences;
 mod edit;
 mod items;
 mod job;
-mod kept;
 mod kind;
 mod props_reader;
 mod redact;

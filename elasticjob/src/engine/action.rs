@@ -33,7 +33,8 @@ pub enum Action {
     Watch(WatchChanges),
     /// Commit this transaction. There is never a second one before the first is answered.
     Commit(Transaction),
-    /// Find out whether the session lives: from a recent answer, or with one cheap read.
+    /// Prove that the session lives: take the proof of a transaction that the leader of the registry answered a moment ago, or
+    /// commit a transaction that writes nothing. A read proves nothing, as a cut-off server answers it too.
     Prove,
     /// Start the runs of these items.
     Start(Start),

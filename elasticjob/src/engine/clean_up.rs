@@ -131,7 +131,7 @@ impl CleanUp {
         self.actions.pop_front()
     }
 
-    /// When to send a tick, by the clock that never steps.
+    /// The time of the next tick, by the clock that never steps.
     pub fn poll_timeout(&self) -> Option<Duration> {
         match self.stage {
             Stage::Retry { at } => Some(at),

@@ -1,4 +1,4 @@
-//! Whether the servers of the instances may run items: an operator can disable each of them.
+//! The servers of the instances that may run items: an operator can disable each of them.
 
 use super::engine::JobEngine;
 use crate::registry::layout::{JobPath, ServerStatus};

@@ -1,4 +1,4 @@
-//! How an engine begins to leave, and how it stops.
+//! The way in which an engine leaves: how it begins to, and how it stops.
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ impl JobEngine {
         next
     }
 
-    /// When a run is dropped that is cut off now: after its grace, and not later than its session lets it go on.
+    /// The time at which a run is dropped that is cut off now: after its grace, and not later than its session lets it go on.
     pub fn drop_at(&self, now: Now) -> Duration {
         self.session.drop_at(now)
     }

@@ -7,7 +7,7 @@ use crate::config::{Invalid, JobConfiguration};
 use crate::fire::Hook;
 use crate::type_registry::{ByType, UnknownType};
 
-/// How long an instance waits for the others of its group, and for the call on behalf of all; `None` where there is no
+/// The time that an instance waits for the others of its group, and for the call on behalf of all; `None` where there is no
 /// limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OnceTimeouts {

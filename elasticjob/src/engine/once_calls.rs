@@ -7,12 +7,12 @@ use crate::fire::{Attempt, Fire, Hook, Later};
 use crate::ident::InstanceId;
 use crate::registry::{SessionId, Zxid};
 
-/// How many fires the record remembers. Rounds hardly ever overlap by more than one.
+/// The number of fires that the record remembers. Rounds hardly ever overlap by more than one.
 pub const KEPT_FIRES: usize = 8;
 /// How many calls it keeps that this release does not understand.
 const KEPT_FOREIGN: usize = 64;
 
-/// Which listeners were called on behalf of the group, for the last fires. As JSON; only this implementation writes it.
+/// The listeners that were called on behalf of the group, for the last fires. As JSON; only this implementation writes it.
 ///
 /// No instance deletes and creates the node again while the job exists, so its version is a guard: one instance claims
 /// a call.
@@ -103,7 +103,7 @@ pub struct OnceCall {
     pub instance: InstanceId,
     /// The attempt of the claim.
     pub attempt: Attempt,
-    /// Where it stands.
+    /// The state of the call.
     pub state: CallState,
     /// The state that stands in the node, where only a later release knows it. This release takes such a call for over.
     #[serde(skip)]
@@ -132,7 +132,7 @@ pub(super) struct SettledClaim {
     pub(super) was_called: bool,
 }
 
-/// Where a call stands.
+/// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CallState {

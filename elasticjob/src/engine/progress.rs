@@ -1,4 +1,4 @@
-//! What is under way here: begins, and runs of items.
+//! The work under way on this instance: begins, and runs of items.
 
 use super::engine::JobEngine;
 use super::state::membership::Phase;

@@ -1,4 +1,4 @@
-//! Which items a fire of a job after others is released for, and since when. For a job with a schedule each fire is released at
+//! The items that a fire of a job after others is released for, and since when. For a job with a schedule each fire is released at
 //! its time.
 
 use super::dependencies::{DependencyRecord, Release};

@@ -35,7 +35,7 @@ impl JobEngine {
         self.link.retry.not_before
     }
 
-    /// How long a proof of the session lasts.
+    /// The time that a proof of the session lasts.
     pub fn proof_lasts(&self) -> Duration {
         self.session.lasts()
     }
@@ -62,7 +62,7 @@ impl JobEngine {
         self.phase == Phase::Stopped
     }
 
-    /// What the job does and waits for.
+    /// The state of the job: its activity, and the events for which it waits.
     pub fn status(&self) -> JobStatus {
         let mut status = JobStatus::of_no_instance();
         self.renew_status(&mut status);

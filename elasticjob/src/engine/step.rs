@@ -7,7 +7,7 @@ use super::notice::Notice;
 use super::planted::{Bug, DEAF};
 use super::rules::{LooksAt, Meanwhile, RULES, Step};
 use super::state::group::Group;
-use super::state::leadership::Reminder;
+use super::state::leadership::Rerequest;
 use super::state::link::Write;
 use super::state::membership::Phase;
 use super::state::pending_trigger::PendingTrigger;
@@ -184,7 +184,7 @@ impl JobEngine {
         if new {
             // Leading ended with the session that owned the leader's node.
             self.leadership.term = None;
-            self.leadership.reminder = Reminder::default();
+            self.leadership.rerequest = Rerequest::default();
             self.leadership.unswept = None;
             // A registry center that lost its data ends all sessions, and its versions begin again: a node may have the
             // version that was read before, and another's data. What was seen of other jobs is as old.

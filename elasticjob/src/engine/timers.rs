@@ -55,8 +55,8 @@ pub(super) enum Timer {
     Reconcile,
     /// The leader deletes servers without instances.
     IdleServers,
-    /// The leader is reminded of an assignment that is missed.
-    Remind,
+    /// Sharding is requested again, as the leader seems to have lost the request.
+    Rerequest,
     /// This instance sweeps up what its leader left behind.
     Sweep,
     /// A manual trigger that could not be written is given up.
@@ -87,7 +87,7 @@ impl Timer {
             Self::Takeover => "the turn to take over an item",
             Self::Reconcile => "the leader reads all nodes of the job",
             Self::IdleServers => "the leader deletes servers without instances",
-            Self::Remind => "the leader is reminded of the assignment",
+            Self::Rerequest => "sharding is requested again",
             Self::Sweep => "this instance deletes what the leader left behind",
             Self::Patience => "a manual trigger that could not be written is given up",
             Self::Clock => "the clock is compared again",
@@ -102,7 +102,7 @@ enum When {
     Mono(Duration),
 }
 
-/// When an engine has to be asked again: at the earlier of the two.
+/// The time at which an engine has to be asked again: the earlier of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeout {
     /// By the wall clock, in milliseconds since 1970.
@@ -117,7 +117,7 @@ impl JobEngine {
         self.session.proven_until()
     }
 
-    /// When to send a [`Event::Tick`](super::Event::Tick) at the latest.
+    /// The latest time to send a [`Event::Tick`](super::Event::Tick).
     pub fn poll_timeout(&self) -> Timeout {
         let mut next = Timeout { wall: None, mono: None };
         for (_, when) in self.timers() {
@@ -185,7 +185,7 @@ impl JobEngine {
             (Timer::Takeover, self.fires.losses.next_turn(seen)),
             (Timer::Reconcile, self.leadership.reconcile_at.filter(|_| term.is_some())),
             (Timer::IdleServers, term.and_then(|term| term.idle_servers.due())),
-            (Timer::Remind, self.leadership.reminder.remind_at()),
+            (Timer::Rerequest, self.leadership.rerequest.due_at()),
             (Timer::Following, self.dependencies.leaves_time.filter(|_| term.is_some()).map(|(_, until)| until)),
             (Timer::Rerun, self.dependencies.reruns_settle.filter(|_| term.is_some())),
             (Timer::Round, self.dependencies.released_until.filter(|_| is_round_waiting)),

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How the run of an item ended.
+/// The end of the run of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutionEnd {
     /// The way it ended.
     pub outcome: ItemOutcome,
-    /// How long it ran, without the time it waited for a thread of the program's runtime.
+    /// The time for which it ran, without the time it waited for a thread of the program's runtime.
     pub duration: Duration,
 }
 

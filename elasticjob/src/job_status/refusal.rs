@@ -1,4 +1,4 @@
-//! What an instance notes in the registry center of a configuration that it refuses.
+//! The note of an instance in the registry center about a configuration that it refuses.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct ConfigurationRefusal {
     /// Whether it takes part in the job, and goes on with the last configuration that it could use. Else it waits until it can
     /// join.
     pub joined: bool,
-    /// What is wrong, in the words of its program.
+    /// The fault of the configuration, in the words of its program.
     pub why: String,
     /// Since when it refuses that version, in milliseconds since 1970 by its own clock.
     pub since: i64,

@@ -46,7 +46,7 @@ impl Audit {
     }
 }
 
-/// How an action ended that another part of the program carried out.
+/// The end of an action that another part of the program carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ActionEnd {

@@ -1,4 +1,4 @@
-//! What a scheduler of carried jobs knows of a run that the record of the run cannot say: it was launched, and does not start.
+//! The notes of a scheduler of carried jobs about a run that the record of the run cannot say: it was launched, and does not start.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub struct CarriedWait {
     pub items: BTreeSet<ShardingItem>,
     /// The name of the carrier that has them.
     pub carrier: String,
-    /// What they wait for, in the words of the carrier.
+    /// The reason for the wait, in the words of the carrier.
     pub why: String,
     /// Since when the first of them waits, in milliseconds since 1970 by the clock of the scheduler.
     pub since: i64,

@@ -65,7 +65,7 @@ impl StoredConfiguration {
         self.version
     }
 
-    /// When it was written, by the clock of the registry center, in milliseconds since 1970.
+    /// The time at which it was written, by the clock of the registry center, in milliseconds since 1970.
     pub fn changed_at(&self) -> i64 {
         self.changed_at
     }
@@ -126,7 +126,7 @@ impl Operations {
         ended
     }
 
-    /// What [`update_configuration`](Self::update_configuration) would change, with the configuration that it would
+    /// The changes that [`update_configuration`](Self::update_configuration) would make, with the configuration that it would
     /// write. Nothing is written.
     ///
     /// # Errors

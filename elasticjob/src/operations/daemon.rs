@@ -1,4 +1,4 @@
-//! What a scheduler of carried jobs knows of a `DAEMON` job that the instances of the job cannot say: its processes end before they
+//! The notes of a scheduler of carried jobs about a `DAEMON` job that the instances of the job cannot make: its processes end before they
 //! join.
 
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,9 @@ use crate::registry::layout::JobPath;
 pub struct DaemonEnds {
     /// The number of the process.
     pub process: u32,
-    /// How often it has ended since it was well last.
+    /// The number of its ends since it was well last.
     pub ends: u32,
-    /// How it ended last, and when it starts again.
+    /// Its last end, and the time of its next start, as a text.
     pub why: String,
     /// Since when it is told, in milliseconds since 1970 by the clock of the scheduler.
     pub since: i64,

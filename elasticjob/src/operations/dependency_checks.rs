@@ -35,7 +35,7 @@ impl<'a> OtherJobs<'a> {
 }
 
 impl Operations {
-    /// What keeps a configuration from running after the jobs that it [names](JobConfiguration::depends_on), for a program that
+    /// The problems that keep a configuration from running after the jobs that it [names](JobConfiguration::depends_on), for a program that
     /// writes configurations itself: a cycle, and another number of items than a job has that it follows item by item. A job that
     /// nobody knows is waited for, and no problem. `to_come` has the configurations that jobs will have when they start next: they
     /// count in place of those in the registry center. [`update_configuration`](Self::update_configuration) and the start of a job

@@ -208,7 +208,7 @@ impl NotRerun {
 }
 
 impl OperationError {
-    /// What was not done, why, and what helps.
+    /// The message: what was not done, why, and what helps.
     pub fn message(&self) -> Message {
         match self {
             Self::NoSuchJob { job, jobs } => no_such_job(job, jobs),

@@ -27,7 +27,7 @@ pub enum Force {
 pub struct JobRemoved {
     /// The job.
     pub job: JobName,
-    /// How many nodes it had.
+    /// The number of nodes that it had.
     pub nodes: usize,
     /// The instances that were made to leave.
     pub instances: Vec<InstanceId>,

@@ -109,7 +109,7 @@ impl Mirror {
         self.room.namespace_bytes = bytes;
     }
 
-    /// How many bytes the namespace adds to each path.
+    /// The number of bytes that the namespace adds to each path.
     pub fn namespace_bytes(&self) -> usize {
         self.room.namespace_bytes
     }
@@ -209,7 +209,7 @@ impl Mirror {
         self.nodes.forget(path);
     }
 
-    /// What the mirror knows of a node.
+    /// Looks up a node: what the mirror knows of it.
     pub fn lookup(&self, path: &JobPath) -> Lookup<'_> {
         if !self.hears(path) {
             return Lookup::Unread;

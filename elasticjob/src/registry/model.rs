@@ -27,7 +27,7 @@ pub struct Stat {
     pub czxid: Zxid,
     /// Transaction that set its data last.
     pub mzxid: Zxid,
-    /// How often its data were set since it was created. Starts at 0 again when the node is created again.
+    /// The number of times that its data were set since it was created. Starts at 0 again when the node is created again.
     pub version: i32,
     /// Server time of the creation, in milliseconds since 1970.
     pub ctime: i64,

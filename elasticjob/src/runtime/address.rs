@@ -20,7 +20,7 @@ pub struct HostInterface {
     pub is_up: bool,
 }
 
-/// Which address to take where a host has several.
+/// The address to take where a host has several.
 #[derive(Debug, Clone, Default)]
 pub struct AddressPreference {
     interface: Option<String>,

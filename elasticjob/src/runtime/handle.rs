@@ -31,7 +31,7 @@ pub(crate) enum Letter {
     HandOver(Heir),
 }
 
-/// How a job leaves.
+/// The way in which a job leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShutdownMode {
     /// Items that run may finish within the grace time.

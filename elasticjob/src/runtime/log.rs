@@ -205,10 +205,10 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(%job, fire = %name(fire), "listeners cut off: {reason}");
         }
         Notice::ListenersAbandoned { fire } => {
-            warn!(%job, fire = %name(fire), "left with listeners that cannot be cut off: their code blocks");
+            warn!(%job, fire = %name(fire), "the instance left while listeners go on that cannot be cut off: their code blocks a thread");
         }
         Notice::RunsAbandoned { items } => {
-            warn!(%job, items = ?Items(items), "left with runs that cannot be cut off: their code blocks; other instances begin these items when it returns, or when this process ends");
+            warn!(%job, items = ?Items(items), "the instance left while runs go on that cannot be cut off: their code blocks a thread; other instances begin these items when the code returns, or when this process ends");
         }
         Notice::RegistryLost => {
             warn!(%job, "the connection to the registry center is lost: nothing begins until it is back")

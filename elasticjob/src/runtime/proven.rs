@@ -1,4 +1,4 @@
-//! What the runs of a job see of the proof of their session.
+//! The proof of their session, as the runs of a job see it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -22,7 +22,7 @@ const STALE_ALLOWANCE: usize = 64;
 /// How many drivers are collected before they are woken: thousands of jobs may be due at the same moment.
 const TOGETHER: usize = 128;
 
-/// When a timer fires.
+/// The time at which a timer fires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deadline {
     /// When the wall clock shows this time, in milliseconds since the Unix epoch. Follows steps of the clock.

@@ -77,7 +77,7 @@ pub enum ScheduleError {
 }
 
 impl ScheduleError {
-    /// What is wrong, and what to write instead.
+    /// The message: what is wrong, and what to write instead.
     pub fn message(&self) -> Message {
         match self {
             Self::Cron(error) => error.message(),

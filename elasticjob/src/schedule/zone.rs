@@ -46,7 +46,7 @@ pub enum TimeZoneError {
 }
 
 impl TimeZoneError {
-    /// What is wrong, and what to write instead.
+    /// The message: what is wrong, and what to write instead.
     pub fn message(&self) -> Message {
         match self {
             Self::Name(error) => error.message(),

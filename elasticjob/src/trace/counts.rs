@@ -47,7 +47,7 @@ pub struct PostedEvents {
 }
 
 impl TracingCounts {
-    /// How many wait to be written.
+    /// The number of events that wait to be written.
     pub fn waiting(&self) -> u64 {
         self.posted.saturating_sub(self.written + self.lost)
     }

@@ -18,7 +18,7 @@ pub struct JobDecisionEvent {
     pub job_name: JobName,
     /// The time of the decision.
     pub at: DateTime<Utc>,
-    /// What was decided.
+    /// The kind of the decision.
     pub kind: DecisionKind,
     /// The scheduled time of the fire that it is about, or of the first of these fires.
     pub scheduled_at: Option<DateTime<Utc>>,
@@ -57,7 +57,7 @@ impl JobDecisionEvent {
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident $name:literal,)*) => {
-        /// What was decided.
+        /// The kinds of decisions.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum DecisionKind {

@@ -76,7 +76,7 @@ impl Tracing {
         is_taken
     }
 
-    /// Which lines of the logs of runs are kept, where they are.
+    /// The limits of the lines that are kept of the logs of runs, where they are.
     pub fn run_log(&self) -> Option<RunLogOptions> {
         self.0.run_log
     }
@@ -96,7 +96,7 @@ impl Tracing {
         self.0.counters.read()
     }
 
-    /// How many events the queue takes.
+    /// The number of events that the queue takes.
     pub fn queue_capacity(&self) -> usize {
         self.0.queue.max_capacity()
     }

@@ -1,4 +1,4 @@
-//! What the scale simulation counts, where it is known from real servers.
+//! The counts of the scale simulation, where they are known from real servers.
 
 use elasticjob::testing::scale::{Alignment, Deployment, Rates, cost_of_fire, play};
 

@@ -1,4 +1,4 @@
-//! What a ZooKeeper server tells of itself.
+//! The figures that a ZooKeeper server gives about itself.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

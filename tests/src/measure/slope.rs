@@ -1,4 +1,4 @@
-//! How fast a value grows: a straight line through measurements.
+//! The slope of a value: a straight line through measurements.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the command line says and refuses where carried jobs are.
+//! The output and the refusals of the command line where carried jobs are.
 
 use std::process::{Command, Output};
 use std::sync::Arc;

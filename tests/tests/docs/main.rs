@@ -2,6 +2,7 @@
 
 mod circles;
 mod faults;
+mod first_lines;
 mod house_rules;
 mod java_compat;
 mod manual_names;

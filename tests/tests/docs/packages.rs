@@ -1,4 +1,4 @@
-//! What every published package has: a registry of packages shows it, or asks for it.
+//! The contents that every published package has: a registry of packages shows them, or asks for them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a cluster says of items that it does not run, and of those that it ends.
+//! The reports of a cluster about items that it does not run, and about those that it ends.
 
 use std::sync::Arc;
 use std::time::Duration;

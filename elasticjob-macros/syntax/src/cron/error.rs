@@ -35,7 +35,7 @@ impl CronError {
         format!("{line}\n{}{carets} {}", " ".repeat(width(0..self.span.start)), self.cause())
     }
 
-    /// What is wrong, with the text that was parsed.
+    /// The message: what is wrong, with the text that was parsed.
     pub fn message(&self) -> Message {
         texts::cron_invalid(&self.expression, self.cause())
     }

@@ -41,7 +41,7 @@ pub(crate) enum RegistryCommand {
         #[arg(long, value_name = "TIME", value_parser = time_with_offset)]
         at: Option<DateTime<Utc>>,
     },
-    /// Which job runs after which, as a tree, with --json or --dot as data
+    /// The jobs and the jobs after which they run, as a tree, with --json or --dot as data
     Graph {
         /// The jobs that are connected with this one alone
         job: Option<JobName>,

@@ -1,4 +1,5 @@
-//! What is away when the console starts: it is dialled again until it comes, and says since when and why it is away.
+//! Registry centers and databases that are away when the console starts: each is dialled again until it answers, and shows
+//! since when and why it is away.
 
 mod center;
 #[cfg(feature = "tracing-rdb")]
@@ -39,7 +40,7 @@ impl<T> Late<T> {
     fn new(name: String, why: &impl Display) -> Self {
         let why = why.to_string();
         let (text, of) = (why.clone(), name.clone());
-        apart(move || warn!("{of} is away and is dialled again until it comes: {text}"));
+        apart(move || warn!("cannot connect to {of}, trying again until it answers: {text}"));
         Self {
             name,
             found: OnceLock::new(),
@@ -90,7 +91,7 @@ impl<T> Late<T> {
         let found = self.found.get_or_init(|| found);
         self.why.send_replace(None);
         let name = self.name.clone();
-        apart(move || info!("{name} is there"));
+        apart(move || info!("connected to {name}"));
         std::mem::take(&mut *self.wakers()).into_iter().for_each(Waker::wake);
         found
     }

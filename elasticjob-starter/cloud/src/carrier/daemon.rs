@@ -9,16 +9,16 @@ use sha2::{Digest, Sha256};
 use super::{CARRIED, Carried, CarriedCenter, CarriedSchedule, ItemState};
 use crate::model::{App, CarriedJob};
 
-/// How many processes of a `DAEMON` job there shall be, and of what.
+/// The wanted processes of a `DAEMON` job, and their number.
 #[derive(Debug, Clone)]
 pub struct Daemon {
     /// The application whose program is run.
     pub app: Arc<App>,
     /// The job. Each process has the resources of the items that it may get when all processes live.
     pub job: Arc<CarriedJob>,
-    /// How many processes; 0 ends all.
+    /// The number of processes; 0 ends all.
     pub instances: u32,
-    /// Where programs that set no registry center of their own find that of the scheduler. `None` for an embedded one.
+    /// The registry center of the scheduler, for programs that set none of their own. `None` for an embedded one.
     pub registry_center: Option<CarriedCenter>,
 }
 
@@ -75,9 +75,9 @@ impl Daemon {
 pub struct DaemonProcess {
     /// Its number, from 0.
     pub index: u32,
-    /// Where it stands. One that waits for its next start says why the last one ended.
+    /// The state of the process. One that waits for its next start says why the last one ended.
     pub state: ItemState,
-    /// How often it was started again after it had ended.
+    /// The number of times that it was started again after it had ended.
     pub restarts: u32,
 }
 

@@ -29,7 +29,7 @@ pub enum LaunchError {
 #[error("the carrier could not {action}: {why}")]
 #[non_exhaustive]
 pub struct CarrierError {
-    /// What was to be done, as a verb with its object.
+    /// The action that failed, as a verb with its object.
     pub action: &'static str,
     /// The cause.
     pub why: String,

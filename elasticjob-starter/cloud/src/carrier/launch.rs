@@ -198,7 +198,7 @@ impl Launch {
     }
 }
 
-/// What a carrier accepted.
+/// A launch that a carrier accepted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launched {
     /// Items that it will start, or has started.

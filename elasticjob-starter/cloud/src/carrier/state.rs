@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a launched item stands.
+/// The state of a launched item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
 #[non_exhaustive]
@@ -59,7 +59,7 @@ impl From<Outcome> for ItemState {
     }
 }
 
-/// How a launched item ended.
+/// The outcome of a launched item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 #[non_exhaustive]

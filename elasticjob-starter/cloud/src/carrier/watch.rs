@@ -7,7 +7,7 @@ use elasticjob::ident::ShardingItem;
 use std::future::Future;
 use std::pin::Pin;
 
-/// What happened to launches.
+/// A change of launches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LaunchEvent {

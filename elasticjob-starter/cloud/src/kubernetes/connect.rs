@@ -19,7 +19,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// The oldest minor version of Kubernetes 1 that has what the carrier uses: back-off by index and replacement of pods.
 const OLDEST: u32 = 29;
 
-/// Where a [`KubernetesCarrier`](super::KubernetesCarrier) works, and how.
+/// The place where a [`KubernetesCarrier`](super::KubernetesCarrier) works, and its options.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct KubernetesOptions {
@@ -32,8 +32,8 @@ pub struct KubernetesOptions {
     pub context: Option<String>,
     /// The namespace of the cluster. Default: that of the context, or of the pod in which this process runs.
     pub namespace: Option<String>,
-    /// How long after the cluster has found its node silent a pod is deleted. When the grace of its job and five seconds are over as
-    /// well, it is given up: it fails, or runs again with `failover`. It may still live on that node then. Default: never, it is
+    /// The time from when the cluster has found its node silent until a pod is deleted. When the grace of its
+    /// job and five seconds are over as well, it is given up: it fails, or runs again with `failover`. It may still live on that node then. Default: never, it is
     /// waited for.
     pub lost_after: Option<Duration>,
     /// The pod template to which the carrier adds what a job needs: an object with `metadata` and `spec`, as JSON.

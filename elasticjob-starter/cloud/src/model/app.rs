@@ -23,7 +23,7 @@ use super::slurm::SlurmSettings;
 pub struct App {
     /// The name, unique in the namespace. It can be what the name of a job can be.
     pub app_name: String,
-    /// Where the package is: `file:` or `https:` (an archive, or a single script), or `oci://registry/name:tag` for an
+    /// The place of the package: `file:` or `https:` (an archive, or a single script), or `oci://registry/name:tag` for an
     /// image. `#sha256=HEX` at its end has the package checked.
     #[serde(rename = "appURL")]
     pub app_url: String,
@@ -44,7 +44,7 @@ pub struct App {
     /// Environment variables of its processes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// How its processes are submitted, for the carrier `SLURM`.
+    /// The options of the submission of its processes, for the carrier `SLURM`.
     #[serde(skip_serializing_if = "SlurmSettings::is_empty")]
     pub slurm: SlurmSettings,
 }
@@ -116,11 +116,11 @@ pub(super) fn wrong_variables(env: &BTreeMap<String, String>) -> impl Iterator<I
     })
 }
 
-/// Where a package is.
+/// The place of a package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Source {
-    /// How it is reached.
+    /// The way in which it is reached.
     pub scheme: SourceScheme,
     /// The address without the checksum; a path where the scheme is [`File`](SourceScheme::File), the name of the image where
     /// it is [`Oci`](SourceScheme::Oci).
@@ -129,7 +129,7 @@ pub struct Source {
     pub sha256: Option<String>,
 }
 
-/// How a package is reached. Later releases may have other ways: a carrier refuses those that it does not have.
+/// The way in which a package is reached. Later releases may have other ways: a carrier refuses those that it does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceScheme {

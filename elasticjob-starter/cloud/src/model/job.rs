@@ -19,7 +19,7 @@ const MOST_PROCESSES: u32 = 10_000;
 /// The property with the command of a script job.
 const SCRIPT_COMMAND_LINE: &str = "script.command.line";
 
-/// How the processes of a job live.
+/// The life of the processes of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ExecutionType {
@@ -41,14 +41,15 @@ pub struct CarriedJob {
     pub job_name: JobName,
     /// The application that its processes run.
     pub app_name: String,
-    /// How its processes live.
+    /// The life of its processes.
     pub job_execution_type: ExecutionType,
     /// The CPUs of one item, at least 0.001.
     pub cpu_count: f64,
     /// The memory of one item in MB, at least 1.
     #[serde(rename = "memoryMB")]
     pub memory_mb: f64,
-    /// When it fires. A `TRANSIENT` job without one, and without [`depends_on`](Self::depends_on), runs when it is triggered.
+    /// The cron expression by which it fires. A `TRANSIENT` job without one, and without [`depends_on`](Self::depends_on), runs
+    /// when it is triggered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cron: Option<String>,
     /// The time zone of `cron`. Default: that of the scheduler.
@@ -57,7 +58,7 @@ pub struct CarriedJob {
     /// The jobs that it runs after instead of by a schedule: `JOB`, `JOB when failed`, `JOB when ended items same`. Default: none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<String>,
-    /// How many items a fire is split into.
+    /// The number of items of a fire.
     pub sharding_total_count: u32,
     /// The parameters of the items: `0=Beijing,1=Shanghai`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,10 +70,10 @@ pub struct CarriedJob {
     pub failover: bool,
     /// Whether a fire that fell into a running one is made up for. Default false.
     pub misfire: bool,
-    /// What is done with a failed item. Default `LOG`.
+    /// The type name of the error handler, which handles failed items. Default `LOG`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job_error_handler_type: Option<String>,
-    /// What the job is for.
+    /// The purpose of the job, for readers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Properties: those of its program, and those of its error handler.
@@ -83,9 +84,9 @@ pub struct CarriedJob {
     /// Its processes, for a `DAEMON` job. Default: as many as it has items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<u32>,
-    /// How many items share a process, where the carrier can do so. Default 1.
+    /// The number of items that share a process, where the carrier can do so. Default 1.
     pub items_per_process: u32,
-    /// How long a process may take to end after it was asked to, before it is killed. Default 10 s.
+    /// The time that a process may take to end after it was asked to, before it is killed. Default 10 s.
     pub grace_period_seconds: u32,
     /// The queue or partition of the carrier in which its launches wait.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,12 +208,12 @@ impl CarriedJob {
         self.props.get(SCRIPT_COMMAND_LINE).map(String::as_str).filter(|line| !line.trim().is_empty())
     }
 
-    /// How long a process may take to end.
+    /// The time that a process may take to end.
     pub fn grace(&self) -> Duration {
         Duration::from_secs(self.grace_period_seconds.into())
     }
 
-    /// How many processes a `DAEMON` job has.
+    /// The number of processes of a `DAEMON` job.
     pub fn daemon_instances(&self) -> u32 {
         self.instances.unwrap_or(self.sharding_total_count)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How the processes of an application are submitted, for the carrier `SLURM`. What is not given is decided by the cluster.
+/// The options of the submission of the processes of an application, for the carrier `SLURM`. What is not given is decided by the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -21,7 +21,7 @@ pub struct SlurmSettings {
     /// The features that a node has to have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub constraint: Option<String>,
-    /// How long a process may run, in minutes; at least 1.
+    /// The time that a process may run, in minutes; at least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_limit_minutes: Option<u32>,
 }

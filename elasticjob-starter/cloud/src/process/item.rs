@@ -152,7 +152,10 @@ impl Item {
         let is_withdrawn = items.get(&key).is_some_and(|tracked| tracked.permit.is_withdrawn());
         if is_withdrawn {
             if let Err(error) = self.slot.note_let_go() {
-                warn!("item {} of {} waits here no more, and counts as lost: {error}", self.item.item, self.launch.id);
+                warn!(
+                    "item {} of {} does not start on this host, and counts as lost: {error}",
+                    self.item.item, self.launch.id
+                );
             }
             items.remove(&key);
         }

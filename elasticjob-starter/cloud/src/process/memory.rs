@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use elasticjob::log::{info, warn};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How the memory of processes is limited.
+/// The way in which the memory of processes is limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MemoryLimit {
     /// By a group of the kernel where this process may make one, else by the address space.

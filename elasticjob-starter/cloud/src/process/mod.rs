@@ -41,16 +41,16 @@ use slot::{Look, Slot};
 /// The name of the carrier.
 pub const PROCESS: &str = "PROCESS";
 
-/// How a [`ProcessCarrier`] works.
+/// The options of a [`ProcessCarrier`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProcessOptions {
-    /// Where it keeps packages, logs and outcomes. It is closed to other users where it is made here. Two schedulers of this
+    /// The folder of packages, logs and outcomes. It is closed to other users where it is made here. Two schedulers of this
     /// host that run as the same user may share it, and then adopt what the other one started.
     pub folder: PathBuf,
     /// The namespace of the registry center: launches of other namespaces have other names.
     pub namespace: String,
-    /// How the memory is limited.
+    /// The way in which the memory is limited.
     pub memory: MemoryLimit,
     /// The CPUs that all processes together may take. Default: those of the host.
     pub cpus: Option<f64>,

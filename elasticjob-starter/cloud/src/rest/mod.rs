@@ -33,7 +33,7 @@ use crate::scheduler::Scheduler;
 pub use axum;
 pub use openapi::document as openapi_document;
 
-/// What the API works with.
+/// The parts with which the API works.
 #[derive(Debug, Clone)]
 pub struct Api {
     /// The scheduler.

@@ -127,8 +127,8 @@ impl Daemons {
                     if other.place == self.owner.place {
                         self.carrier.release(name);
                     } else if let Err(error) = self.keep(&registered, 0).await {
-                        warn!(job = %name, "the processes of the job, which runs at {} now, go on here: {error}; it is tried \
-                            again", other.place);
+                        warn!(job = %name, "the processes of the job go on here, although it runs at {} now: {error}; the \
+                            stop is tried again", other.place);
                         is_done = false;
                         continue;
                     } else {
@@ -154,7 +154,7 @@ impl Daemons {
                     self.disown(&name).await;
                 }
                 Err(error) => {
-                    warn!(job = %name, "the processes of the job, which is no DAEMON job any more, go on: {error}; it is tried again");
+                    warn!(job = %name, "the job is not a DAEMON job any more, and its processes go on: {error}; the stop is tried again");
                     is_done = false;
                 }
             }

@@ -1,4 +1,4 @@
-//! What of an item still runs for an earlier fire: a run that an operator cancelled has its grace period, or was never told to
+//! The runs of an item for an earlier fire that still go on: a run that an operator cancelled has its grace period, or was never told to
 //! end, as its scheduler died. The item is launched again when it has ended.
 
 use std::collections::{BTreeMap, HashMap};

@@ -1,4 +1,4 @@
-//! What this scheduler notes of jobs in the registry center, for as long as its session lasts.
+//! The notes of this scheduler about jobs in the registry center, for as long as its session lasts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;

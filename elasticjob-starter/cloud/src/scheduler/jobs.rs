@@ -89,7 +89,7 @@ async fn earlier_jobs(means: &Means) -> Option<Vec<(JobName, Duration)>> {
     match means.carried.all().await {
         Ok(all) => Some(all.into_iter().map(|known| (known.job.job_name.clone(), known.job.grace())).collect()),
         Err(error) => {
-            warn!("what removed jobs have left is looked for again in {} s: {error}", AGAIN.as_secs());
+            warn!("the nodes of removed jobs cannot be deleted: {error}; it is tried again in {} s", AGAIN.as_secs());
             None
         }
     }
@@ -220,8 +220,8 @@ impl Keeper {
             }
             Err(why) => {
                 let seconds = AGAIN.as_secs();
-                warn!(job = %self.name, "the change of the job is not followed yet, as it is not known whether what runs of it is \
-                    to be stopped: {why}; it is tried again every {seconds} s");
+                warn!(job = %self.name, "the change of the job has no effect yet, as the scheduler cannot read whether to stop the \
+                    runs of the job: {why}; it is tried again every {seconds} s");
                 false
             }
         }
@@ -233,7 +233,7 @@ impl Keeper {
         match started {
             Ok(running) => {
                 troubles.remove(&self.name);
-                info!(job = %self.name, "the job is scheduled here");
+                info!(job = %self.name, "this scheduler schedules the job");
                 Some(running)
             }
             Err(why) => {

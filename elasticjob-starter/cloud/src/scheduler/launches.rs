@@ -451,7 +451,9 @@ impl Launches {
                         ids.retain(|kept| *kept != id);
                     }
                 }
-                Err(error) => warn!("{error}: {id} stays for now"),
+                Err(error) => warn!(
+                    "the launch {id} is not removed yet: {error}; it is tried again with the next launch of the job"
+                ),
             }
         }
     }

@@ -55,19 +55,19 @@ use nodes::{CARRIED, KEPT};
 use one_carrier::Entry;
 use process_notes::Kept;
 
-/// What a [`Scheduler`] works with.
+/// The options of a [`Scheduler`].
 #[non_exhaustive]
 pub struct SchedulerOptions {
     /// The environment of its jobs, with their tracing.
     pub environment: JobEnvironment,
     /// The registry center with the registrations and the jobs.
     pub registry: Arc<dyn RegistryCenter>,
-    /// What carries the items.
+    /// The carrier of the items.
     pub carrier: Arc<dyn Carrier>,
     /// For an embedded registry, which forgets with its process: the file that keeps the registrations. Then no other
     /// scheduler takes over, so a shutdown ends what runs.
     pub embedded: Option<PathBuf>,
-    /// Where the programs of `DAEMON` jobs find the registry center: those that set none of their own use it. Default: none, and
+    /// The registry center for the programs of `DAEMON` jobs: those that set none of their own use it. Default: none, and
     /// then each process of such a program runs all items.
     pub registry_center: Option<CarriedCenter>,
 }

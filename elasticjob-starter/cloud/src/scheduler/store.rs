@@ -149,7 +149,7 @@ impl Store {
         Ok(node.map(|node| digest(&[&node.stat.ctime.to_string(), &node.stat.czxid.to_string()])))
     }
 
-    /// When each job was registered, in milliseconds since 1970 by the clock of the registry center.
+    /// The times at which the jobs were registered, in milliseconds since 1970 by the clock of the registry center.
     ///
     /// # Errors
     /// [`StoreError::Read`].

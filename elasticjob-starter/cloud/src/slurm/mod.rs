@@ -49,11 +49,11 @@ const KEEPER: &str = include_str!("keeper.sh");
 /// How often the sizes of the nodes are asked for, so that jobs are checked against what the cluster has now.
 const LOOK_AT_NODES: Duration = Duration::from_secs(300);
 
-/// How a [`SlurmCarrier`] works.
+/// The options of a [`SlurmCarrier`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SlurmOptions {
-    /// Where it keeps packages, logs and outcomes. All nodes of the cluster and all schedulers have it under this path.
+    /// The folder of packages, logs and outcomes. All nodes of the cluster and all schedulers have it under this path.
     pub folder: PathBuf,
     /// The namespace of the registry center: launches of other namespaces have other names.
     pub namespace: String,

@@ -25,7 +25,7 @@ error-registry-away = The registry center is not reached
 error-problem = That did not work
 wrong-host = This is not a name of the console
 wrong-host-called = The console was called by this name:
-wrong-host-why = Under this name nobody is let in without a login: a foreign page can point its own name at this address.
+wrong-host-why = Under this name the console lets no caller in without a login: a foreign page can point its own name at this address.
 wrong-host-login = Only if you know this name, log in here:
 wrong-host-open = Visitors without a login are let in here:
 wrong-host-open-here = On the host of the console, visitors without a login are let in here:
@@ -433,7 +433,7 @@ past-no-end = no end is recorded: it runs, or its process was killed
 past-by-time = by its time alone: its fire is not recorded
 past-ended-instance = an instance that has ended
 
-# What operators did, and who came in
+# The actions of operators, and the logins
 audit = Audit
 audit-about = What operators did or tried to do, by the console, its API and the command line, the last one first. A time range has at most { $days } days; without one it is the last 7.
 audit-in-memory = Nothing keeps them here: the last 1,000 actions of this console are shown until it ends, and its log has them. A data file keeps them:
@@ -444,9 +444,9 @@ audit-done = done
 audit-unchanged = nothing to change
 audit-refused = refused
 access = Logins and refused requests
-access-about = Who came in to this console and who was kept out, since it started: at most the last 1,000 events. They also go to the log of the console.
-access-about-kept = Who came in to this console and who was kept out: the events of 400 days, in the data file. Refusals of a kind on one day are counted together.
-access-none = Nobody came in since the console started.
+access-about = Logins to this console and refused callers since it started: at most the last 1,000 events. They also go to the log of the console.
+access-about-kept = Logins to this console and refused callers: the events of 400 days, in the data file. Refusals of a kind on one day are counted together.
+access-none = No login since the console started.
 access-caption = { $count ->
     [one] One event
    *[other] { $count } events
@@ -546,7 +546,7 @@ settings = Settings
 settings-connections = Registry centers
 settings-connections-about = What the console is connected to. Registry centers and databases come from the settings of the console; no page adds one.
 settings-registry-caption = The registry center { $name }; secrets are masked
-settings-away = It is dialled again until it comes:
+settings-away = The console tries to connect again until it succeeds:
 settings-traces = Database of traces
 settings-of-program = as the program has it
 settings-check-registry = Test the registry center
@@ -648,7 +648,7 @@ dump-about = A dump has the nodes of a job as the registry center has them, with
 # Alarms
 alarms = Alarms
 alarm = Alarm
-alarms-about = What is wrong now, what nobody looks after first. An alarm ends by itself when its cause does; the console sends none: the rules for Prometheus do.
+alarms-about = The problems that exist now. Alarms that no operator has acknowledged come first. An alarm ends by itself when its cause ends. The console sends no messages: the rules for Prometheus do.
 alarms-none = No alarm.
 alarms-caption = { $count ->
     [one] { $count } alarm
@@ -666,7 +666,7 @@ alarm-acknowledged = Acknowledged
 help = Help
 help-words = Words
 help-registry-center = Registry center
-help-registry-center-is = A ZooKeeper, or the registry inside of one program, through which the instances of a job agree who runs what. The console reads and writes it, and runs nothing itself.
+help-registry-center-is = A ZooKeeper, or the registry inside of one program, through which the instances of a job agree which instance runs which item. The console reads and writes it, and runs nothing itself.
 help-job-is = Code with a name and a schedule. Programs on several hosts have the same job, and share its items.
 help-fire-is = A time at which the schedule wants the job to run, or a trigger by hand. All items run for each fire.
 help-item-is = A part of a job. A job is split into as many sharding items as its configuration says; each has one owner.
@@ -858,7 +858,7 @@ problem-expired-token = The token counted until the time that the detail names.
 problem-expired-token-remedy = Ask for another one; a token counts for a year at most.
 problem-token-without-owner = The user who made the token was removed, disabled, or may do less now.
 problem-token-without-owner-remedy = Ask for a token of another user, or give the owner the roles again.
-problem-forbidden = The caller is known, and lacks the role for this registry center or this job. On a read-only console nobody has more than viewer.
+problem-forbidden = The caller is known, and lacks the role for this registry center or this job. On a read-only console no user has more than viewer.
 problem-forbidden-remedy = Ask an administrator for the role that the detail names.
 problem-wrong-host = A caller that shows neither a session nor a token called the console by a name that is not one of its names. A page of another host can make a browser do that.
 problem-wrong-host-remedy = Log in, use http://127.0.0.1 on the host of the console, or add the name to elasticjob.console.allowed-hosts. Behind a proxy, let it pass on the header Host of the browser.
@@ -919,7 +919,7 @@ problem-key-in-use-remedy = Send it again after a second: the answer is that of 
 problem-key-reused = This Idempotency-Key came with another body before.
 problem-key-reused-remedy = Make a new key for each request, and send the same one for a repetition alone.
 problem-too-many-streams = The console has no place for one more stream of events.
-problem-too-many-streams-remedy = Close pages that nobody looks at, or come again later.
+problem-too-many-streams-remedy = Close pages that you do not need, or try again later.
 problem-registry-unreachable = The registry center did not answer. With outcome: unknown it may have done what was asked.
 problem-registry-unreachable-remedy = Look at /readyz and at the network. After an unknown outcome read the state before you send it again.
 problem-registry-refused = The registry center answered with an error.
@@ -938,7 +938,7 @@ problem-name-taken = A user or a token of this name exists already.
 problem-name-taken-remedy = Choose another name, or change the one that exists.
 problem-of-settings = The settings of the console have this user or token, and no page changes settings.
 problem-of-settings-remedy = Change elasticjob.console-users or elasticjob.console.tokens, and start the console again.
-problem-last-administrator = Without this user nobody could administer the console.
+problem-last-administrator = Without this user no user could administer the console.
 problem-last-administrator-remedy = Give another user the role admin for everything first.
 problem-invalid-account = The name, the password, the roles or the days of a user or token cannot be used.
 problem-invalid-account-remedy = The detail says which, and what is right.
@@ -961,7 +961,7 @@ password-done = The password was changed. Your other sessions have ended.
 password-of-settings = Your password is in the settings of the console: an administrator changes it there, with a hash of `elasticjob console hash-password`.
 password-elsewhere = You log in with an account that is not of this console. Its password is changed where the account is.
 
-alarms-in-memory = Who looks after an alarm is forgotten when this console ends. A data file keeps it:
+alarms-in-memory = The console forgets acknowledgements of alarms when it ends. A data file keeps them:
 
 # Login with the account of a company
 login-company = Log in with your company account

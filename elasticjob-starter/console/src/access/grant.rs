@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// What a user may do. Each role includes the ones before it.
+/// The role of a user: what the user may do. Each role includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Sees jobs, servers, history and configuration, with secrets masked.

@@ -73,7 +73,7 @@ pub struct ProxyLogin {
     pub user_header: HeaderName,
     /// The header with the groups of the account, with commas between.
     pub groups_header: HeaderName,
-    /// What the members of groups may do. An account of none of them may do nothing.
+    /// The roles of the members of groups. An account of none of them may do nothing.
     pub groups: Vec<(String, Grant)>,
 }
 

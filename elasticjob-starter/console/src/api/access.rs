@@ -56,7 +56,7 @@ pub(crate) struct Which {
 /// The most events of an answer.
 const MOST: u32 = 1_000;
 
-/// Who came in, and who was kept out
+/// Logins and refused callers
 ///
 /// The newest first. A console with a data file keeps the events of 400 days there; the header Link has the next page.
 /// Without one these are the last 1,000 events since the console started.

@@ -308,7 +308,7 @@ pub(crate) async fn remove_server_of_job(
     Ok(Json(Done::of(&outcome)))
 }
 
-/// How one job of a bulk operation ended.
+/// The result of one job of a bulk operation.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct BulkResult {
     job: String,

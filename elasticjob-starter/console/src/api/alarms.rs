@@ -26,7 +26,7 @@ pub(crate) struct AlarmView {
     since: Option<Time>,
     /// Of a job that runs long: 95 of 100 runs took no longer, in milliseconds.
     usual: Option<u64>,
-    /// What keeps the job or some of its items from running.
+    /// The obstacles that keep the job or some of its items from running.
     obstacles: Vec<FindingView>,
     acknowledged: Option<AcknowledgedView>,
 }
@@ -64,9 +64,9 @@ impl AlarmView {
     }
 }
 
-/// What is wrong now
+/// The alarms that hold now
 ///
-/// Those that nobody looks after first, the most urgent first.
+/// Alarms that no operator has acknowledged come first; among them the most urgent first.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs",
     responses((status = 200, body = Vec<AlarmView>), (status = "default", body = Problem)))]
 pub(crate) async fn list(here: Here) -> Result<Json<Vec<AlarmView>>, Problem> {

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 macro_rules! codes {
     ($($code:ident = $name:literal,)+) => {
-        /// What kind of problem it is.
+        /// The kind of a problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Code {
             $($code,)+

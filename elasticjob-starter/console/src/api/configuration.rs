@@ -138,7 +138,7 @@ pub(crate) struct VersionView {
     version: Option<i32>,
     #[schema(value_type = String, format = DateTime)]
     time: Time,
-    /// Who changed it; `null` where it was changed outside of this console, and no decision log says by whom.
+    /// The operator that changed it; `null` where it was changed outside of this console, and no decision log names the operator.
     actor: Option<String>,
     reason: String,
     /// The differences from the version before, with secrets masked; `null` for the first version that is known.

@@ -48,7 +48,7 @@ pub(crate) struct FireView {
     lateness_ms: Option<i64>,
     /// SUCCEEDED, RECOVERED (at a further run), PARTIAL (others did not run), FAILED, RUNNING or NO_END; `null` for a fire without runs.
     outcome: Option<&'static str>,
-    /// How many items stand how, by the last run of each.
+    /// The numbers of its items, by the last run of each.
     items: ItemCounts,
     manual: bool,
     misfire: bool,
@@ -59,7 +59,7 @@ pub(crate) struct FireView {
     cut: bool,
 }
 
-/// How many items of a fire stand how.
+/// The numbers of items of a fire, by their state.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ItemCounts {

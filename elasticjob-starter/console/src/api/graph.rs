@@ -64,7 +64,7 @@ pub(crate) struct GraphEdgeView {
     items: &'static str,
 }
 
-/// How a job stands for a fire.
+/// The state of a job for a fire.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GraphFireView {
@@ -77,9 +77,9 @@ pub(crate) struct GraphFireView {
     began_at: Option<Time>,
     #[schema(value_type = Option<String>, format = DateTime)]
     ended_at: Option<Time>,
-    /// How many items the job has, without those that an operator disabled.
+    /// The number of items of the job, without those that an operator disabled.
     items: usize,
-    /// How many of them have ended for this fire.
+    /// The number of them that have ended for this fire.
     items_ended: usize,
     /// When an operator ran the fire again, the last time that the registry center knows of: all else is said of that re-run.
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -135,7 +135,7 @@ async fn view(here: &Here, of: Option<&JobName>, query: &GraphQuery) -> Result<J
     Ok(Json(GraphView { groups }))
 }
 
-/// Which job runs after which, and how they stand for a fire
+/// The jobs and the jobs after which they run, with their state for a fire
 ///
 /// Of the jobs that the caller may see.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/graph", tag = "jobs", params(GraphQuery),

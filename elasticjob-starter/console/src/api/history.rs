@@ -164,7 +164,7 @@ pub(crate) struct OperatorAction {
     id: String,
     #[schema(value_type = String, format = DateTime)]
     time: Time,
-    /// Who did it, or tried to: a user, `token:NAME`, or who used the command line.
+    /// The operator that did it, or tried to: a user, `token:NAME`, or the account that used the command line.
     who: String,
     action: String,
     job: String,

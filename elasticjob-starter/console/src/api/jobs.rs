@@ -28,7 +28,7 @@ pub(crate) fn parameters<T>(query: Result<Query<T>, QueryRejection>) -> Result<T
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobPage {
     jobs: Vec<JobRow>,
-    /// How many jobs the filter leaves.
+    /// The number of jobs that the filter leaves.
     total: usize,
     /// The cursor of the next page.
     next: Option<String>,

@@ -26,7 +26,7 @@ pub(crate) struct NodeView {
     data: String,
     /// The length of the data as they are.
     bytes: usize,
-    /// How often the data were set since it was created.
+    /// The number of times that the data were set since it was created.
     version: i32,
     #[schema(value_type = String)]
     created: Time,
@@ -56,9 +56,9 @@ impl From<Node> for NodeView {
 pub(crate) struct Level {
     node: NodeView,
     children: Vec<NodeView>,
-    /// How many children it has.
+    /// The number of its children.
     total: usize,
-    /// What `after` is for the next page.
+    /// The value of `after` for the next page.
     next: Option<String>,
 }
 

@@ -12,17 +12,17 @@ use crate::service::job_row::JobRow;
 use crate::service::overview::{Concern, MOST, Overview};
 use crate::service::time::Time;
 
-/// What needs a look, of all jobs that the caller may see.
+/// The state of all jobs that the caller may see, with those that need a look.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OverviewView {
-    /// How many jobs there are.
+    /// The number of jobs.
     total: usize,
-    /// How many need nothing.
+    /// The number of jobs that need nothing.
     well: usize,
-    /// How many run now.
+    /// The number of jobs that run now.
     running: usize,
-    /// How many jobs have each concern: overdue, daemon-ends, crashed, configuration-refused, unassigned, carried-waits, failing, disabled, late. A job
+    /// The numbers of jobs that have each concern: overdue, daemon-ends, crashed, configuration-refused, unassigned, carried-waits, failing, disabled, late. A job
     /// has one, the first that holds.
     concerns: BTreeMap<&'static str, usize>,
     /// The first 20 jobs of each concern.
@@ -36,7 +36,7 @@ pub(crate) struct OverviewView {
     lost_since: Option<Time>,
 }
 
-/// What needs a look
+/// The jobs that need a look, counted
 ///
 /// Fires that should have begun and did not, jobs without an instance, refused configurations, lost runs, failures.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/overview", tag = "jobs",

@@ -26,12 +26,12 @@ use crate::service::time::Time;
 pub(crate) struct PastQuery {
     /// RFC 3339, or a local time of the zone of the job: the time of the fire, or up to a minute before it.
     at: String,
-    /// What happened to this item alone, beside what is about the whole fire.
+    /// The item of which the events are wanted, beside those about the whole fire.
     #[param(value_type = Option<u32>)]
     item: Option<ShardingItem>,
 }
 
-/// What became of a fire.
+/// The account of a fire in the past.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PastView {
@@ -45,7 +45,7 @@ pub(crate) struct PastView {
     /// The runs of each item, and the decisions about it.
     #[schema(value_type = BTreeMap<String, Vec<HappenedView>>)]
     items: BTreeMap<ShardingItem, Vec<HappenedView>>,
-    /// What happened to the group before the fire and in the five minutes after it.
+    /// The events in the group before the fire and in the five minutes after it.
     around: Vec<HappenedView>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct HappenedView {
     kind: String,
     /// Whether it kept the fire, or the item, from being run as usual.
     obstacle: bool,
-    /// How a run stands: SUCCEEDED, FAILED or NO_END.
+    /// The outcome of a run so far: SUCCEEDED, FAILED or NO_END.
     outcome: Option<&'static str>,
     instance: Option<String>,
     related_instance: Option<String>,

@@ -40,7 +40,7 @@ pub(crate) struct Problem {
     detail: Message,
     #[schema(value_type = String)]
     code: Code,
-    /// What else programs need, by name.
+    /// Further members for programs, by name.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     more: Map<String, Value>,

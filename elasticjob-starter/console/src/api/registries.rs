@@ -55,7 +55,7 @@ pub(crate) async fn one(here: Here) -> Json<RegistryView> {
     Json(RegistryView::of(&here.registry))
 }
 
-/// Who calls.
+/// The caller of the request.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Caller {
@@ -108,13 +108,13 @@ pub(crate) async fn data_sources(who: Who) -> Json<Vec<DataSource>> {
     Json(seen.filter(|registry| registry.trace_reader().is_some()).map(|registry| view(registry)).collect())
 }
 
-/// What a test of a connection found.
+/// The result of a test of a connection.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CheckView {
     answers: bool,
     took_ms: i64,
-    /// What is wrong.
+    /// The problem that the test found.
     problem: Option<String>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct LogLineView {
     target: String,
     /// Empty, and so is `target`, where the last lines of the run were left out.
     message: String,
-    /// How many lines before it were left out.
+    /// The number of lines before it that were left out.
     left_out: u32,
 }
 

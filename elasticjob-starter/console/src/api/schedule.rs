@@ -45,7 +45,7 @@ pub(crate) struct ExpectedView {
     scheduled_at: Time,
     /// RAN, NO_RUN, DUE (no run so far, for less than a minute) or NOT_KNOWN.
     state: &'static str,
-    /// How it ran.
+    /// The run of the fire.
     ran: Option<FireView>,
     /// The kinds of the decisions about a fire without a run.
     decisions: Vec<String>,

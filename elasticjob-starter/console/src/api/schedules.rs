@@ -26,7 +26,7 @@ pub(crate) struct Expression {
     cron: String,
     /// That of the host of the console where none is given.
     time_zone: Option<String>,
-    /// How many fires, from 1 to 50; 5 unless it is said.
+    /// The number of fires, from 1 to 50; 5 unless it is said.
     count: Option<usize>,
     /// The fires after this time, as RFC 3339 has it; now unless it is said.
     from: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Expression {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Fires {
-    /// What the expression means, in the language of the header Accept-Language; `null` where it has no short words.
+    /// The meaning of the expression, in the language of the header Accept-Language; `null` where it has no short words.
     words: Option<String>,
     fires: Vec<ComingFire>,
     /// Whether there are no others.

@@ -27,7 +27,7 @@ pub(crate) struct TimelineView {
     traced: bool,
     /// In the order of their names.
     jobs: Vec<TimelineJob>,
-    /// How many jobs the filter leaves.
+    /// The number of jobs that the filter leaves.
     total: usize,
     /// The cursor of the next page.
     next: Option<String>,
@@ -90,7 +90,7 @@ impl From<Row> for TimelineJob {
     }
 }
 
-/// What ran when
+/// The runs of jobs over a time
 ///
 /// Of the jobs that the caller may see, with the fires that should have been and those to come. Where no database of traces is
 /// read, it says what the registry center knows.

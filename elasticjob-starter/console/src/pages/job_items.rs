@@ -1,4 +1,4 @@
-//! Which items of a job a page shows: those that a filter finds, 200 at a time.
+//! The items of a job that a page shows: those that a filter finds, 200 at a time.
 
 use elasticjob::operations::{ShardInfo, ShardState};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What a setting of a job means, its unit and its default, in the language of the reader.
+//! The meaning of a setting of a job, its unit and its default, in the language of the reader.
 
 use elasticjob_syntax::job_option::{JobOption, Unset};
 use i18n_embed_fl::fl;

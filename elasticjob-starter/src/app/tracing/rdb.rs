@@ -131,6 +131,10 @@ fn say_ignored(source: &DataSource, settings: &TracingSettings) {
     if let Some(driver) = driver {
         let key = settings.section.child("data-source").child("driver-class-name");
         let driver = driver.clone();
-        apart(move || info!("`{key}` ('{driver}') is for Java: here the URL says it all"));
+        apart(move || {
+            info!(
+                "`{key}` ('{driver}') has no effect: it is for Java programs; this program takes the driver from the URL"
+            )
+        });
     }
 }

@@ -219,7 +219,7 @@ const CONSOLE: &[Setting] = &[
     )
     .otherwise("none")
     .example("/jobs"),
-    Setting::value("read-only", Kind::Flag, "Whether nobody may change anything, whatever the roles say.")
+    Setting::value("read-only", Kind::Flag, "Makes the console read-only: no user may change anything, whatever the roles say.")
         .default("false")
         .example("true"),
     Setting::value("language", Kind::Text, "The language for browsers that ask for no language of the console: `en` or `zh-CN`.")

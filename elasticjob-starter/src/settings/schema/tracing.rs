@@ -113,7 +113,7 @@ const DATA_SOURCE: &[Setting] = &[
     Setting::value(
         "driver-class-name",
         Kind::Text,
-        "Accepted for the sake of Java programs that read the same file: the URL says it all.",
+        "For Java programs that read the same file. A Rust program takes the driver from the URL.",
     )
     .otherwise("not needed")
     .example("org.postgresql.Driver"),

@@ -43,7 +43,7 @@ impl ListenerContext {
         &self.0.run.instance
     }
 
-    /// How many items the job is split into.
+    /// The number of items of the job.
     pub fn sharding_total_count(&self) -> u32 {
         self.0.run.configuration.sharding_total_count()
     }

@@ -14,7 +14,7 @@ use crate::ident::{JobName, ShardingItem};
 /// How many fires of a job are remembered whose items did not all end as far as is known.
 const REMEMBERED: usize = 16;
 
-/// What the registry says of a job at some moment. Its parts may differ in time by a moment: what they say of a fire that
+/// The state of a job in the registry at some moment. Its parts may differ in time by a moment: what they say of a fire that
 /// has ended stays true.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParentView {
@@ -24,9 +24,9 @@ pub struct ParentView {
     pub scheduled_since: Option<i64>,
     /// Its items.
     pub items: BTreeMap<ShardingItem, ParentItem>,
-    /// What it decided on the fires of the jobs that it depends on itself.
+    /// Its decisions on the fires of the jobs that it depends on itself.
     pub decided: Option<DependencyRecord>,
-    /// When that was written, by the server's clock; 0 where it is not known.
+    /// The time at which they were written, by the server's clock; 0 where it is not known.
     pub decided_at: i64,
     /// Whether a manual trigger waits for one of its instances.
     pub triggered: bool,
@@ -37,7 +37,7 @@ pub struct ParentView {
 pub struct ParentItem {
     /// Its record.
     pub record: FireRecord,
-    /// When it was written, by the server's clock; 0 where it is not known.
+    /// The time at which it was written, by the server's clock; 0 where it is not known.
     pub written: i64,
     /// Whether an operator disabled it.
     pub disabled: bool,

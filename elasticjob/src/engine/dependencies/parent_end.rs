@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::When;
 
-/// How the fire of a job ended.
+/// The end of the fire of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

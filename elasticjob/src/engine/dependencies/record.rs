@@ -38,7 +38,7 @@ pub struct DependencyRecord {
     /// The latest fire that the job runs for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<DueFire>,
-    /// Which items of that fire may begin, where an item of this job follows the item of other jobs with its number.
+    /// The items of that fire that may begin, where an item of this job follows the item of other jobs with its number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<DueItems>,
     /// The latest decided fires, in ascending order.
@@ -58,7 +58,7 @@ pub struct DependencyRecord {
 pub struct DueFire {
     /// The scheduled time that the jobs before it have run for, in milliseconds since 1970.
     pub at: i64,
-    /// When it became due, by the clock of the leader, in milliseconds since 1970.
+    /// The time at which it became due, by the clock of the leader, in milliseconds since 1970.
     pub since: i64,
 }
 
@@ -143,9 +143,9 @@ pub(crate) struct DecidedItems {
 pub struct Unmet {
     /// The job.
     pub job: JobName,
-    /// How it has to end.
+    /// The end that it must have.
     pub when: When,
-    /// How it ended.
+    /// The end that it had.
     pub end: ParentEnd,
 }
 
@@ -326,7 +326,7 @@ impl DependencyRecord {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FollowedRerun {
-    /// Which one.
+    /// The re-run itself.
     #[serde(flatten)]
     pub rerun: Rerun,
     /// The job whose fire the operator runs again.
@@ -334,7 +334,7 @@ pub struct FollowedRerun {
     /// The jobs right before this one that follow it, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<JobName>,
-    /// When the jobs before this one had ended, by the clock of the leader, in milliseconds since 1970. `None` before that.
+    /// The time at which the jobs before this one had ended, by the clock of the leader, in milliseconds since 1970. `None` before that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<i64>,
     /// The job for whose end this job does not run again; `None` where it does, and before it is decided.

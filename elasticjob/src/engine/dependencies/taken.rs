@@ -1,4 +1,4 @@
-//! How long items of a job may still begin a re-run after its triggers were taken.
+//! The time for which items of a job may still begin a re-run after its triggers were taken.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -153,7 +153,7 @@ pub(super) const RULES: [Rule; 27] = [
         "After `reshard`, which makes the node and writes the note with the first assignment.",
     ),
     rule(
-        rerequest_sharding::remind,
+        rerequest_sharding::rerequest,
         GoOn,
         "After `reshard`: an instance that leads assigns the items instead of asking for it.",
     ),

@@ -11,7 +11,7 @@ use super::Step;
 use crate::clock::Now;
 use crate::engine::engine::JobEngine;
 use crate::engine::planted::{Bug, DEAF};
-use crate::engine::state::leadership::Reminder;
+use crate::engine::state::leadership::Rerequest;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::open_fire::SHARDING_WAIT;
 use crate::engine::state::proposal::{Proposal, Purpose};
@@ -25,18 +25,18 @@ const QUIET: Duration = Duration::from_secs(30);
 
 /// Makes the request for resharding again where a leader seems to have lost it: for long there are items without a live
 /// owner, or no items for this instance.
-pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+pub(super) fn rerequest(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.leadership.term.is_some() || engine.phase != Phase::Active || !engine.is_registered() {
-        engine.leadership.reminder = Reminder::default();
+        engine.leadership.rerequest = Rerequest::default();
         return Ok(Step::Pass);
     }
     if engine.mirror.exists(&JobPath::Necessary) {
-        engine.leadership.reminder.requested.get_or_insert(now.mono);
+        engine.leadership.rerequest.requested.get_or_insert(now.mono);
         return Ok(Step::Pass);
     }
-    engine.leadership.reminder.requested = None;
-    let (Some(remind_at), Some(configuration)) =
-        (engine.leadership.reminder.remind_at(), engine.configuration.in_force.clone())
+    engine.leadership.rerequest.requested = None;
+    let (Some(due_at), Some(configuration)) =
+        (engine.leadership.rerequest.due_at(), engine.configuration.in_force.clone())
     else {
         return Ok(Step::Pass);
     };
@@ -47,15 +47,15 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
         && !configuration.static_sharding()
         && available.contains(&engine.identity.instance)
         && available.len() <= total as usize
-        && engine.leadership.reminder.asked_among.as_ref() != Some(&available);
+        && engine.leadership.rerequest.asked_among.as_ref() != Some(&available);
     if settled {
-        engine.leadership.reminder.unsettled = None;
+        engine.leadership.rerequest.unsettled = None;
     }
     if (settled && !left_out) || available.is_empty() {
-        engine.leadership.reminder.missed = None;
+        engine.leadership.rerequest.missed = None;
         return Ok(Step::Pass);
     }
-    if now.mono < remind_at || engine.planted.has(Bug::ForgottenReminder) {
+    if now.mono < due_at || engine.planted.has(Bug::ForgottenReminder) {
         return Ok(Step::Pass);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -65,8 +65,8 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     }
     txn.create(&JobPath::Necessary, "", CreateMode::Persistent);
     let transaction = txn.build();
-    engine.leadership.reminder.missed = Some(now.mono);
-    engine.leadership.reminder.asked_among = left_out.then_some(available);
+    engine.leadership.rerequest.missed = Some(now.mono);
+    engine.leadership.rerequest.asked_among = left_out.then_some(available);
     let why = if settled { "this instance has no item" } else { "items have no owner that is there" };
     Ok(Step::Write(Proposal { transaction, purpose: Purpose::Request { why: why.to_owned() } }))
 }
@@ -74,13 +74,13 @@ pub(super) fn remind(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
 impl JobEngine {
     /// Notes that a fire looked at the assignment.
     pub(super) fn note_assignment(&mut self, now: Now, settled: bool, has_items: bool) {
-        if settled && self.leadership.reminder.unsettled.is_some() {
+        if settled && self.leadership.rerequest.unsettled.is_some() {
             self.planted.deafen(Bug::DeafAfterAssignment, now.mono + DEAF);
         }
-        self.leadership.reminder.unsettled =
-            if settled { None } else { self.leadership.reminder.unsettled.or(Some(now.mono)) };
+        self.leadership.rerequest.unsettled =
+            if settled { None } else { self.leadership.rerequest.unsettled.or(Some(now.mono)) };
         if !settled || !has_items {
-            self.leadership.reminder.missed.get_or_insert(now.mono);
+            self.leadership.rerequest.missed.get_or_insert(now.mono);
         }
     }
 
@@ -91,7 +91,7 @@ impl JobEngine {
     /// and a request is not served although there was time for another leader, a Java leader waits for a moment without
     /// running items. So that there is such a moment, fires wait for some time and go on for some time, in turns.
     pub(super) fn may_wait_for_assignment(&mut self, now: Now) -> Result<bool, Unread> {
-        let (requested, unsettled) = (self.leadership.reminder.requested, self.leadership.reminder.unsettled);
+        let (requested, unsettled) = (self.leadership.rerequest.requested, self.leadership.rerequest.unsettled);
         let turn = requested.and_then(|since| Some(since + quiet_until(now.mono - since, self.session.timeout())?));
         let is_quiet = turn.is_some() && self.has_java_peers()?;
         let Some(open) = &mut self.fires.open else { return Ok(false) };

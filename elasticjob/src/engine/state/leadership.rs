@@ -11,7 +11,7 @@ use crate::registry::layout::JobPath;
 pub(in crate::engine) struct Leadership {
     /// Set while this instance leads.
     pub(in crate::engine) term: Option<Term>,
-    pub(in crate::engine) reminder: Reminder,
+    pub(in crate::engine) rerequest: Rerequest,
     /// When this instance sweeps up what its leader left behind.
     pub(in crate::engine) unswept: Option<Duration>,
     /// When the leader looks at everything again.
@@ -79,7 +79,7 @@ const ASSIGNED_WITHIN: Duration = Duration::from_secs(30);
 
 /// Since when this instance misses what the leader has to do.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Reminder {
+pub(in crate::engine) struct Rerequest {
     /// Since when there is a request that is not served.
     pub(in crate::engine) requested: Option<Duration>,
     /// Since when fires find items without a live owner, or a request that is not served.
@@ -90,8 +90,8 @@ pub(in crate::engine) struct Reminder {
     pub(in crate::engine) asked_among: Option<Vec<InstanceId>>,
 }
 
-impl Reminder {
-    pub(in crate::engine) fn remind_at(&self) -> Option<Duration> {
+impl Rerequest {
+    pub(in crate::engine) fn due_at(&self) -> Option<Duration> {
         self.missed.map(|since| since + ASSIGNED_WITHIN)
     }
 }

@@ -15,7 +15,7 @@ pub struct LeftRun {
     pub attempt: Option<Attempt>,
     /// The latest scheduled fire that fell into it and was skipped.
     pub skipped: Option<i64>,
-    /// How it ended, `None` while its code goes on.
+    /// The end of the run, `None` while its code goes on.
     pub end: Option<ItemEnd>,
 }
 

@@ -29,7 +29,7 @@ impl Identity {
     }
 }
 
-/// Where the life of the engine stands.
+/// The phase of the life of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Not registered yet.

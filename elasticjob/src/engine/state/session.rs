@@ -177,12 +177,12 @@ impl Session {
         self.last.map_or(Duration::ZERO, |(_, timeout)| timeout)
     }
 
-    /// How long a cancelled run may go on before its future is dropped.
+    /// The time for which a cancelled run may go on before its future is dropped.
     pub fn grace(&self) -> Duration {
         (self.timeout() / 5).min(Duration::from_secs(5))
     }
 
-    /// How long a proof lasts: the time-out less the grace and a tenth of the time-out. The tenth covers clocks of
+    /// The time that a proof lasts: the time-out less the grace and a tenth of the time-out. The tenth covers clocks of
     /// different speed and the time that the cancellation takes.
     pub fn lasts(&self) -> Duration {
         let timeout = self.timeout();
@@ -207,7 +207,7 @@ impl Session {
         Duration::from_millis(u64::try_from(leapt).unwrap_or(0))
     }
 
-    /// When running work has to be cancelled unless the session is proven again: proof + time-out - grace - a tenth of
+    /// The time at which running work has to be cancelled unless the session is proven again: proof + time-out - grace - a tenth of
     /// the time-out; by the clock that never steps, less what it is known to have stood still.
     pub fn deadline(&self) -> Option<Duration> {
         Some((self.proof?.mono + self.lasts()).saturating_sub(self.leapt()))
@@ -224,7 +224,7 @@ impl Session {
         ProvenUntil { session, mono: self.deadline(), wall: self.wall_deadline() }
     }
 
-    /// When what was cancelled at the deadline is dropped, by the wall clock.
+    /// The time at which what was cancelled at the deadline is dropped, by the wall clock.
     pub fn wall_drop_at(&self) -> Option<i64> {
         Some(self.wall_deadline()?.saturating_add(millis(self.grace())))
     }
@@ -239,7 +239,7 @@ impl Session {
         self.is_overdue(now) && self.proof.is_some_and(|proof| now.mono < proof.mono + self.lasts())
     }
 
-    /// When a run that is cancelled at `now` is dropped. Its grace counts from the deadline where that has passed: a
+    /// The time at which a run that is cancelled at `now` is dropped. Its grace counts from the deadline where that has passed: a
     /// late cancellation gives no more time than the server gives.
     pub fn drop_at(&self, now: Now) -> Duration {
         let left = self.age(now).map_or(self.grace(), |age| (self.lasts() + self.grace()).saturating_sub(age));
@@ -251,7 +251,7 @@ impl Session {
         self.connected().is_some() && self.proof.is_some() && !self.is_overdue(now)
     }
 
-    /// When the proof should be renewed while items run: after a quarter of the time-out. `None` while it is being
+    /// The time at which the proof should be renewed while items run: after a quarter of the time-out. `None` while it is being
     /// renewed or there is no connection.
     pub fn renew_at(&self) -> Option<Duration> {
         self.connected()?;

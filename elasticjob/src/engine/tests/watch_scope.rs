@@ -1,4 +1,4 @@
-//! What the instances of a large group hear of.
+//! The changes that the instances of a large group hear of.
 
 use super::group::{EPOCH, Group, every_five, job};
 use crate::config::JobConfiguration;

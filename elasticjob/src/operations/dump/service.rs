@@ -94,7 +94,7 @@ impl DumpService {
         self
     }
 
-    /// How many clients are served at a time, 1 at the least. Other clients wait until one of these is done or exceeds
+    /// Sets the number of clients that are served at a time, 1 at the least. Other clients wait until one of these is done or exceeds
     /// its limit. Default 64.
     #[must_use]
     pub fn clients(mut self, clients: usize) -> Self {
@@ -120,8 +120,8 @@ impl DumpService {
         let listener = runtime.spawn(TcpListener::bind(wanted)).await.map_err(io::Error::other)??;
         let address = listener.local_addr()?;
         apart(move || match address.ip().is_loopback() {
-            true => info!("dumps of jobs are given at {address}"),
-            false => info!("dumps of jobs are served at {address}, to everyone who reaches it"),
+            true => info!("the dump port listens on {address}"),
+            false => info!("the dump port listens on {address}, and is open to everyone who reaches it"),
         });
         let (closing, closed) = (CancellationToken::new(), CancellationToken::new());
         let open = Arc::new(closed.clone().drop_guard());

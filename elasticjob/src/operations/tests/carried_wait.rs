@@ -1,4 +1,4 @@
-//! What is told of carried runs that are launched and do not start.
+//! The findings about carried runs that are launched and do not start.
 
 use super::explained::{ready, record};
 use super::*;

@@ -1,4 +1,4 @@
-//! What is told of `DAEMON` jobs whose processes end.
+//! The findings about `DAEMON` jobs whose processes end.
 
 use super::*;
 use crate::operations::{Argument, DaemonEnds, JobState, Remedy};

@@ -1,4 +1,4 @@
-//! What instances note of a configuration that their programs cannot use.
+//! The notes of instances about a configuration that their programs cannot use.
 
 use super::*;
 use crate::config::wire;

@@ -127,9 +127,9 @@ pub struct JobBrief {
     pub description: String,
     /// Its cron expression; `None` for a one-off job.
     pub cron: Option<String>,
-    /// How many instances are online.
+    /// The number of instances that are online.
     pub instance_count: usize,
-    /// How many items a fire is split into.
+    /// The number of items of a fire.
     pub sharding_total_count: u32,
     /// Why the configuration cannot be used. The fields that come from it are empty then.
     pub problem: Option<String>,
@@ -147,7 +147,7 @@ pub struct JobOfServer {
     pub job: JobName,
     /// Whether the server may run items of the job.
     pub status: ServerStatus,
-    /// How many of the job's instances are online there.
+    /// The number of the job's instances that are online there.
     pub instance_count: usize,
 }
 
@@ -287,7 +287,7 @@ impl Operations {
         Ok(mark.is_some() || lost.is_some())
     }
 
-    /// How many jobs the namespace has. A node without a configuration is no job.
+    /// The number of jobs of the namespace. A node without a configuration is no job.
     ///
     /// # Errors
     /// [`OperationError::Read`].
@@ -298,7 +298,7 @@ impl Operations {
         Ok(read::all(configured).await?.into_iter().flatten().count())
     }
 
-    /// How many servers the namespace has: servers that a job knows, and servers with an instance.
+    /// The number of servers of the namespace: servers that a job knows, and servers with an instance.
     ///
     /// # Errors
     /// [`OperationError::Read`].

@@ -41,7 +41,7 @@ pub enum Argument {
     Flag(bool),
 }
 
-/// What helps against an obstacle.
+/// The remedy against an obstacle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -246,7 +246,7 @@ impl Finding {
         arguments
     }
 
-    /// What an operator can do about it; `None` where nothing has to be done, or it ends by itself.
+    /// The remedy that an operator has; `None` where nothing has to be done, or it ends by itself.
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.reason {
             Reason::NoConfiguration | Reason::NoInstance => Some(Remedy::StartInstance),

@@ -1,4 +1,4 @@
-//! What operators look at: these files read the registry center and the traces, and write nothing.
+//! The views of operators: these files read the registry center and the traces, and write nothing.
 
 mod briefs;
 mod finding;

@@ -62,9 +62,9 @@ pub struct Node {
     /// Its data as text: secrets masked, control characters escaped, at most 65,536 characters. What is no UTF-8 is
     /// replaced by U+FFFD.
     pub data: String,
-    /// How many bytes the data have.
+    /// The size of the data, in bytes.
     pub bytes: usize,
-    /// How often its data were set since it was created.
+    /// The number of times that its data were set since it was created.
     pub version: i32,
     /// Server time of its creation, in milliseconds since 1970.
     pub created: i64,
@@ -82,7 +82,7 @@ pub struct NodeLevel {
     pub node: Node,
     /// Its children in the order of their names, those that were asked for.
     pub children: Vec<Node>,
-    /// How many children it has.
+    /// The number of its children.
     pub total: usize,
     /// The name of the last child here, where others follow it.
     pub next: Option<String>,

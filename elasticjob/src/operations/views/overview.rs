@@ -29,11 +29,11 @@ pub struct JobOverview {
     pub time_zone: Option<TimeZone>,
     /// The next scheduled fire, in milliseconds since 1970.
     pub next_fire: Option<i64>,
-    /// How many instances are online.
+    /// The number of instances that are online.
     pub instances: usize,
     /// Whether one of them leads.
     pub has_leader: bool,
-    /// How many servers it knows.
+    /// The number of servers that it knows.
     pub servers: usize,
     /// Its items.
     pub items: ItemCounts,
@@ -46,7 +46,7 @@ pub struct JobOverview {
     pub last_success: Option<i64>,
     /// The begin of the oldest run that goes on, in milliseconds since 1970.
     pub running_since: Option<i64>,
-    /// When the configuration was written last, in milliseconds since 1970.
+    /// The time at which the configuration was written last, in milliseconds since 1970.
     pub configured: Option<i64>,
     /// The items whose last run failed, with the cause; it is empty where no instance finished the run and none will.
     pub failed: BTreeMap<ShardingItem, String>,
@@ -55,31 +55,32 @@ pub struct JobOverview {
     pub failing_since: Option<i64>,
     /// Fires that no instance began: the earliest of all items.
     pub overdue: Option<Overdue>,
-    /// How many instances refuse the configuration, as their programs cannot use it.
+    /// The number of instances that refuse the configuration, as their programs cannot use it.
     pub refusing_instances: usize,
-    /// How often a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where none does.
+    /// The number of times that a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where
+    /// none does.
     pub daemon_ends: u32,
-    /// How many items of a carried job were launched and have not started.
+    /// The number of items of a carried job that were launched and have not started.
     pub carried_waits: usize,
-    /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.
+    /// The obstacles that keep the job or some of its items from running. Of several items with the same obstacle it has the first.
     pub obstacles: Vec<Finding>,
 }
 
-/// How many items of a job are in which state.
+/// The numbers of items of a job by their state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ItemCounts {
-    /// How many items a fire is split into.
+    /// The number of items of a fire.
     pub total: usize,
-    /// How many run.
+    /// The number of items that run.
     pub running: usize,
-    /// How many wait for their next fire.
+    /// The number of items that wait for their next fire.
     pub pending: usize,
-    /// How many an operator disabled.
+    /// The number of items that an operator disabled.
     pub disabled: usize,
-    /// How many have no owner that is online.
+    /// The number of items that have no owner that is online.
     pub unassigned: usize,
-    /// How many have a run that was lost, and wait for an instance that takes it over or for an operator.
+    /// The number of items that have a run that was lost, and wait for an instance that takes it over or for an operator.
     pub lost: usize,
 }
 
@@ -89,7 +90,7 @@ pub struct ItemCounts {
 pub struct Overdue {
     /// The earliest of them, in milliseconds since 1970.
     pub since: i64,
-    /// How many items it concerns.
+    /// The number of items that it concerns.
     pub items: usize,
     /// Whether the time to begin it is over for an item.
     pub given_up: bool,

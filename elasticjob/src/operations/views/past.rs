@@ -56,7 +56,7 @@ const AROUND: [DecisionKind; 17] = [
     DecisionKind::TriggerDropped,
 ];
 
-/// What became of a fire in the past: its runs, what was decided about it, and what happened around it. It is put together
+/// The account of a fire in the past: its runs, what was decided about it, and what happened around it. It is put together
 /// from traces, so it can be told when all processes are gone.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -75,7 +75,7 @@ pub struct PastFire {
     /// The runs of each item, and the decisions about it. An item without either has an entry that says so, where other
     /// items of the fire were run.
     pub items: BTreeMap<ShardingItem, Vec<Happened>>,
-    /// What happened to the group before the fire and in the five minutes after it.
+    /// The events in the group before the fire and in the five minutes after it.
     pub around: Vec<Happened>,
     /// Whether there are more runs or decisions of the fire than are read; of an item without either nothing is said then.
     pub is_cut: bool,
@@ -97,7 +97,7 @@ pub enum Happened {
 }
 
 impl Happened {
-    /// When it happened, in milliseconds since 1970.
+    /// The time at which it happened, in milliseconds since 1970.
     pub fn at(&self) -> i64 {
         match self {
             Self::Run(record) => record.start_time.timestamp_millis(),
@@ -208,7 +208,7 @@ impl PastFire {
 }
 
 impl Operations {
-    /// What became of the fire of a job at a time in the past, or of the first one up to a minute later.
+    /// The account of the fire of a job at a time in the past, or of the first one up to a minute later.
     ///
     /// # Errors
     /// [`PastError`]. A job that is gone from the registry center is no error: what was traced is told.

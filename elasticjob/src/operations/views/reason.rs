@@ -67,7 +67,7 @@ pub enum Reason {
     NotMonitored,
     /// Its configuration names these types, which are not built in: a program without one refuses the configuration.
     OwnTypes(Vec<String>),
-    /// How programs handle commands and addresses of its configuration, one property each.
+    /// The commands and addresses of its configuration, and how programs handle them, one property each.
     BoundToPrograms(Vec<String>),
     /// The items do not exist yet.
     NotAssignedYet,

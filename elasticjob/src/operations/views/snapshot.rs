@@ -31,11 +31,11 @@ pub struct JobSnapshot {
     pub to_take_over: BTreeSet<ShardingItem>,
     /// Instances that were triggered and have not begun yet.
     pub triggered: BTreeSet<InstanceId>,
-    /// How programs handle commands and addresses of the configuration, one line each.
+    /// The commands and addresses of the configuration, and how programs handle them, one line each.
     pub bound_to_programs: Vec<String>,
     /// The types that the configuration names and that are not built in, each with its setting.
     pub own_types: Vec<String>,
-    /// What was decided on the fires of the jobs that it depends on; `None` where it depends on none.
+    /// The decisions on the fires of the jobs that it depends on; `None` where it depends on none.
     pub dependencies: Option<DependencyRecord>,
     /// A process of the `DAEMON` job that ends soon after each start, as a scheduler of carried jobs notes it.
     pub daemon: Option<DaemonEnds>,
@@ -74,17 +74,17 @@ pub(super) struct Times {
 pub struct ItemSnapshot {
     /// Its owner.
     pub owner: Option<InstanceId>,
-    /// When the leader wrote the owner last, in milliseconds since 1970 by the clock of the registry center.
+    /// The time at which the leader wrote the owner last, in milliseconds since 1970 by the clock of the registry center.
     pub owned_since: Option<i64>,
     /// Whether an operator disabled it.
     pub disabled: bool,
-    /// When an operator disabled it.
+    /// The time at which an operator disabled it.
     pub disabled_since: Option<i64>,
     /// The mark of its run.
     pub running: Option<RunningMark>,
     /// Whether a fire came while another one ran, and will be made up for.
     pub misfired: bool,
-    /// When that fire was noted.
+    /// The time at which that fire was noted.
     pub misfired_since: Option<i64>,
     /// The instance that took it over, as long as that run goes on.
     pub taken_over_by: Option<InstanceId>,
@@ -124,7 +124,7 @@ impl JobSnapshot {
         self.members.instances.get(instance).and_then(|_| self.members.since(instance))
     }
 
-    /// When a server was enabled or disabled last, in milliseconds since 1970 by the clock of the registry center.
+    /// The time at which a server was enabled or disabled last, in milliseconds since 1970 by the clock of the registry center.
     pub fn server_changed(&self, server: &str) -> Option<i64> {
         self.members.servers.get(server).map(|server| server.changed)
     }
@@ -134,7 +134,7 @@ impl JobSnapshot {
         self.times.elected
     }
 
-    /// When the configuration was written last, in milliseconds since 1970 by the clock of the registry center.
+    /// The time at which the configuration was written last, in milliseconds since 1970 by the clock of the registry center.
     pub fn configured_since(&self) -> Option<i64> {
         self.times.configured
     }

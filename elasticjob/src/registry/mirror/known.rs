@@ -1,4 +1,4 @@
-//! What a mirror knows of one node, and how a rule collects what it needs of several nodes.
+//! The knowledge of a mirror about one node, and how a rule collects what it needs of several nodes.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ impl Known {
         self.data.text()
     }
 
-    /// What `parse` makes of the data. They are parsed once.
+    /// The value that `parse` makes of the data. They are parsed once.
     pub fn parsed<T: Send + Sync + 'static>(&self, parse: fn(&[u8]) -> T) -> Arc<T> {
         self.parsed.get(&self.data, parse)
     }

@@ -38,7 +38,7 @@ impl Mirror {
         }
     }
 
-    /// When a node was created, by the clock of the registry center; `None` where there is none. For a node that this
+    /// The time at which a node was created, by the clock of the registry center; `None` where there is none. For a node that this
     /// instance created only a read shows it, which this asks for.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Mirror {
         self.by_server_clock(path, |known| known.ctime)
     }
 
-    /// When a node was written last, as [`made_at`](Self::made_at).
+    /// The time at which a node was written last, as [`made_at`](Self::made_at).
     ///
     /// # Errors
     /// Unknown yet: something of it has to be read first.

@@ -56,7 +56,7 @@ impl Watched {
     }
 }
 
-/// What an instance of a large group has to hear of, beside the group itself.
+/// The nodes that an instance of a large group has to hear of, beside the group itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts {
     /// The items from 0 to this one, without it, whose owners it hears of.

@@ -10,7 +10,7 @@ use crate::secret::Secret;
 pub(super) const SESSION_TIMEOUT: u64 = 60_000;
 pub(super) const CONNECTION_TIMEOUT: u64 = 15_000;
 
-/// How to reach a ZooKeeper ensemble, and where in it the jobs live. Names, defaults and meaning are ElasticJob's.
+/// The way to a ZooKeeper ensemble, and the namespace of the jobs in it. Names, defaults and meaning are ElasticJob's.
 ///
 /// Later releases have more settings: begin with [`new`](Self::new), which has the defaults, and set fields.
 ///
@@ -33,10 +33,10 @@ pub struct ZookeeperConfiguration {
     pub max_sleep_time_milliseconds: u64,
     /// The first connect is given up after `max_sleep_time_milliseconds` times this. Default 3.
     pub max_retries: u32,
-    /// How long the server keeps the session without a sign of life from the client; the server may grant another time.
+    /// The time for which the server keeps the session without a sign of life from the client; the server may grant another time.
     /// Default 60000, also for 0.
     pub session_timeout_milliseconds: u64,
-    /// How long a connection attempt may take, and how long a connection may be silent, before the client gives it up.
+    /// The time that a connection attempt may take, and that a connection may be silent, before the client gives it up.
     /// Default 15000, also for 0.
     pub connection_timeout_milliseconds: u64,
     /// `user:password` of the digest scheme. With it, only this user has access to the nodes that are created.
@@ -129,7 +129,7 @@ impl ZookeeperConfiguration {
         problems
     }
 
-    /// How many bytes the namespace adds to each path on its way to the server.
+    /// The number of bytes that the namespace adds to each path on its way to the server.
     pub fn namespace_bytes(&self) -> usize {
         self.root().len()
     }

@@ -77,8 +77,8 @@ fn ask(config: ZookeeperConfiguration, wanted: Duration) -> Question {
 fn warn_of_silence(known: Duration) {
     apart(move || {
         warn!(
-            "no ZooKeeper server says which session time-out it grants since the connection is back: {} ms is taken for it \
-             until one does; it may have as many connections of this host as it takes, see its maxClientCnxns",
+            "no ZooKeeper server confirmed the session time-out since the reconnect; assuming {} ms. Possible cause: \
+             maxClientCnxns is reached for this host",
             known.as_millis()
         );
     });

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use tokio::time::{advance, pause, resume, sleep};
 
-use super::anew::{Stubborn, stubborn};
+use super::recreated_job::{Stubborn, stubborn};
 use super::remote::Remote;
 use super::*;
 use crate::registry::SessionState;

@@ -1,6 +1,5 @@
 //! Jobs on the embedded registry, from their bootstraps to what they leave in the registry.
 
-mod anew;
 #[cfg(all(feature = "http", feature = "email"))]
 mod bound_addresses;
 mod bound_commands;
@@ -14,6 +13,7 @@ mod listeners;
 mod observed;
 mod one_off;
 mod proof;
+mod recreated_job;
 mod remote;
 mod sessions;
 mod shutdown;

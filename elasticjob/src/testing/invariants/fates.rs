@@ -45,7 +45,7 @@ impl Fates {
         other.excused_ends.iter().for_each(|(excuse, count)| self.excuse_end(excuse, *count));
     }
 
-    /// How many percent of the items of fires are not looked at. Begun ones are looked at.
+    /// The percentage of the items of fires that are not looked at. Begun ones are looked at.
     pub fn not_looked_at_percent(&self) -> f64 {
         self.not_looked_at_of(self.item_fires)
     }

@@ -66,7 +66,7 @@ impl Leadership {
         }
         let leaders = transaction.ops().iter().find(|op| match (op, JobPath::parse(scene.job, op.path())) {
             (Op::Check { .. }, _) => false,
-            // Any instance may ask: a Java leader loses requests, so its followers remind it.
+            // Any instance may ask: a Java leader loses requests, so its followers request again.
             (Op::Create { .. }, Some(JobPath::Necessary)) => false,
             // A Java leader deletes items with all that is below, so the instances that begin them make them again.
             (Op::Create { .. }, Some(JobPath::Item(_, ItemNode::Dir))) => !scene.is_mixed(),

@@ -25,8 +25,8 @@ mod scene;
 mod schedule_noted;
 mod static_sharding;
 mod takeover_first;
-mod told;
 mod triggered;
+mod unbegun_fires_reported;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -217,7 +217,7 @@ pub struct Invariants {
     punctual: punctual::Punctual,
     reruns: reruns::Reruns,
     takeover_first: takeover_first::TakeoverFirst,
-    told: told::Told,
+    unbegun_fires_reported: unbegun_fires_reported::UnbegunFiresReported,
     triggered: triggered::Triggered,
     turns: rotation::Turns,
 }
@@ -249,7 +249,7 @@ impl Invariants {
             punctual: punctual::Punctual::default(),
             reruns: reruns::Reruns::default(),
             takeover_first: takeover_first::TakeoverFirst::default(),
-            told: told::Told::default(),
+            unbegun_fires_reported: unbegun_fires_reported::UnbegunFiresReported::default(),
             triggered: triggered::Triggered::default(),
             turns: rotation::Turns::default(),
         }
@@ -302,17 +302,17 @@ impl Invariants {
         self.made_up.configured(now, shape.misfire);
         self.accounted.scheduled(now, period, total, decides_anew);
         if decides_anew {
-            self.told.begin_anew(now);
+            self.unbegun_fires_reported.start_over(now);
         }
     }
 
     /// An operator did what no watch tells of.
     pub fn damaged(&mut self, now: Millis) {
-        self.told.begin_anew(now);
+        self.unbegun_fires_reported.start_over(now);
         self.accounted.damaged(now);
     }
 
-    /// What became of the items of fires, and how many of them were looked at.
+    /// The fates of the items of fires, and how many of them were looked at.
     pub fn fates(&self) -> &Fates {
         self.accounted.fates()
     }
@@ -334,7 +334,7 @@ impl Invariants {
         self.begun_once.data_lost(now);
         self.cancelled.data_lost(now);
         self.once.data_lost(now);
-        self.told.begin_anew(now);
+        self.unbegun_fires_reported.start_over(now);
         self.accounted.scheduled(now, self.period, self.total, true);
     }
 
@@ -405,7 +405,9 @@ impl Invariants {
             self.accounted
                 .check(&scene, observation, &self.kept)
                 .map_err(|why| format!("{}: {why}", names::ACCOUNTED_FOR))?;
-            self.told.check(&scene, observation).map_err(|why| format!("said what was not begun: {why}"))?;
+            self.unbegun_fires_reported
+                .check(&scene, observation)
+                .map_err(|why| format!("unbegun fires reported: {why}"))?;
             schedule_noted::check(&scene, observation).map_err(|why| format!("the schedule is noted: {why}"))?;
             self.java_peer.check(&scene, observation).map_err(|why| format!("what Java peers need: {why}"))?;
             self.punctual.check(&scene, observation).map_err(|why| format!("no wait past its deadline: {why}"))?;

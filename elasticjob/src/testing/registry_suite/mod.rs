@@ -42,11 +42,11 @@ pub trait Backend: Send + Sync {
 pub struct Member {
     /// The client.
     pub center: Box<dyn RegistryCenter>,
-    /// What is between it and the registry.
+    /// The link between it and the registry.
     pub link: Box<dyn Link>,
 }
 
-/// What is between a client and the registry.
+/// The link between a client and the registry.
 pub trait Link: Send + Sync {
     /// Cuts the connection. The session lives on for a while.
     fn cut(&self) -> Pending<'_, ()>;

@@ -1,10 +1,10 @@
-//! What is counted in a simulation.
+//! The counts of a simulation.
 
 use std::collections::BTreeMap;
 
 use super::{Micros, SECOND};
 
-/// What happened in a second, or in several.
+/// The load of a second, or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Load {
     /// Requests that write. Transactions of several jobs of a process share one.
@@ -58,7 +58,7 @@ impl Load {
     }
 }
 
-/// How late runs began after their fire, in milliseconds.
+/// The delay of runs after their fire, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Lateness {
     /// Items of fires that were due.

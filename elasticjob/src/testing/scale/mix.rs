@@ -11,7 +11,7 @@ pub(super) const MIDNIGHT: i64 = 1_700_006_400_000;
 /// The time of day at which a simulation begins: 02:54:00.
 pub(super) const BEGIN: Micros = (2 * 3_600 + 54 * 60) * SECOND;
 
-/// How often a job fires.
+/// The schedule of a kind of jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Every five seconds.

@@ -1,4 +1,4 @@
-//! What a large deployment costs its registry center, in virtual time.
+//! The cost of a large deployment for its registry center, in virtual time.
 //!
 //! The engines, their mirrors, the tree and the group commit are the production ones; around them are processes without
 //! faults other than the ones that a scenario asks for, and servers that are queues with stated rates. `docs/scale.md`
@@ -31,7 +31,7 @@ const SECOND: Micros = 1_000_000;
 /// The session time-out of all processes.
 pub const SESSION_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What is deployed.
+/// The deployment that is simulated.
 #[derive(Debug, Clone, Copy)]
 pub struct Deployment {
     /// Processes.
@@ -44,7 +44,7 @@ pub struct Deployment {
     pub items: u32,
     /// At which seconds the jobs fire.
     pub alignment: Alignment,
-    /// What the servers can do.
+    /// The rates of the servers.
     pub rates: Rates,
     /// Into how many equal slices the deployment is divided, of which one is simulated. It divides both numbers.
     pub slices: u32,

@@ -1,4 +1,4 @@
-//! What is done to a deployment, and what is measured.
+//! The steps of a deployment, and the measurements of it.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const RESTART: Micros = 5 * SECOND;
 /// A deployment that takes longer has failed.
 const LONGEST_DEPLOYMENT: Micros = 20 * MINUTE;
 
-/// What the servers keep.
+/// The data that the servers keep.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Kept {
     /// Nodes.
@@ -42,14 +42,14 @@ impl Kept {
     }
 }
 
-/// What came of the loss of a tenth of the processes.
+/// The result of the loss of a tenth of the processes.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Loss {
     /// Runs of items that were lost with them.
     pub lost_runs: u64,
     /// Those that another process took over.
     pub taken_over: u64,
-    /// How long after the end of the session they began there, in seconds: half of them, all of them.
+    /// The time after the end of the session in which they began there, in seconds: half of them, all of them.
     pub takeover_p50: f64,
     /// The last one.
     pub takeover_max: f64,
@@ -59,7 +59,7 @@ pub struct Loss {
     pub back_after: Option<f64>,
 }
 
-/// What came of a deployment.
+/// The results of a deployment.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Report {
     /// Processes.
@@ -72,17 +72,17 @@ pub struct Report {
     pub items: u32,
     /// At which seconds the jobs fire.
     pub alignment: &'static str,
-    /// How many times as large as the simulated slice it is.
+    /// The number of slices of the deployment: it is so many times as large as the one that is simulated.
     pub slices: u32,
-    /// What the servers keep.
+    /// The data that the servers keep.
     pub kept: Kept,
     /// The mean of a second.
     pub mean: Load,
     /// The worst second of each count, 03:00:00 with the nightly jobs among them.
     pub worst: Load,
-    /// How busy the leader is with writes in the mean: 1 is all the time.
+    /// The part of the time that the leader is busy with writes, in the mean: 1 is all the time.
     pub leader_busy: f64,
-    /// How busy the servers are with reads and notifications in the mean.
+    /// The part of the time that the servers are busy with reads and notifications, in the mean.
     pub servers_busy: f64,
     /// From the start of all processes to the moment from which every item has an owner, in seconds.
     pub start_after: Option<f64>,
@@ -90,17 +90,17 @@ pub struct Report {
     pub quiet: Lateness,
     /// Fires of the minute from 03:00:00 on.
     pub night: Lateness,
-    /// What came of the loss of a tenth of the processes.
+    /// The result of the loss of a tenth of the processes.
     pub loss: Loss,
     /// From the begin to the end of a rolling deployment, a tenth of the processes after the other, in seconds.
     pub rolling_after: Option<f64>,
-    /// What the engines said was late or not done, up to the loss and in all.
+    /// The notices of the engines about work that was late or not done, up to the loss and in all.
     pub notices_before_loss: BTreeMap<&'static str, u64>,
     /// The same of the whole simulation.
     pub notices: BTreeMap<&'static str, u64>,
 }
 
-/// What a fire of one job costs.
+/// The cost of a fire of one job.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct CostOfFire {
     /// Instances of the job.
@@ -119,7 +119,7 @@ pub struct CostOfFire {
     pub start_requests: f64,
     /// Notifications of the start of all instances, for each of them.
     pub start_notifications: f64,
-    /// What the servers keep.
+    /// The data that the servers keep.
     pub kept: Kept,
 }
 

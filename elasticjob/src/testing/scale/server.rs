@@ -7,16 +7,16 @@ use crate::testing::rng::Rng;
 /// the server that it is connected to.
 pub(super) const SERVERS: usize = 3;
 
-/// What the servers can do.
+/// The rates of the servers.
 #[derive(Debug, Clone, Copy)]
 pub struct Rates {
-    /// What a request that writes costs the leader, in nanoseconds, whatever is in it.
+    /// The time that a request that writes costs the leader, in nanoseconds, whatever is in it.
     pub write_ns: u64,
-    /// What each operation of such a request costs it besides.
+    /// The time that each operation of such a request costs it besides.
     pub operation_ns: u64,
-    /// What a read, a list or a new watch costs the server of the session.
+    /// The time that a read, a list or a new watch costs the server of the session.
     pub read_ns: u64,
-    /// What a notification costs that server.
+    /// The time that a notification costs that server.
     pub notification_ns: u64,
     /// The way from a process to a server or back, in microseconds.
     pub network_us: Micros,

@@ -1,4 +1,4 @@
-//! What goes between the processes and the servers.
+//! The messages between the processes and the servers.
 
 use std::collections::BTreeMap;
 

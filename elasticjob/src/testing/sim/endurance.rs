@@ -31,7 +31,7 @@ const TOLERANCE: usize = 4;
 /// history.
 const ENDS: [u64; 9] = [0, 1, 11, 12, 21, 22, 30, 31, 32];
 
-/// How a part of a simulated group grew.
+/// The growth of a part of a simulated group.
 #[derive(Debug)]
 pub struct Growth {
     /// The part.

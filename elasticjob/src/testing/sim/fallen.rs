@@ -14,7 +14,7 @@ use crate::registry::{SessionState, WatchEvent};
 use crate::testing::invariants::Observation;
 use crate::testing::rng::Rng;
 
-/// What stands in for an engine.
+/// The stand-in of an engine.
 #[derive(Debug)]
 pub struct Fallen {
     clean_up: CleanUp,

@@ -7,7 +7,7 @@ use super::world::World;
 use crate::registry::layout::{JobPath, ServerStatus};
 use crate::sharding::SINGLE_SHARDING_BALANCE;
 
-/// How often each fault happened.
+/// The number of times that each fault happened.
 #[derive(Debug, Clone, Default)]
 pub struct FaultCounts(pub BTreeMap<&'static str, u64>);
 

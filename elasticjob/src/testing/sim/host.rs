@@ -90,7 +90,7 @@ pub struct Host {
     pub pid: u32,
     /// The process, while one runs.
     pub process: Option<Process>,
-    /// How far its wall clock is off, in milliseconds.
+    /// The offset of its wall clock, in milliseconds.
     pub clock_offset: i64,
     /// Its other clock.
     pub mono: MonoClock,
@@ -100,7 +100,7 @@ pub struct Host {
     pub id_reused: bool,
 }
 
-/// What runs in a process.
+/// The program that runs in a process.
 #[derive(Debug)]
 pub enum Program {
     /// An engine of this implementation.
@@ -114,7 +114,7 @@ pub enum Program {
 /// A running process.
 #[derive(Debug)]
 pub struct Process {
-    /// What runs in it.
+    /// The program that runs in it.
     pub program: Program,
     /// Tells it from other processes of the same host.
     pub life: u64,
@@ -130,7 +130,7 @@ pub struct Process {
     pub frozen_until: Option<Millis>,
     /// When it went on after it was frozen last.
     pub thawed_at: Option<Millis>,
-    /// What is on its way to it, and when it arrives.
+    /// The messages on their way to it, and when each arrives.
     pub incoming: VecDeque<(Millis, Incoming)>,
     /// Requests that are not answered yet, in the order in which they were sent.
     pub outstanding: Vec<Sent>,
@@ -138,7 +138,7 @@ pub struct Process {
     pub orphans: BTreeSet<u64>,
     /// The newest proof by a request of another job of the process that its engine did not hear of.
     pub proof_beside: Option<(SessionId, Now)>,
-    /// What it watches.
+    /// The nodes that it watches.
     pub watches: SimWatches,
     /// The jobs that its engine follows.
     pub following: Vec<JobName>,
@@ -237,7 +237,7 @@ impl Process {
         self.frozen_until.is_some()
     }
 
-    /// What has arrived for its engine by now. A driver looks for events of the watch before it takes an answer, so one
+    /// The events that have arrived for its engine by now. A driver looks for events of the watch before it takes an answer, so one
     /// that is eager sees later ones first.
     pub fn take_events(&mut self, now: Millis, eager: bool) -> Vec<Event> {
         let mut due = self.take_due(now);

@@ -30,7 +30,7 @@ pub struct SimCall {
     pub serial: u64,
     /// The fire of its round.
     pub fire: Fire,
-    /// What they are called for.
+    /// The hook that they are called for.
     pub hook: Hook,
     /// Their type names.
     pub listeners: Vec<Arc<str>>,
@@ -107,7 +107,7 @@ impl SimListeners {
         limits.flatten().all(|limit| limit >= Duration::from_secs(200))
     }
 
-    /// How much longer a run may take because of them.
+    /// The time by which a run may take longer because of them.
     pub fn delay(&self) -> Millis {
         // A second for the requests, and one for those that are refused, as another fire writes the same node.
         if self.on { 2_000 + 2 * self.longest * self.specs.len() as Millis } else { 0 }

@@ -49,16 +49,16 @@ pub use world::World;
 use crate::engine::Bug;
 use crate::testing::invariants::Fates;
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Debug)]
 pub struct Played {
-    /// How often each fault happened.
+    /// The number of times that each fault happened.
     pub faults: FaultCounts,
-    /// What became of the items of fires.
+    /// The fates of the items of fires.
     pub fates: Fates,
     /// The hash of what happened, when it was asked for.
     pub hash: Option<u64>,
-    /// What is wrong, if anything, with the end of the history.
+    /// The violation at the end of the history, if there is one.
     pub violation: Option<Violation>,
 }
 
@@ -67,11 +67,11 @@ pub struct Played {
 pub struct Violation {
     /// The invariant and what broke it.
     pub what: String,
-    /// What happened, a line each. Only kept when asked for.
+    /// The events of the history, a line each. Only kept when asked for.
     pub history: Vec<String>,
 }
 
-/// What is kept of a history.
+/// The parts of a history that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
     /// Nothing, which is fastest.

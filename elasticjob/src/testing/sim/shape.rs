@@ -17,7 +17,7 @@ pub struct Shape {
     pub misfire: bool,
     /// Whether operators write what no watch tells of, which reconciling has to find.
     pub unheard: bool,
-    /// How long a run takes at most.
+    /// The longest time that a run takes.
     pub longest_run: Millis,
     /// `static-sharding`.
     pub static_sharding: bool,

@@ -235,19 +235,19 @@ impl World {
         self.observe(Observation::Over)
     }
 
-    /// What became of the items of fires.
+    /// The fates of the items of fires.
     pub fn fates(&self) -> Fates {
         let mut fates = self.invariants.fates().clone();
         self.excused_ends().for_each(|(excuse, count)| fates.excuse_end(excuse, count));
         fates
     }
 
-    /// How often each fault happened.
+    /// The number of times that each fault happened.
     pub fn fault_counts(&self) -> FaultCounts {
         self.counts.clone()
     }
 
-    /// What happened, when it was kept.
+    /// The events of the history, when they were kept.
     pub fn take_history(&mut self) -> Vec<String> {
         self.history.take().unwrap_or_default()
     }

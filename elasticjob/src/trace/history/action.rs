@@ -1,4 +1,4 @@
-//! What an operator did, as the decision log has it.
+//! The action of an operator, as the decision log has it.
 
 use serde_json::{Map, Value};
 
@@ -22,7 +22,7 @@ impl<'a> OperatorAction<'a> {
         self.0.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
 
-    /// Who did it, or tried to.
+    /// The operator that did it, or tried to.
     pub fn actor(self) -> &'a str {
         self.word("actor")
     }

@@ -6,7 +6,7 @@ use crate::fire::ExecutionSource;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::trace::{DecisionKind, ExecutionOutcome, ExecutionType, LogLevel, TaskState};
 
-/// Which runs of items are read. The default is all of them.
+/// Selects the runs of items that are read. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecutionFilter {
@@ -37,7 +37,7 @@ pub struct ExecutionFilter {
     pub run_id: Option<String>,
 }
 
-/// Which changes of state are read. The default is all of them.
+/// Selects the changes of state that are read. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateFilter {
@@ -62,7 +62,7 @@ pub struct StateFilter {
     pub run_id: Option<String>,
 }
 
-/// Which decisions are read. The default is all of them.
+/// Selects the decisions that are read. The default is all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DecisionFilter {
@@ -87,7 +87,7 @@ pub struct DecisionFilter {
     pub kinds: Vec<DecisionKind>,
 }
 
-/// Which lines of the log of a run are read.
+/// Selects the lines of the log of a run that are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogFilter {

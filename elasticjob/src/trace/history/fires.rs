@@ -16,14 +16,14 @@ use crate::ident::{JobName, ShardingItem};
 pub struct NewestRuns {
     /// The job.
     pub job: JobName,
-    /// How many runs of items, those that started last. Where there are more, the oldest fire may be told by a part of its
+    /// The largest number of runs of items, those that started last. Where there are more, the oldest fire may be told by a part of its
     /// runs.
     pub most: u32,
     /// Only runs that started at this time or later. A fire some of whose items started before is told by the others.
     pub from: Option<DateTime<Utc>>,
 }
 
-/// How the items of a fire ended. Runs without a scheduled time are of one fire when they began in the same second.
+/// The ends of the items of a fire, counted. Runs without a scheduled time are of one fire when they began in the same second.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FireCount {
@@ -33,15 +33,15 @@ pub struct FireCount {
     pub scheduled_at: Option<DateTime<Utc>>,
     /// The start of the run that started first.
     pub started: DateTime<Utc>,
-    /// How many runs of items it has: more than items, where an item ran again.
+    /// The number of runs of items: more than items, where an item ran again.
     pub runs: u64,
-    /// How many items ran.
+    /// The number of items that ran.
     pub items: u64,
-    /// How many of them ended well, if not at their first run.
+    /// The number of them that ended well, if not at their first run.
     pub succeeded: u64,
-    /// How many ended, and none of their runs ended well.
+    /// The number of items that ended, and of which no run ended well.
     pub failed: u64,
-    /// How many have no run with an end: they run, or their process was killed.
+    /// The number of items that have no run with an end: they run, or their process was killed.
     pub no_end: u64,
 }
 

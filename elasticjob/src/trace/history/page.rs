@@ -10,7 +10,7 @@ const LIMIT: u32 = 1_000;
 /// Ids of records are not longer than this.
 const LONGEST_ID: usize = 40;
 
-/// Which page is read.
+/// Selects the page that is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageRequest {
     after: Option<Cursor>,
@@ -23,7 +23,7 @@ pub struct PageRequest {
 pub struct Page<T> {
     /// The records.
     pub records: Vec<T>,
-    /// Where the next page begins; `None` where no record follows.
+    /// The place where the next page begins; `None` where no record follows.
     pub next: Option<Cursor>,
 }
 
@@ -56,7 +56,7 @@ impl PageRequest {
         self
     }
 
-    /// Where the page begins; `None` for the first page.
+    /// The place where the page begins; `None` for the first page.
     pub fn cursor(&self) -> Option<&Cursor> {
         self.after.as_ref()
     }

@@ -29,7 +29,7 @@ pub struct ExecutionRecord {
     pub start_time: DateTime<Utc>,
     /// The time of its end; `None` while it runs, and for ever where its process was killed.
     pub complete_time: Option<DateTime<Utc>>,
-    /// How it stands.
+    /// The outcome so far.
     pub outcome: ExecutionOutcome,
     /// Why it did not end well.
     pub failure_cause: Option<String>,
@@ -43,7 +43,7 @@ pub struct ExecutionRecord {
     pub attempt: Option<String>,
 }
 
-/// How a run stands.
+/// The outcome of a run so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExecutionOutcome {
     /// No end was written: it runs, or its process was killed.
@@ -65,7 +65,7 @@ impl ExecutionOutcome {
     }
 }
 
-/// How many runs of items ended how. Where as many were counted as were asked for, there may be older ones.
+/// The numbers of runs of items by their outcome. Where as many were counted as were asked for, there may be older ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunCount {
@@ -128,7 +128,7 @@ pub struct DecisionRecord {
     pub job_name: String,
     /// The time of the decision.
     pub at: DateTime<Utc>,
-    /// What was decided: the name of a [`DecisionKind`](crate::trace::DecisionKind), or of a kind that a later release has.
+    /// The kind of the decision: the name of a [`DecisionKind`](crate::trace::DecisionKind), or of a kind that a later release has.
     pub kind: String,
     /// The scheduled time of the fire that it is about, or of the first of these fires.
     pub scheduled_at: Option<DateTime<Utc>>,
@@ -175,11 +175,11 @@ pub struct LogRecord {
     pub at: DateTime<Utc>,
     /// The name of a [`LogLevel`](crate::trace::LogLevel).
     pub level: String,
-    /// Where it comes from: usually the path of a module.
+    /// The origin of the line: usually the path of a module.
     pub target: String,
-    /// What it says; it may have several lines.
+    /// The text of the line; it may have several lines.
     pub message: String,
-    /// How many lines between the one before and this one were left out.
+    /// The number of lines between the one before and this one that were left out.
     pub left_out: u32,
 }
 

@@ -52,7 +52,7 @@ use extras::Extra;
 use source::Use;
 use store::Store;
 
-/// How rows are written, and for how long they are kept.
+/// The options of the tables: how rows are written, and for how long they are kept.
 ///
 /// Later releases have more options: begin with [`default`](Self::default), and set fields.
 ///
@@ -68,21 +68,21 @@ use store::Store;
 pub struct RdbOptions {
     /// The zone of times in PostgreSQL and SQLite; default: that of the host.
     pub time_zone: Option<TimeZone>,
-    /// How long rows are kept; default: for ever.
+    /// The time for which rows are kept; default: for ever.
     pub retention: Retention,
     /// Keeps the logs of runs, and for how long; default: there is no table for them. What is logged is chosen by
     /// [`TracingConfiguration::run_log`](super::TracingConfiguration::run_log).
     pub run_log: Option<Retention>,
 }
 
-/// How long rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time. The
+/// The time for which rows are kept. Every 10 minutes the storage removes rows that are too old, 1,000 rows at a time. The
 /// [`default`](Self::default) keeps them for ever.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retention {
     /// Rows that began more than this number of days ago are removed. Default: none.
     pub days: Option<u32>,
-    /// When a table has more rows than this, the oldest ones are removed. Default: any number is kept.
+    /// The largest number of rows of a table: when it has more, the oldest ones are removed. Default: any number is kept.
     pub rows: Option<u64>,
 }
 

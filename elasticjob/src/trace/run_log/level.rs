@@ -3,18 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How much a line of a log matters. The greatest level matters most.
+/// The level of a line of a log. The greatest level matters most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
     /// Each step.
     Trace,
-    /// What helps to find an error in a program.
+    /// A line that helps to find an error in a program.
     Debug,
-    /// What happens.
+    /// A line about ordinary work.
     Info,
-    /// What should be looked at.
+    /// A line about something that a person should look at.
     Warn,
-    /// What went wrong.
+    /// A line about something that went wrong.
     Error,
 }
 

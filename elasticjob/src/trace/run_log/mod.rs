@@ -30,13 +30,13 @@ pub struct JobLogEvent {
     pub line: u32,
     /// The time at which it was logged.
     pub at: DateTime<Utc>,
-    /// How much it matters.
+    /// The level of the line.
     pub level: LogLevel,
-    /// Where it comes from: usually the path of a module.
+    /// The origin of the line: usually the path of a module.
     pub target: String,
-    /// What it says, without secrets. It may have several lines, and has no other control characters.
+    /// The text of the line, without secrets. It may have several lines, and has no other control characters.
     pub message: String,
-    /// How many lines between the one before and this one were left out. Where the last ones were, a line without target
+    /// The number of lines between the one before and this one that were left out. Where the last ones were, a line without target
     /// and message follows them, which says so.
     pub left_out: u32,
 }

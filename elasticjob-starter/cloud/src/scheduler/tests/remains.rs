@@ -1,4 +1,4 @@
-//! What stays of launches: in the carrier, and as notes in the registry center.
+//! The remains of launches: in the carrier, and as notes in the registry center.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

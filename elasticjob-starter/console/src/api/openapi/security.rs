@@ -1,4 +1,4 @@
-//! How a caller shows who it is.
+//! The ways in which a caller shows its identity.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What is known of a fire as a whole, from the traces or from the registry center.
+//! The summary of a fire as a whole, from the traces or from the registry center.
 
 use super::group::{Fire, FireOutcome, Tally};
 use super::id::FireId;

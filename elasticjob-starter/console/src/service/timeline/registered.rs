@@ -1,4 +1,4 @@
-//! What the registry center knows of a time of a job: the run of each item that began last, and fires that no instance
+//! The timeline of a job from the registry center: the run of each item that began last, and fires that no instance
 //! began since. Of the fires before it knows what the schedule has, and not what became of them.
 
 use elasticjob::operations::JobSnapshot;

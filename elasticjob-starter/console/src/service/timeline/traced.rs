@@ -1,4 +1,4 @@
-//! What was traced of a time of a job.
+//! The timeline of a job from the traces.
 
 use elasticjob::ident::JobName;
 use elasticjob::operations::JobSnapshot;

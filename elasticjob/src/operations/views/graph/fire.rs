@@ -15,7 +15,7 @@ use crate::ident::JobName;
 pub struct GraphFire {
     /// Its scheduled time in milliseconds since 1970. Jobs of a chain have the same one.
     pub at: i64,
-    /// Where it stands.
+    /// The state of the fire.
     pub state: GraphState,
     /// Why it, or items of it, are skipped; empty otherwise.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -26,22 +26,22 @@ pub struct GraphFire {
     /// The items that are skipped where others run, as each follows the item with its number of the jobs before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped_items: Vec<SkippedItems>,
-    /// When its first item began, in milliseconds since 1970, as far as the registry center still knows.
+    /// The time at which its first item began, in milliseconds since 1970, as far as the registry center still knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<i64>,
-    /// When its last item ended; `None` before that, and where the registry center does not know it any more.
+    /// The time at which its last item ended; `None` before that, and where the registry center does not know it any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<i64>,
-    /// How many items the job has, without those that an operator disabled.
+    /// The number of items of the job, without those that an operator disabled.
     pub items: usize,
-    /// How many of its items have ended for this fire.
+    /// The number of its items that have ended for this fire.
     pub items_ended: usize,
     /// The latest re-run of it, as far as the registry center knows: all else is said of that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Rerun>,
 }
 
-/// Where a fire stands.
+/// The state of a fire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]

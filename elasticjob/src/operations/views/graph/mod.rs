@@ -56,9 +56,9 @@ pub struct GraphJob {
 pub struct GraphEdge {
     /// The other job.
     pub job: JobName,
-    /// How its fire has to end.
+    /// The end that its fire must have.
     pub when: When,
-    /// Which of its items have to end so.
+    /// The items of it that must have that end.
     pub items: DependencyItems,
 }
 

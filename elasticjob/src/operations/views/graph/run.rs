@@ -33,7 +33,7 @@ pub struct GraphRun {
 pub struct GraphRuns {
     /// The groups, in the order of their first jobs.
     pub runs: Vec<GraphRun>,
-    /// How many groups there are, with those that are left out.
+    /// The number of groups, with those that are left out.
     pub total: usize,
 }
 

@@ -33,7 +33,7 @@ pub enum Call {
     Commit(Transaction),
 }
 
-/// What the server answers.
+/// The answer of the server.
 #[derive(Debug, Clone)]
 pub enum Reply {
     /// A node.

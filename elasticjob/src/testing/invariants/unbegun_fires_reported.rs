@@ -1,5 +1,5 @@
-//! Who begins an item says which fires before it no instance began: every fire between the one that the record covers and the
-//! one that begins was begun, decided against, or said by somebody not to run.
+//! The instance that begins an item reports the fires before it that no instance began: every fire between the one that the
+//! record covers and the one that begins was begun, decided against, or reported by an instance as not run.
 //!
 //! Java instances say nothing, so it is not looked at beside them; nor without monitoring, which keeps no record.
 
@@ -18,26 +18,26 @@ use crate::testing::sim::{EPOCH, Millis};
 const HEARD: i64 = 40_000;
 
 #[derive(Debug)]
-pub(super) struct Told {
-    /// Which items each fire was said of, or has begun, or was decided for.
+pub(super) struct UnbegunFiresReported {
+    /// The items of each fire that were begun, decided for, or reported as not run.
     items: BTreeMap<i64, BTreeSet<ShardingItem>>,
     /// Fires of which it was said that a later one takes their place.
     collapsed: BTreeSet<i64>,
-    /// The items of each host as its engine saw them last, before what it is told now.
+    /// The items of each host as its engine saw them last, before what it hears now.
     owned: BTreeMap<usize, BTreeSet<ShardingItem>>,
     /// Fires from before are not looked at: others were due, or have no record.
     from: i64,
 }
 
-impl Default for Told {
+impl Default for UnbegunFiresReported {
     fn default() -> Self {
         Self { items: BTreeMap::new(), collapsed: BTreeSet::new(), owned: BTreeMap::new(), from: EPOCH }
     }
 }
 
-impl Told {
+impl UnbegunFiresReported {
     /// Other fires are due from now on, or the records of those before are gone.
-    pub(super) fn begin_anew(&mut self, now: Millis) {
+    pub(super) fn start_over(&mut self, now: Millis) {
         self.from = EPOCH + now as i64 + HEARD;
     }
 
@@ -124,8 +124,8 @@ impl Told {
             };
             let is_new = before.last.as_ref().map(|last| &last.attempt) != Some(&begun.attempt);
             let is_of_schedule = matches!(begun.source, ExecutionSource::NormalTrigger | ExecutionSource::Misfire);
-            // What a clock far ahead began, and where an operator deleted the node of the owner, as Java leaders do, nobody knows
-            // what was begun.
+            // What a clock far ahead began, and where an operator deleted the node of the owner, as Java leaders do, no record
+            // says what was begun.
             let is_known = [&before, &record].iter().all(|record| record.ahead.is_none())
                 && owner.stat.czxid <= known.stat.mzxid
                 && begun.at <= EPOCH + scene.now as i64 + 1_000;
@@ -139,11 +139,11 @@ impl Told {
                 .max(known.stat.ctime)
                 .max(self.from)
                 .max(followed_since);
-            let is_told =
+            let is_reported =
                 |at: &i64| self.collapsed.contains(at) || self.items.get(at).is_some_and(|items| items.contains(&item));
-            if let Some(at) = fires(scene, through + 1, begun.at).find(|at| !is_told(at)) {
+            if let Some(at) = fires(scene, through + 1, begun.at).find(|at| !is_reported(at)) {
                 return Err(format!(
-                    "host {host} begins item {item} of the fire at {}, and nobody said that the one at {at} ({}) was not begun",
+                    "host {host} begins item {item} of the fire at {}, and no instance reported that the one at {at} ({}) was not begun",
                     begun.at - EPOCH,
                     at - EPOCH,
                 ));

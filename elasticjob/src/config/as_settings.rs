@@ -11,8 +11,8 @@ use super::settings::JobSettings;
 use super::time_diff::MaxTimeDiff;
 use crate::schedule::Schedule;
 
-/// A field of a configuration.
-trait Kept<S> {
+/// A field of a configuration, which gives its setting back.
+trait AsSetting<S> {
     /// The setting that the field was made of.
     fn setting(&self) -> Option<S>;
 }
@@ -37,7 +37,7 @@ each_job_setting!(settings);
 
 macro_rules! as_it_is {
     ($($type:ty),*) => {
-        $(impl Kept<$type> for $type {
+        $(impl AsSetting<$type> for $type {
             fn setting(&self) -> Option<$type> {
                 Some(*self)
             }
@@ -47,49 +47,49 @@ macro_rules! as_it_is {
 
 as_it_is!(bool, u32, i32);
 
-impl Kept<i32> for MaxTimeDiff {
+impl AsSetting<i32> for MaxTimeDiff {
     fn setting(&self) -> Option<i32> {
         Self::setting(*self)
     }
 }
 
-impl Kept<String> for Box<str> {
+impl AsSetting<String> for Box<str> {
     fn setting(&self) -> Option<String> {
         Some(self.to_string())
     }
 }
 
-impl Kept<String> for Option<Box<str>> {
+impl AsSetting<String> for Option<Box<str>> {
     fn setting(&self) -> Option<String> {
         self.as_deref().map(str::to_owned)
     }
 }
 
-impl Kept<String> for Option<Schedule> {
+impl AsSetting<String> for Option<Schedule> {
     fn setting(&self) -> Option<String> {
         self.as_ref().map(|schedule| schedule.cron().to_string())
     }
 }
 
-impl Kept<String> for ItemParameters {
+impl AsSetting<String> for ItemParameters {
     fn setting(&self) -> Option<String> {
         Some(self.to_string())
     }
 }
 
-impl Kept<Vec<String>> for Box<[Dependency]> {
+impl AsSetting<Vec<String>> for Box<[Dependency]> {
     fn setting(&self) -> Option<Vec<String>> {
         Some(self.iter().map(ToString::to_string).collect())
     }
 }
 
-impl Kept<Vec<String>> for Vec<Box<str>> {
+impl AsSetting<Vec<String>> for Vec<Box<str>> {
     fn setting(&self) -> Option<Vec<String>> {
         Some(self.iter().map(ToString::to_string).collect())
     }
 }
 
-impl Kept<BTreeMap<String, String>> for BTreeMap<Box<str>, Box<str>> {
+impl AsSetting<BTreeMap<String, String>> for BTreeMap<Box<str>, Box<str>> {
     fn setting(&self) -> Option<BTreeMap<String, String>> {
         Some(self.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect())
     }

@@ -19,23 +19,23 @@ fn endless() -> (ItemHandler, mpsc::UnboundedReceiver<()>) {
 }
 
 #[tokio::test]
-async fn a_job_made_anew_waits_until_its_last_one_has_left() {
+async fn a_recreated_job_waits_until_its_predecessor_has_left() {
     let environment = environment();
     let registry: Arc<dyn RegistryCenter> =
         Arc::new(MemoryRegistry::new().connect_with_timeout(Duration::from_millis(500)));
     let (handler, mut runs) = endless();
-    let mut last = scheduled(&environment, &registry, each_second("anew", 1), handler).await;
+    let mut predecessor = scheduled(&environment, &registry, each_second("recreated", 1), handler).await;
     soon(runs.recv()).await.unwrap();
     // The test does not wait for the shutdown: the run is dropped in a moment, and until then the job is leaving.
-    assert_eq!(last.shutdown(ShutdownMode::Now).now_or_never(), None);
+    assert_eq!(predecessor.shutdown(ShutdownMode::Now).now_or_never(), None);
 
     let (handler, mut runs) = endless();
-    let mut anew = scheduled(&environment, &registry, each_second("anew", 1), handler).await;
-    assert_eq!(last.handle().status().borrow().activity, Activity::Stopped);
-    assert_eq!(children(&registry, "/anew/instances").await, [environment.instance_id().to_string()]);
+    let mut recreated = scheduled(&environment, &registry, each_second("recreated", 1), handler).await;
+    assert_eq!(predecessor.handle().status().borrow().activity, Activity::Stopped);
+    assert_eq!(children(&registry, "/recreated/instances").await, [environment.instance_id().to_string()]);
     soon(runs.recv()).await.unwrap();
-    soon(anew.shutdown(ShutdownMode::Now)).await;
-    assert_eq!(children(&registry, "/anew/instances").await, Vec::<String>::new());
+    soon(recreated.shutdown(ShutdownMode::Now)).await;
+    assert_eq!(children(&registry, "/recreated/instances").await, Vec::<String>::new());
 }
 
 /// A lost answer is resolved by the attempt in the record: one of an engine before must not be taken for the own one.
@@ -119,14 +119,14 @@ async fn blocking_code_left_behind(failover: bool) {
     let registry: Arc<dyn RegistryCenter> = Arc::new(memory.connect_with_timeout(Duration::from_millis(500)));
     let Stubborn { handler, mut begun, let_go, live } = stubborn();
     let configuration = || each_second("left", 1).failover(failover);
-    let mut last = scheduled(&environment, &registry, configuration(), handler.clone()).await;
+    let mut predecessor = scheduled(&environment, &registry, configuration(), handler.clone()).await;
     soon(begun.recv()).await.unwrap();
-    soon(last.shutdown(ShutdownMode::Now)).await;
+    soon(predecessor.shutdown(ShutdownMode::Now)).await;
     assert_eq!(live.load(Ordering::SeqCst), 1, "its code goes on");
     assert!(registry.get("/left/sharding/0/running").await.unwrap().is_some(), "and is marked");
 
-    let mut anew = scheduled(&environment, &registry, configuration(), handler).await;
-    let mut status = anew.handle().status();
+    let mut recreated = scheduled(&environment, &registry, configuration(), handler).await;
+    let mut status = recreated.handle().status();
     // No other process begins the item beside it either.
     let mut fires_seen = 0;
     soon(async {
@@ -143,11 +143,11 @@ async fn blocking_code_left_behind(failover: bool) {
     soon(begun.recv()).await.unwrap();
     assert_eq!(live.load(Ordering::SeqCst), 1);
     drop(let_go);
-    soon(anew.shutdown(ShutdownMode::Now)).await;
+    soon(recreated.shutdown(ShutdownMode::Now)).await;
 }
 
 #[tokio::test]
-async fn a_job_made_anew_does_not_begin_what_blocking_code_of_the_last_one_still_runs() {
+async fn a_recreated_job_does_not_begin_what_blocking_code_of_its_predecessor_still_runs() {
     blocking_code_left_behind(false).await;
 }
 
