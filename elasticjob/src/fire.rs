@@ -134,13 +134,13 @@ impl FireState {
     }
 }
 
-/// How the run of an item ended.
+/// The end of the run of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ItemEnd {
     /// The outcome; never [`FireState::Running`].
     pub state: FireState,
-    /// How long it ran, in milliseconds.
+    /// The time that it ran, in milliseconds.
     pub took: u64,
     /// Why it failed.
     pub error: Option<String>,

@@ -11,7 +11,7 @@ use super::{FireState, ItemEnd};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CancelRequest {
-    /// Who asked for it, for example `alice@build7`.
+    /// The operator who asked for it, for example `alice@build7`.
     pub by: String,
     /// The reason that was given; empty when none was.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -34,7 +34,7 @@ impl fmt::Display for LateCause {
     }
 }
 
-/// What a call on behalf of the group had to wait for.
+/// The cause for which a call on behalf of the group had to wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitedFor {

@@ -97,7 +97,7 @@ pub struct Begun {
     /// When its end was written, by the clock of the instance, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<i64>,
-    /// How long it ran, in milliseconds, once it ended.
+    /// The time that it ran, in milliseconds, once it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took: Option<u64>,
     /// Why it failed, shortened.

@@ -45,7 +45,7 @@ pub struct ConfigurationChange {
 }
 
 impl ConfigurationChange {
-    /// What an operator has to know of the new values, a sentence each.
+    /// Remarks on the new values for the operator, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let foreign = self.foreign_to_java.iter().map(|value| format!("not for Java instances of the job: {value}"));
         let own = self.own_types.iter();

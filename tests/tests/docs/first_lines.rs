@@ -20,15 +20,6 @@ const READ_BY_USERS: [&str; 9] = [
 /// Words with which a line asks, and does not say what the item is. A `bool` may begin with `Whether`.
 const ASKING: [&str; 4] = ["What", "How", "Who", "Which"];
 
-/// Lines of the module `fire` that begin so until they are rewritten.
-const MAY_ASK: [&str; 5] = [
-    "How the run of an item ended.",
-    "How long it ran, in milliseconds.",
-    "How long it ran, in milliseconds, once it ended.",
-    "Who asked for it, for example `alice@build7`.",
-    "What a call on behalf of the group had to wait for.",
-];
-
 /// The first lines of the documentation of a file and of its public items that begin with a word that asks.
 fn asking_docs(code: &str) -> Vec<String> {
     let mut first = None;
@@ -36,7 +27,7 @@ fn asking_docs(code: &str) -> Vec<String> {
     let mut asking = Vec::new();
     let mut note = |line: &str| {
         let word = line.split(' ').next().unwrap_or_default();
-        if ASKING.contains(&word) && !MAY_ASK.contains(&line) {
+        if ASKING.contains(&word) {
             asking.push(line.to_owned());
         }
     };
