@@ -32,12 +32,12 @@ pub struct Routes {
 impl Routes {
     /// Those of a console.
     pub fn declared() -> Self {
-        Self { all: read(&["routes.rs", "pages/mod.rs"]), are_of_cloud: false }
+        Self { all: read(&["router.rs", "pages/mod.rs"]), are_of_cloud: false }
     }
 
     /// Those of a console beside a scheduler of carried jobs; the pages of carried jobs have to be walked.
     pub fn of_cloud() -> Self {
-        Self { all: read(&["routes.rs", "pages/mod.rs", "pages/cloud/mod.rs"]), are_of_cloud: true }
+        Self { all: read(&["router.rs", "pages/mod.rs", "pages/cloud/mod.rs"]), are_of_cloud: true }
     }
 
     /// Whether a test has to walk what this path names.
