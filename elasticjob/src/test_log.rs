@@ -1,11 +1,25 @@
 //! The log, for tests that read it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
+
+use tracing::Dispatch;
 
 /// Collects the log while it is the default subscriber: a line for each event, the level first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Logged(Arc<Mutex<Vec<String>>>);
+
+/// A second subscriber, which is never the default one. While there is only one, `tracing` asks the default subscriber of the
+/// thread that comes to a line first whether anybody wants that line: the thread of another test has none, and then nobody
+/// gets it.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Logged(Arc::default())));
+
+impl Default for Logged {
+    fn default() -> Self {
+        LazyLock::force(&SECOND);
+        Self(Arc::default())
+    }
+}
 
 impl Logged {
     pub(crate) fn lines(&self) -> Vec<String> {
