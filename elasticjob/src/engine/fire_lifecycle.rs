@@ -111,15 +111,17 @@ impl JobEngine {
         self.fires.open = Some(Box::new(open));
     }
 
-    /// Opens a fire again that these items were begun for.
+    /// Opens a fire again that came here before, and that these items were begun for. It was looked at then: whatever ends its
+    /// run does not wait for the others.
     fn open_again(&mut self, now: Now, at: i64, begun: BTreeSet<ShardingItem>) {
         let key = RunKey::new(Fire::Scheduled(at), ExecutionSource::NormalTrigger);
-        if self.fires.open.as_deref().is_some_and(|open| open.key == key) {
+        let is_open = self.fires.open.as_deref().is_some_and(|open| open.key == key);
+        if is_open || self.phase != Phase::Active || !self.configuration.is_monitored() {
             return;
         }
         self.close();
         self.fires.standing = None;
-        self.fires.open = Some(Box::new(OpenFire { begun, ..self.due_fire(now, at) }));
+        self.fires.open = Some(Box::new(OpenFire { begun, looked: true, ..self.due_fire(now, at) }));
     }
 
     /// A fire fell into a run. It takes the place of the one before it.

@@ -9,9 +9,10 @@ use elasticjob::ident::ShardingItem;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodCondition};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
 
 use super::indexed_job::{REPLACE, items};
-use super::names::{CONTAINER, DISRUPTED, INDEX, stopped_item};
+use super::names::{CONTAINER, DAEMON, DISRUPTED, INDEX, LOST_AFTER, stopped_item};
 use super::outcome::outcomes;
 use crate::carrier::{ItemState, ItemStates, Outcome};
 
@@ -141,14 +142,23 @@ impl About {
     }
 }
 
+/// The end of the wait for a node that does not answer: the limit that the pod was launched with, or what an operator can do.
+fn remedy_for_silence(pod: &Pod) -> String {
+    match pod.annotations().get(LOST_AFTER) {
+        Some(seconds) => format!("it counts as lost after {seconds} s of that, or when the node is deleted"),
+        None if pod.labels().contains_key(DAEMON) => "delete the node once it is certain that it is off".to_owned(),
+        None => "delete the node once it is certain that it is off; --lost-after gives up the items of later launches"
+            .to_owned(),
+    }
+}
+
 /// The state of a pod that has not ended.
 pub(super) fn alive(pod: &Pod, attempt: u32) -> ItemState {
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
     if let Some(since) = silent_since(pod) {
-        let (node, since) = (node.unwrap_or("?"), since.0);
+        let (node, since, remedy) = (node.unwrap_or("?"), since.0, remedy_for_silence(pod));
         return ItemState::waiting(format!(
-            "its node {node} does not answer since {since}: it may still run there, so it is not run elsewhere; delete the node, \
-             or set --lost-after"
+            "its node {node} does not answer since {since}: it may still run there, so it is not run elsewhere; {remedy}"
         ));
     }
     let status = container(pod);

@@ -104,6 +104,29 @@ fn a_run_that_is_cut_off_calls_nothing_more() {
     assert!(!group.exists(&JobPath::running(0)));
 }
 
+/// The fire of the run comes again in the step that cuts the run off.
+#[test]
+fn a_run_whose_fire_comes_again_as_the_clock_is_set_right_ends_when_it_is_cut_off() {
+    let configuration = listened(1, &["files"]).max_time_diff_seconds(60).build().unwrap();
+    let mut group = Group::listening(1, &configuration, specs());
+    group.run_until(5_000);
+    group.end_call(0);
+    group.clock_offset = -3_600_000;
+    group.tell(0, Event::Tick);
+    group.run_until(6_000);
+    group.clock_offset = 0;
+    group.tell(0, Event::Tick);
+    assert_eq!(group.hosts[0].cancelled, [0]);
+    group.cut_off_items(0, &[0]);
+    group.run_until(7_500);
+    let ended = |notice: &&Notice| matches!(notice, Notice::Finished { key, .. } if key.fire == FIRST);
+    assert_eq!(group.hosts[0].notices.iter().filter(ended).count(), 1, "{:?}", group.hosts[0].notices);
+    assert_eq!(group.hosts[0].engine.status().activity, Activity::Idle);
+    assert!(!group.exists(&JobPath::running(0)) && group.hosts[0].calls.is_empty());
+    group.run_until(10_000);
+    assert_eq!(group.hosts[0].calls.len(), 1, "the next fire");
+}
+
 #[test]
 fn a_call_that_outlived_its_session_is_dropped_at_once() {
     let mut group = Group::listening(1, &listened(1, &["files"]).misfire(false).build().unwrap(), specs());

@@ -290,6 +290,22 @@ fn a_fire_that_comes_again_into_its_own_run_is_begun_for_items_that_move_there()
 }
 
 #[test]
+fn an_instance_that_leaves_while_its_fire_comes_again_leaves_when_its_run_ends() {
+    let configuration = JobConfiguration::builder("job", 1).cron("0/20 * * * * ?").max_time_diff_seconds(60);
+    let mut group = Group::settled(1, &configuration.build().unwrap());
+    group.run_until(20_000);
+    group.clock_offset = -3_600_000;
+    group.run_until(21_000);
+    group.tell(0, Event::Shutdown { grace: Duration::from_secs(20) });
+    group.clock_offset = -1_100;
+    group.tell(0, Event::Tick);
+    group.run_until(22_000);
+    group.end_items(0, &[0]);
+    assert!(group.hosts[0].stopped && !group.hosts[0].notices.contains(&Notice::LeftUnanswered));
+    assert!(!group.exists(&JobPath::running(0)));
+}
+
+#[test]
 fn marks_stay_while_the_configuration_cannot_be_used() {
     let off = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").misfire(false).build().unwrap();
     let mut group = Group::settled(1, &off);

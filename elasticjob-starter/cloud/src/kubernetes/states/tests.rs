@@ -169,16 +169,24 @@ fn what_a_pod_waits_for_is_told() {
 
 #[test]
 fn a_silent_node_is_told_while_its_pod_is_not_given_up() {
-    let silent = pod(
-        0,
-        json!({
+    let silent = |metadata: Value| {
+        let mut silent = json!({
             "metadata": { "deletionTimestamp": "2026-01-01T00:01:00Z" },
             "status": { "phase": "Running", "conditions": [{ "type": "DisruptionTarget", "status": "True",
                 "reason": "DeletionByTaintManager", "lastTransitionTime": "2026-01-01T00:00:50Z" }] }
-        }),
-    );
-    let why = why(state(&job(json!({})), &[silent], 0));
-    assert!(why.contains("n1 does not answer since 2026-01-01T00:00:50Z") && why.contains("--lost-after"), "{why}");
+        });
+        merge(&mut silent["metadata"], metadata);
+        pod(0, silent)
+    };
+    let remedies = [
+        (json!({}), "--lost-after gives up the items of later launches"),
+        (json!({ "annotations": { "elasticjob/lost-after": "40" } }), "it counts as lost after 40 s of that"),
+        (json!({ "labels": { "elasticjob/daemon": "a" } }), "delete the node once it is certain that it is off"),
+    ];
+    for (metadata, remedy) in remedies {
+        let why = why(alive(&silent(metadata), 1));
+        assert!(why.contains("n1 does not answer since 2026-01-01T00:00:50Z") && why.contains(remedy), "{why}");
+    }
 }
 
 #[test]
