@@ -34,7 +34,7 @@ impl fmt::Display for LateCause {
     }
 }
 
-/// The cause for which a call on behalf of the group had to wait.
+/// The thing that a call on behalf of the group waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitedFor {

@@ -1,4 +1,4 @@
-//! The notes of a scheduler of carried jobs about a run that the record of the run cannot say: it was launched, and does not start.
+//! The note of a scheduler of carried jobs about a run that was launched and does not start; the record of the run cannot say that.
 
 use std::collections::BTreeSet;
 

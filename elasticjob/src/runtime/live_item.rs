@@ -70,7 +70,10 @@ impl LiveItem {
 
     /// The same for a run that does not end.
     pub(super) fn abandoned(self) -> (Arc<RunInfo>, String) {
-        (self.run, "it was cut off and does not end, as its code blocks: the instance left without it".to_owned())
+        (
+            self.run,
+            "it was cut off and does not end, as its code blocks a thread: the instance left without it".to_owned(),
+        )
     }
 }
 

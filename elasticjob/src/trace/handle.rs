@@ -76,7 +76,7 @@ impl Tracing {
         is_taken
     }
 
-    /// The limits of the lines that are kept of the logs of runs, where they are.
+    /// The limits of the logs of runs, where logs are kept.
     pub fn run_log(&self) -> Option<RunLogOptions> {
         self.0.run_log
     }

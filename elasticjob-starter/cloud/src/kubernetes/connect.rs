@@ -32,7 +32,7 @@ pub struct KubernetesOptions {
     pub context: Option<String>,
     /// The namespace of the cluster. Default: that of the context, or of the pod in which this process runs.
     pub namespace: Option<String>,
-    /// The time from when the cluster has found its node silent until a pod is deleted. When the grace of its
+    /// The time after which a pod is deleted whose node the cluster has found silent. When the grace of its
     /// job and five seconds are over as well, it is given up: it fails, or runs again with `failover`. It may still live on that node then. Default: never, it is
     /// waited for.
     pub lost_after: Option<Duration>,

@@ -19,7 +19,7 @@ const MOST_PROCESSES: u32 = 10_000;
 /// The property with the command of a script job.
 const SCRIPT_COMMAND_LINE: &str = "script.command.line";
 
-/// The life of the processes of a job.
+/// Whether the processes of a job live for one launch or for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ExecutionType {
@@ -41,7 +41,7 @@ pub struct CarriedJob {
     pub job_name: JobName,
     /// The application that its processes run.
     pub app_name: String,
-    /// The life of its processes.
+    /// Whether its processes live for one launch or for good.
     pub job_execution_type: ExecutionType,
     /// The CPUs of one item, at least 0.001.
     pub cpu_count: f64,

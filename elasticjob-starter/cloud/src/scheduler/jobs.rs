@@ -89,7 +89,10 @@ async fn earlier_jobs(means: &Means) -> Option<Vec<(JobName, Duration)>> {
     match means.carried.all().await {
         Ok(all) => Some(all.into_iter().map(|known| (known.job.job_name.clone(), known.job.grace())).collect()),
         Err(error) => {
-            warn!("the nodes of removed jobs cannot be deleted: {error}; it is tried again in {} s", AGAIN.as_secs());
+            warn!(
+                "cannot read which removed jobs still have processes here: {error}; trying again in {} s",
+                AGAIN.as_secs()
+            );
             None
         }
     }

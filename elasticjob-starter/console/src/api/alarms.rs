@@ -66,7 +66,7 @@ impl AlarmView {
 
 /// The alarms that hold now
 ///
-/// Alarms that no operator has acknowledged come first; among them the most urgent first.
+/// Alarms that no operator has acknowledged come first; then by urgency, then by age.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs",
     responses((status = 200, body = Vec<AlarmView>), (status = "default", body = Problem)))]
 pub(crate) async fn list(here: Here) -> Result<Json<Vec<AlarmView>>, Problem> {

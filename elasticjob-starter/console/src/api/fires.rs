@@ -48,7 +48,7 @@ pub(crate) struct FireView {
     lateness_ms: Option<i64>,
     /// SUCCEEDED, RECOVERED (at a further run), PARTIAL (others did not run), FAILED, RUNNING or NO_END; `null` for a fire without runs.
     outcome: Option<&'static str>,
-    /// The numbers of its items, by the last run of each.
+    /// The number of its items in each state, by the last run of each.
     items: ItemCounts,
     manual: bool,
     misfire: bool,

@@ -22,30 +22,36 @@ type Question = Pin<Box<dyn Future<Output = Duration> + Send>>;
 #[derive(Default)]
 pub(super) struct Grants {
     questions: FuturesUnordered<Question>,
-    /// When it is reported that no server answers.
-    silent_at: Option<Instant>,
+    /// One time-out after the servers were asked.
+    late_from: Option<Instant>,
+    /// No server has answered so far, and that is not reported yet.
+    is_silent: bool,
 }
 
 impl Grants {
     /// Asks all servers what they grant to a client that wants `wanted`. Answers to earlier requests are dropped.
     pub(super) fn ask(&mut self, config: &ZookeeperConfiguration, wanted: Duration) {
         self.questions = config.servers().map(|server| ask(config.only(server), wanted)).collect();
-        self.silent_at = Some(Instant::now() + wanted);
+        (self.late_from, self.is_silent) = (Some(Instant::now() + wanted), true);
     }
 
-    /// The connection is lost again: who does not answer now is no surprise.
+    /// The connection is lost again. A server that has not answered for a whole time-out was not the one of this connection,
+    /// or another one has confirmed the time-out meanwhile: what it grants counts for the next connection, and is asked then.
     pub(super) fn connection_lost(&mut self) {
-        self.silent_at = None;
+        self.is_silent = false;
+        if self.late_from.is_some_and(|late| Instant::now() >= late) {
+            self.questions.clear();
+        }
     }
 
     /// The first answer below `known`. Pending while there is none.
     pub(super) async fn below(&mut self, known: Duration) -> Duration {
         loop {
-            let granted = match self.silent_at {
+            let granted = match self.late_from.filter(|_| self.is_silent) {
                 Some(at) => tokio::time::timeout_at(at, self.questions.next()).await,
                 None => Ok(self.questions.next().await),
             };
-            self.silent_at = None;
+            self.is_silent = false;
             match granted {
                 Ok(Some(less)) if less < known => return less,
                 Ok(Some(_)) => {}
@@ -56,9 +62,9 @@ impl Grants {
     }
 }
 
-/// Asks one server until it answers. Who does not is mostly down; but one that has as many connections of this host as it
-/// takes (`maxClientCnxns`) serves a session and answers no other. So after one time-out it is asked more seldom, and as long
-/// as the connection lasts.
+/// Asks one server until it answers. A server that gives no answer is mostly down; but one that has as many connections of this
+/// host as it takes (`maxClientCnxns`) serves the session and refuses the question. So it is asked on while the connection
+/// lasts, after one time-out more seldom.
 fn ask(config: ZookeeperConfiguration, wanted: Duration) -> Question {
     Box::pin(async move {
         let seldom_from = Instant::now() + wanted;

@@ -80,7 +80,7 @@ pub struct RdbOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retention {
-    /// Rows that began more than this number of days ago are removed. Default: none.
+    /// Rows that began more than this number of days ago are removed. Default: no row is removed for its age.
     pub days: Option<u32>,
     /// The largest number of rows of a table: when it has more, the oldest ones are removed. Default: any number is kept.
     pub rows: Option<u64>,

@@ -2,7 +2,7 @@
 
 use super::LogLevel;
 
-/// The limits of the lines of a run that are kept. The first ones are, and of the others the last ones: the end of a log says most often
+/// The limits of the log of a run. The first lines are kept, and of the others the last ones: the end of a log says most often
 /// why a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

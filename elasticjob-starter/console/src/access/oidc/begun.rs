@@ -1,6 +1,7 @@
 //! Logins that have begun, until the browser comes back from the issuer.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ const MOST: usize = 10_000;
 const LONGEST_NEXT: usize = 1_024;
 
 /// A login that waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Begun {
     /// The secret that the browser has in a cookie: an answer that another browser brings is not of this login.
     pub(super) browser: String,
@@ -27,8 +28,22 @@ pub(super) struct Begun {
 }
 
 /// The logins that wait, by their state.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct BegunLogins(Mutex<HashMap<String, Begun>>);
+
+/// Without its secrets.
+impl fmt::Debug for Begun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Begun").finish_non_exhaustive()
+    }
+}
+
+/// Without the `state` that each of them is kept by.
+impl fmt::Debug for BegunLogins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BegunLogins").finish_non_exhaustive()
+    }
+}
 
 impl BegunLogins {
     pub(super) fn put(&self, state: String, mut begun: Begun) {
@@ -65,6 +80,14 @@ mod tests {
     fn begun(at: Instant) -> Begun {
         let text = |name: &str| name.to_owned();
         Begun { browser: text("b"), nonce: text("n"), verifier: text("v"), next: text("/"), at }
+    }
+
+    #[test]
+    fn what_is_printed_of_a_login_has_no_secret() {
+        let logins = BegunLogins::default();
+        logins.put("state-of-it".to_owned(), Begun { verifier: "verifier-of-it".to_owned(), ..begun(Instant::now()) });
+        let printed = format!("{logins:?} {:?}", Begun { browser: "cookie-of-it".to_owned(), ..begun(Instant::now()) });
+        assert!(!printed.contains("of-it"), "{printed}");
     }
 
     #[test]
