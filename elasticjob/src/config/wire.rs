@@ -80,7 +80,7 @@ pub(crate) const QUICKLY_READ: usize = 16 * 1024;
 pub struct Reading {
     /// The configuration.
     pub configuration: JobConfiguration,
-    /// The parts that were ignored. [`to_yaml`] leaves them out, [`rewrite`] keeps them.
+    /// The parts that were ignored. [`to_yaml`] leaves them out; an operator's change of the stored text keeps them.
     pub ignored: Vec<Ignored>,
 }
 
