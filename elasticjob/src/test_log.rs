@@ -9,9 +9,9 @@ use tracing::Dispatch;
 #[derive(Debug, Clone)]
 pub(crate) struct Logged(Arc<Mutex<Vec<String>>>);
 
-/// A second subscriber, which is never the default one. While there is only one, `tracing` asks the default subscriber of the
-/// thread that comes to a line first whether anybody wants that line: the thread of another test has none, and then nobody
-/// gets it.
+/// A second subscriber, which is never the default one. While there is only one subscriber, `tracing` asks the first thread that
+/// logs a line whether its default subscriber wants that line, and keeps the answer for all threads. The thread of another test
+/// has no subscriber, and the line would be lost.
 static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(Logged(Arc::default())));
 
 impl Default for Logged {

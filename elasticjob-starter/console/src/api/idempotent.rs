@@ -142,6 +142,12 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_is_printed_of_a_request_has_no_body() {
+        let printed = format!("{:?}", Request { body: "password=of-it".to_owned(), answer: None });
+        assert!(!printed.contains("of-it"), "{printed}");
+    }
+
     #[tokio::test]
     async fn a_request_is_done_once_and_a_refused_one_can_be_tried_again() {
         let (answers, count) = (Answers::default(), AtomicUsize::new(0));

@@ -263,7 +263,7 @@ fn comes_again_into_its_own_run(misfire: bool, after_the_run: bool) -> (Group, V
     if !after_the_run {
         idle_one_goes(&mut group);
     }
-    // The session is proven anew after the leap, and before the fire comes again.
+    // After the leap the session is proven again, and then the fire comes again.
     group.clock_offset = -1_100;
     group.tell(0, Event::Tick);
     group.run_until(22_000);

@@ -148,7 +148,7 @@ pub(super) async fn a_shorter_time_out_after_a_restart(server: ZookeeperServer) 
     assert!(proof.elapsed() < Duration::from_secs(30), "the session lasted for {:?}", proof.elapsed());
 }
 
-/// The server serves the session, and has as many connections of this host as it takes: nobody can ask what it grants now.
+/// The server serves the session and accepts no further connection of this host, so the client cannot ask for its time-out.
 pub(super) async fn a_shorter_time_out_that_nobody_can_ask_for(server: ZookeeperServer) {
     let proxy = Proxy::start(server.connect_string()).await.unwrap();
     let center = connect(patient_at(proxy.connect_string(), 9_000, &server, "ns")).await.expect("it connects");
