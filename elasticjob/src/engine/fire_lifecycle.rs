@@ -299,7 +299,7 @@ impl JobEngine {
         self.tell_late(now, fire, source, items.iter().map(|(item, _)| *item).collect());
         let plan = self.configuration.plan.clone();
         let run = self.runs.of_fire(key);
-        let is_new = run.items.is_empty();
+        let is_new = run.items.is_empty() && run.finished.is_empty();
         run.is_counted |= is_new && was_looked_at && source == ExecutionSource::NormalTrigger;
         if let Some(plan) = plan.filter(|_| is_new) {
             self.rounds.last += 1;

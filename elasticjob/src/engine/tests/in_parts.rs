@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::group::{EPOCH, Group, Host, Lost, every_five, job};
-use crate::config::JobConfiguration;
+use crate::config::{JobConfiguration, wire};
 use crate::engine::{Event, KnownListeners, ListenerSpec, Notice};
 use crate::fire::{ExecutionSource, Fire, Hook};
 use crate::ident::ShardingItem;
@@ -110,8 +110,9 @@ fn a_fire_of_many_items_is_one_run() {
     );
 }
 
-#[test]
-fn its_listeners_are_called_once() {
+/// A group with a job that has a listener, up to the moment when the first items of its fire were begun and the second
+/// part of them was not. Returns these items.
+fn listened_in_parts() -> (Group, Vec<ShardingItem>) {
     let configuration =
         JobConfiguration::builder("job", TOTAL).cron("0/5 * * * * ?").job_listener_type("audit").build().unwrap();
     let mut group = small();
@@ -125,17 +126,61 @@ fn its_listeners_are_called_once() {
     group.run_until(5_000);
     assert_eq!(group.end_call(0).0, Hook::Before);
     let first = started(&group, 0);
-    group.end_items(0, &first);
+    assert!(!first.is_empty() && first.len() < TOTAL as usize, "{first:?}");
+    (group, first)
+}
+
+/// Lets the other items run, and holds that one call after all of them follows.
+fn end_with_one_call(mut group: Group, first: &[ShardingItem]) {
     assert!(group.hosts[0].calls.is_empty(), "the listeners after the items wait for all of them");
-    group.run_until(5_500);
+    assert_eq!(started(&group, 0), Vec::from_iter(0..TOTAL));
     let rest: Vec<ShardingItem> = (0..TOTAL).filter(|item| !first.contains(item)).collect();
     group.end_items(0, &rest);
-    group.run_until(6_500);
+    group.run_until(9_500);
     assert_eq!(group.hosts[0].calls.len(), 1);
     let call = &group.hosts[0].calls[0];
     assert_eq!((call.hook, call.items.len()), (Hook::After, TOTAL as usize));
     group.end_call(0);
     assert_eq!(finished(&group), [TOTAL as usize]);
+}
+
+#[test]
+fn its_listeners_are_called_once() {
+    let (mut group, first) = listened_in_parts();
+    group.end_items(0, &first);
+    assert!(group.hosts[0].calls.is_empty(), "the listeners after the items wait for all of them");
+    group.run_until(5_500);
+    end_with_one_call(group, &first);
+}
+
+#[test]
+fn its_listeners_are_called_once_where_the_first_items_end_before_the_others_begin() {
+    let (mut group, first) = listened_in_parts();
+    group.disconnect(0);
+    group.end_items(0, &first);
+    group.run_until(7_000);
+    group.connect(0);
+    assert!(first.iter().all(|item| !group.exists(&JobPath::running(*item))), "their ends are written");
+    group.run_until(7_500);
+    end_with_one_call(group, &first);
+}
+
+#[test]
+fn the_rest_of_a_fire_begins_alone_where_execution_is_no_longer_monitored() {
+    let mut group = settled(1, &every_five(TOTAL));
+    group.hosts[0].answered_before = 1;
+    group.hosts[0].lost = Lost::BeforeItArrived;
+    group.run_until(5_000);
+    let first = started(&group, 0);
+    assert!(!first.is_empty() && first.len() < TOTAL as usize, "{first:?}");
+    group.disconnect(0);
+    group.end_items(0, &first);
+    let unmonitored = JobConfiguration::builder("job", TOTAL).cron("0/5 * * * * ?").monitor_execution(false);
+    group.set(&JobPath::Config, &wire::to_yaml(&unmonitored.build().unwrap()));
+    group.run_until(7_000);
+    group.connect(0);
+    group.run_until(8_000);
+    assert_eq!(started(&group, 0), Vec::from_iter(0..TOTAL), "each of them once");
 }
 
 #[test]

@@ -35,7 +35,12 @@ pub(super) fn begin_unmonitored(
     if let Some(difference) = engine.check_clock(now) {
         return decline(engine, now, 0, SkipReason::ClockOff { difference });
     }
-    let (disabled, items): (Vec<_>, Vec<_>) = mine.into_iter().partition(|item| engine.mirror.is_item_disabled(*item));
+    // Some were begun, or decided against, while execution was monitored.
+    let is_decided = |item: &ShardingItem| {
+        engine.fires.open.as_ref().is_some_and(|open| open.begun.contains(item) || open.dropped.contains(item))
+    };
+    let undecided = mine.into_iter().filter(|item| !is_decided(item));
+    let (disabled, items): (Vec<_>, Vec<_>) = undecided.partition(|item| engine.mirror.is_item_disabled(*item));
     // Items that were begun while execution was monitored may still run.
     let running: BTreeMap<ShardingItem, Fire> =
         items.iter().filter_map(|item| Some((*item, engine.runs.of_item(*item)?.key.fire))).collect();
