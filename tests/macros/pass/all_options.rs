@@ -53,7 +53,8 @@ fn settings(name: &str) -> JobSettings {
     (job.settings)()
 }
 
-fn main() {
+#[test]
+fn each_option_fills_the_setting_of_its_name() {
     let all = settings("all");
     assert_eq!(all.cron.as_deref(), Some("0/5 * * * * ?"));
     assert_eq!(all.time_zone.as_deref(), Some("Asia/Shanghai"));

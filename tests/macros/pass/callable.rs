@@ -12,7 +12,8 @@ async fn sum(#[bean("left")] left: Inject<u32>, right: Inject<u32>) -> Result<()
     if *left + *right == 5 { Ok(()) } else { Err("no".to_owned()) }
 }
 
-fn main() {
+#[test]
+fn a_job_function_stays_a_function() {
     let future = pin!(sum(Inject::new(2), Inject::new(3)));
     let result = future.poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!(result, Poll::Ready(Ok(())));

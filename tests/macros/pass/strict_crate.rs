@@ -2,12 +2,16 @@
 
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, unused, clippy::all, clippy::pedantic, rust_2018_idioms, unreachable_pub)]
+#![allow(clippy::unused_async, reason = "the functions of these jobs wait for nothing")]
 #![no_implicit_prelude]
 
 use ::elasticjob::api::{Inject, JobResult, ShardingContext};
 use ::elasticjob::elastic_job;
 
 /// Names that the generated code uses itself.
+///
+/// # Errors
+/// Never.
 #[elastic_job]
 pub async fn bind(beans: ShardingContext, arg0: Inject<u32>, missing: Inject<u64>) -> JobResult {
     let (_, _, _) = (beans, arg0, missing);
@@ -47,7 +51,7 @@ job!(generated, "0/5 * * * * ?", 2, ShardingContext);
 pub struct First;
 
 impl ::elasticjob::api::ShardingStrategy for First {
-    fn type_name(&self) -> &str {
+    fn type_name(&self) -> &'static str {
         "FIRST"
     }
 
@@ -64,7 +68,8 @@ impl ::elasticjob::api::ShardingStrategy for First {
 
 ::elasticjob::register_sharding_strategy!(First);
 
-fn main() {
+#[::core::prelude::v1::test]
+fn all_are_known_by_their_names() {
     let names: ::std::collections::BTreeSet<&str> =
         ::std::iter::Iterator::collect(::std::iter::Iterator::map(::elasticjob::spi::JOBS.iter(), |job| job.name));
     let expected = ["arg0", "bind", "context", "generated", "match", "old", "settings"];
