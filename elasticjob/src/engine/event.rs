@@ -71,7 +71,7 @@ pub enum Event {
         /// The round.
         round: RoundId,
     },
-    /// What the registry says of a job that is [followed](super::Action::FollowJobs).
+    /// News of the registry about a job that is [followed](super::Action::FollowJobs).
     Parent {
         /// The job.
         job: JobName,

@@ -72,7 +72,7 @@ pub enum Bug {
     /// A server is deleted the moment it has no instance, although a Java instance may be about to start there.
     HastyCleaning,
     /// A Java leader is not reminded of what it forgot.
-    ForgottenReminder,
+    ForgottenRerequest,
     /// The leader takes away marks of runs that go on.
     SweptMarks,
     /// A call on behalf of the group is claimed without looking whether another instance claimed it.
@@ -89,7 +89,7 @@ pub enum Bug {
     IgnoredCancel,
     /// The leader of a large group hears of its own items alone.
     DeafLeader,
-    /// What was known of an item that is not heard of any more counts again when it is.
+    /// An item that is heard of again is taken for what it was before.
     #[cfg(feature = "testing")]
     KeptPicture,
     /// An instance of a large group hears of an item that comes to it only when the owners of all are read.
@@ -217,7 +217,7 @@ pub enum Bug {
     SessionlessInstance,
     /// An instance that comes back does not write the configuration that the registry center has lost.
     KeptLoss,
-    /// What no record says since the registry center lost its data is taken for not begun.
+    /// Items without a record since the registry center lost its data are taken for not begun.
     BegunBefore,
     /// A job that runs after others follows them from the time that the clock of its leader shows when it begins to.
     StartsByOwnClock,
@@ -225,7 +225,7 @@ pub enum Bug {
     SessionForEngine,
     /// A fire from before an instance joined is not begun late.
     DroppedLookBack,
-    /// What came within a minute after an item was made is taken for from before the registration of the job.
+    /// Fires within a minute after an item was made are taken for fires from before the registration of the job.
     WideRegistration,
 }
 
@@ -258,7 +258,7 @@ impl Bug {
         ("proof-by-read", Self::ProofByRead),
         ("blind-retry", Self::BlindRetry),
         ("hasty-cleaning", Self::HastyCleaning),
-        ("forgotten-reminder", Self::ForgottenReminder),
+        ("forgotten-rerequest", Self::ForgottenRerequest),
         ("swept-marks", Self::SweptMarks),
         ("unguarded-claim", Self::UnguardedClaim),
         ("repeated-call", Self::RepeatedCall),

@@ -24,6 +24,8 @@ const ASKING: [&str; 4] = ["What", "How", "Who", "Which"];
 fn asking_docs(code: &str) -> Vec<String> {
     let mut first = None;
     let mut in_attribute = false;
+    // How far the variants of the public enum are indented that the line is in.
+    let mut variants_at = None;
     let mut asking = Vec::new();
     let mut note = |line: &str| {
         let word = line.split(' ').next().unwrap_or_default();
@@ -34,12 +36,18 @@ fn asking_docs(code: &str) -> Vec<String> {
     if let Some(head) = code.strip_prefix("//! ").and_then(|text| text.lines().next()) {
         note(head);
     }
-    for line in code.lines().map(str::trim) {
+    for (indent, line) in code.lines().map(|line| (line.len() - line.trim_start().len(), line.trim())) {
+        let is_variant = variants_at == Some(indent) && line.starts_with(char::is_uppercase);
+        if line.starts_with("pub enum ") {
+            variants_at = line.ends_with('{').then_some(indent + 4);
+        } else if line == "}" && variants_at.is_some_and(|at| indent < at) {
+            variants_at = None;
+        }
         if let Some(doc) = line.strip_prefix("/// ") {
             first.get_or_insert(doc);
         } else if in_attribute || line.starts_with("#[") || line == "///" {
             in_attribute = (in_attribute || line.starts_with("#[")) && !line.ends_with(']');
-        } else if let Some(first) = first.take().filter(|_| line.starts_with("pub ")) {
+        } else if let Some(first) = first.take().filter(|_| is_variant || line.starts_with("pub ")) {
             note(first);
         }
     }
@@ -60,11 +68,12 @@ fn the_first_line_about_a_public_item_says_what_it_is() {
 }
 
 #[test]
-fn the_rule_about_first_lines_sees_heads_items_and_fields_and_neither_private_ones_nor_later_lines() {
+fn the_rule_about_first_lines_sees_heads_items_fields_and_variants_and_neither_private_ones_nor_later_lines() {
     for code in [
         "//! What it is.",
         "/// How it ends.\npub struct End;",
         "struct A {\n    /// Who did it.\n    #[serde(\n        default\n    )]\n    pub by: String,\n}",
+        "pub enum End {\n    A,\n    /// How it ends.\n    #[default]\n    B { how: u8 },\n}",
         "/// Which one.\n///\n/// More.\n#[must_use]\npub fn one() {}",
     ] {
         assert_eq!(asking_docs(code).len(), 1, "{code}");
@@ -72,6 +81,7 @@ fn the_rule_about_first_lines_sees_heads_items_and_fields_and_neither_private_on
     for code in [
         "/// How it ends.\nstruct End;",
         "/// How it ends.\npub(crate) struct End;",
+        "pub enum End {\n    A,\n}\nenum B {\n    /// How it ends.\n    C,\n}",
         "/// The end.\n/// What else it is.\npub struct End;",
         "/// Whether it ended.\npub fn ended() -> bool {}",
         "/// Whatever it is.\npub fn any() {}",

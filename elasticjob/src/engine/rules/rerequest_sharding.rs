@@ -55,7 +55,7 @@ pub(super) fn rerequest(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
         engine.leadership.rerequest.missed = None;
         return Ok(Step::Pass);
     }
-    if now.mono < due_at || engine.planted.has(Bug::ForgottenReminder) {
+    if now.mono < due_at || engine.planted.has(Bug::ForgottenRerequest) {
         return Ok(Step::Pass);
     }
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);

@@ -130,7 +130,7 @@ pub enum Observation<'a> {
         /// With this.
         answer: &'a TriggerAnswer,
     },
-    /// What an engine left behind that is gone was cleaned up: another one is about to start in its session.
+    /// The nodes of an engine that is gone were cleaned up: another one is about to start in its session.
     CleanedUp {
         /// The host.
         host: usize,

@@ -31,7 +31,7 @@ pub enum Request {
     Commit(Transaction),
     /// A transaction that writes nothing.
     Probe,
-    /// What a thread of a Java process asks.
+    /// A question of a thread of a Java process.
     Java(Ticket, Call),
 }
 
@@ -105,7 +105,7 @@ pub struct Host {
 pub enum Program {
     /// An engine of this implementation.
     Engine(Box<JobEngine>),
-    /// What stands in for an engine that is gone while the session of its process goes on.
+    /// A stand-in for an engine that is gone while the session of its process goes on.
     Fallen(Box<Fallen>),
     /// A modelled instance of the Java release.
     Java(JavaProcess),
