@@ -32,3 +32,23 @@ pub(crate) async fn asset(Path((asked, name)): Path<(String, String)>) -> Respon
     let keep = if asked == version(&file) { "public, max-age=31536000, immutable" } else { "no-cache" };
     ([(CONTENT_TYPE, kind), (CACHE_CONTROL, keep.to_owned())], file.data.into_owned()).into_response()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The files of others, with the SHA-256 sums that they have in the npm package `htmx.org` 4.0.1, below `dist`.
+    const OF_OTHERS: [(&str, &str); 2] = [
+        ("htmx.min.js", "a0abb04f2f45a1f89d1d4844023245537e5e6014c87b144553e0607b4cc32130"),
+        ("hx-sse.min.js", "18ef2761356ec1fe0bb6d92612315b37517a7c1e9856b661c5ae81fef239d103"),
+    ];
+
+    #[test]
+    fn scripts_of_others_are_as_they_published_them() {
+        for (name, sum) in OF_OTHERS {
+            let file = Files::get(name).expect("the file is there");
+            let is: String = file.metadata.sha256_hash().iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(is, sum, "{name}");
+        }
+    }
+}
