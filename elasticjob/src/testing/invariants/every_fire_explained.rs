@@ -35,8 +35,8 @@ pub(super) struct Accounted {
     begun_ahead: Vec<BegunAhead>,
     /// What the records said last of the runs of scheduled fires; a later run of the item takes their place.
     recorded: BTreeMap<(i64, ShardingItem), Recorded>,
-    /// Fires that fell into a run that waited to be taken over, where misfire is off.
-    fell_into_lost: BTreeSet<(i64, ShardingItem)>,
+    /// Fires that fell into a run that went on, or that waited to be taken over, where misfire is off for the instance.
+    fell_into_run: BTreeSet<(i64, ShardingItem)>,
     /// Fires that fell into the run of a trigger that waited to be taken over: an instance that leaves hands its triggers
     /// over, also where there is no fault.
     fell_into_trigger: BTreeSet<(i64, ShardingItem)>,
@@ -99,7 +99,7 @@ impl Accounted {
             begun: BTreeMap::new(),
             begun_ahead: Vec::new(),
             recorded: BTreeMap::new(),
-            fell_into_lost: BTreeSet::new(),
+            fell_into_run: BTreeSet::new(),
             fell_into_trigger: BTreeSet::new(),
             left_to_java: BTreeSet::new(),
             decided_against: BTreeMap::new(),

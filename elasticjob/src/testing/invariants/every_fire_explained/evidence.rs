@@ -2,7 +2,7 @@
 
 use super::super::Scene;
 use super::super::duty::{Cause, engine_of};
-use super::{Accounted, Recorded};
+use super::{Accounted, Recorded, owned_on};
 use crate::fire::{FireRecord, FireState, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::layout::{ItemNode, JobPath};
@@ -50,10 +50,12 @@ impl Accounted {
         match reason {
             SkipReason::AwaitingFailover if !engine.makes_up() => {
                 let lost = items.iter().filter(|item| is_lost(scene, **item));
-                self.fell_into_lost.extend(lost.map(|item| (at, *item)));
+                self.fell_into_run.extend(lost.map(|item| (at, *item)));
             }
             SkipReason::StillRunning { .. } if !engine.makes_up() => {
                 self.decided_against.insert((host, at), Cause::Busy);
+                let meant = if items.is_empty() { owned_on(scene, host) } else { items.to_vec() };
+                self.fell_into_run.extend(meant.into_iter().map(|item| (at, item)));
             }
             SkipReason::MaybeRunByJava => {
                 let made_anew = items.iter().filter(|item| is_owner_made_anew(scene, **item));
@@ -100,7 +102,7 @@ impl Accounted {
         let declined = self.declined.range((at, 0)..).find(|((_, of), _)| *of == item).map(|(_, cause)| *cause);
         match () {
             () if declined.is_some() => declined,
-            () if self.fell_into_lost.contains(&(at, item)) => Some(Cause::Busy),
+            () if self.fell_into_run.contains(&(at, item)) => Some(Cause::Busy),
             () if self.left_to_java.contains(&(at, item)) => Some(Cause::Unheard),
             () if self.was_cut_off(scene, item, at) => Some(Cause::CutOff),
             () if self.is_from_before(scene, item, at) => Some(Cause::RegisteredSince),
