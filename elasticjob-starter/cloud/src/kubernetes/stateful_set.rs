@@ -59,6 +59,11 @@ fn name(job: &JobName, common: &Common) -> String {
     job_token(&common.namespace, job)
 }
 
+/// The name of the pod of a process: Kubernetes makes it from the name of the StatefulSet.
+pub(super) fn pod_name(job: &JobName, index: u32, common: &Common) -> String {
+    format!("{}-{index}", name(job, common))
+}
+
 /// The StatefulSet of a job.
 pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
     let name = name(&daemon.job.job_name, common);

@@ -72,13 +72,19 @@ type Asked = Arc<Mutex<Vec<(String, String)>>>;
 
 /// The carrier of a cluster that has these Jobs.
 fn carrier(jobs: Value) -> (KubernetesCarrier, Asked) {
+    let list = json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": jobs }).to_string();
+    carrier_of(move |_| (200, list.clone()))
+}
+
+/// The carrier of a cluster that answers so to a path.
+fn carrier_of(answer: impl Fn(&str) -> (u16, String) + Send + 'static) -> (KubernetesCarrier, Asked) {
     let asked = Asked::default();
     let told = asked.clone();
     let server = tower::service_fn(move |request: Request<Body>| {
         let accepted = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         told.lock().unwrap().push((request.uri().to_string(), accepted.to_owned()));
-        let list = json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": jobs });
-        ready(Ok::<_, Infallible>(Response::new(Body::from(list.to_string().into_bytes()))))
+        let (status, body) = answer(request.uri().path());
+        ready(Ok::<_, Infallible>(Response::builder().status(status).body(Body::from(body.into_bytes())).unwrap()))
     });
     let client = Client::new(server, "elasticjob");
     let carrier = KubernetesCarrier {
@@ -216,6 +222,30 @@ fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
     // Each process may get three of the five items.
     assert_eq!(program(&pod).resources.clone().unwrap().requests.unwrap()["cpu"].0, "1250m");
     assert!(program(&pod).env.iter().flatten().any(|variable| variable.name == "ELASTICJOB_CARRIED"));
+}
+
+#[tokio::test]
+async fn the_log_of_a_process_is_that_of_its_pod_and_none_where_it_has_not_begun() {
+    let job: JobName = "Settle Orders".parse().unwrap();
+    let set = stateful_set::pod_name(&job, 1, &common(json!({})));
+    let (first, waiting) = (set.clone(), stateful_set::pod_name(&job, 2, &common(json!({}))));
+    let (carrier, asked) = carrier_of(move |path| match path {
+        _ if path.ends_with(&format!("/pods/{first}/log")) => (200, "one\ntwo\n".to_owned()),
+        _ if path.ends_with(&format!("/pods/{waiting}/log")) => {
+            (400, json!({ "status": "Failure", "code": 400, "message": "ContainerCreating" }).to_string())
+        }
+        _ if path.ends_with("-4/log") => {
+            (403, json!({ "status": "Failure", "code": 403, "message": "pods/log is forbidden" }).to_string())
+        }
+        _ => (404, json!({ "status": "Failure", "code": 404, "message": "not found" }).to_string()),
+    });
+    assert_eq!(carrier.daemon_log(&job, 1, 4).await, Ok(Some("two\n".to_owned())));
+    assert_eq!(carrier.daemon_log(&job, 2, 4).await, Ok(None), "it has not begun");
+    assert_eq!(carrier.daemon_log(&job, 3, 4).await, Ok(None), "there is no such process");
+    let refused = carrier.daemon_log(&job, 4, 4).await.unwrap_err().to_string();
+    assert!(refused.contains("forbidden"), "{refused}");
+    let asked = asked.lock().unwrap();
+    assert!(asked[0].0.contains("container=item") && asked[0].0.contains("tailLines=4"), "{asked:?}");
 }
 
 #[test]
