@@ -8,6 +8,8 @@ mod audit;
 #[cfg(test)]
 mod audit_tests;
 mod events;
+#[cfg(test)]
+mod events_tests;
 mod guard;
 mod jobs;
 mod openapi;

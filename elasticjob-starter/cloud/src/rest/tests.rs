@@ -10,13 +10,14 @@ use elasticjob::fire::FireState;
 use elasticjob::ident::JobName;
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::runtime::JobEnvironment;
+use elasticjob::trace::AnyTraceReader;
 use elasticjob_console::{Console, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::routes::ROUTES;
 use super::{Api, openapi_document};
-use crate::carrier::job_token;
+use crate::carrier::{Carrier, job_token};
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scheduler::{Scheduler, SchedulerOptions};
 use crate::scratch::Scratch;
@@ -46,10 +47,32 @@ impl Server {
         more: impl FnOnce(Registry) -> Registry,
     ) -> Self {
         let scratch = Scratch::new();
+        let carrier = ProcessCarrier::new(ProcessOptions::new(scratch.path().join("work"), "tests")).unwrap();
+        Self::made(scratch, Arc::new(carrier), None, change, more).await
+    }
+
+    /// With this carrier, and a folder of its own.
+    pub(super) async fn on(scratch: Scratch, carrier: Arc<dyn Carrier>) -> Self {
+        Self::made(scratch, carrier, None, |_| (), |registry| registry).await
+    }
+
+    /// With these traces.
+    pub(super) async fn traced(traces: AnyTraceReader) -> Self {
+        let scratch = Scratch::new();
+        let carrier = ProcessCarrier::new(ProcessOptions::new(scratch.path().join("work"), "tests")).unwrap();
+        Self::made(scratch, Arc::new(carrier), Some(Arc::new(traces)), |_| (), |registry| registry).await
+    }
+
+    async fn made(
+        scratch: Scratch,
+        carrier: Arc<dyn Carrier>,
+        traces: Option<Arc<AnyTraceReader>>,
+        change: impl FnOnce(&mut ConsoleOptions),
+        more: impl FnOnce(Registry) -> Registry,
+    ) -> Self {
         let environment = JobEnvironment::builder().build().unwrap();
         let center = Arc::new(MemoryRegistry::new().connect());
-        let carrier = ProcessCarrier::new(ProcessOptions::new(scratch.path().join("work"), "tests")).unwrap();
-        let options = SchedulerOptions::new(environment, center.clone(), Arc::new(carrier));
+        let options = SchedulerOptions::new(environment, center.clone(), carrier);
         let scheduler = Arc::new(Scheduler::start(options).await.unwrap());
         let hash = PasswordHash::of(PASSWORD).unwrap();
         let mut options = ConsoleOptions::default();
@@ -57,8 +80,7 @@ impl Server {
         options.users.push(User::new("billing", hash, [Grant::everywhere(Role::Admin).jobs("billing-*")]));
         change(&mut options);
         let console = Console::new(options, [more(Registry::new("default", center))]).unwrap();
-        let api =
-            Api { scheduler: scheduler.clone(), access: console.access(), registry: "default".into(), traces: None };
+        let api = Api { scheduler: scheduler.clone(), access: console.access(), registry: "default".into(), traces };
         // The console's pages are on the same port.
         Self { router: console.with_cloud("default", api.router()).router(), scheduler, scratch }
     }
