@@ -12,6 +12,7 @@ mod events;
 mod events_tests;
 mod guard;
 mod jobs;
+mod logs;
 mod openapi;
 mod operate;
 #[cfg(test)]

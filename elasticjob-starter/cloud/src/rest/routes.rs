@@ -10,7 +10,7 @@ use tower_http::csrf::CsrfLayer;
 
 use super::Api;
 use super::answer::Refusal;
-use super::{apps, events, guard, jobs, openapi, operate, statistics, tasks};
+use super::{apps, events, guard, jobs, logs, openapi, operate, statistics, tasks};
 
 /// What the body of a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ routes! {
     POST "/api/job/{job}/disable" Some(Operator), None, RUNNING, jobs::disable, "Disables a job: it does not fire, and what runs is stopped";
     DELETE "/api/job/{job}/disable" Some(Operator), None, [], jobs::enable, "Enables a job, as ElasticJob 2 does";
     POST "/api/job/{job}/enable" Some(Operator), None, [], jobs::enable, "Enables a job";
-    GET "/api/job/{job}/log" Some(Viewer), None, ["item", "launch", "process"], jobs::log, "What an item wrote in its last run, or in the launch that is named; of a DAEMON job what a process wrote";
+    GET "/api/job/{job}/log" Some(Viewer), None, ["item", "launch", "process"], logs::log, "What an item wrote in its last run, or in the launch that is named; of a DAEMON job what a process wrote";
     GET "/api/job/jobs" Some(Viewer), None, [], jobs::list, "All jobs";
     GET "/api/job/jobs/{job}" Some(Viewer), None, [], jobs::one, "A job";
     GET "/api/job/tasks/running" Some(Viewer), None, [], tasks::running, "The items that run, each with its place";

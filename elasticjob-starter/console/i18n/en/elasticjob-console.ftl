@@ -756,6 +756,7 @@ cloud-process = Process
 cloud-log-process = Process { $process }
 cloud-log-last = Item { $item }, last run
 cloud-log-of = Item { $item } of { $launch }
+cloud-log-cut = The log is longer: these are its last { $bytes } bytes.
 cloud-log-empty = It wrote nothing.
 cloud-job-pages = The same job as every other job:
 cloud-remove-app = Remove the application

@@ -809,6 +809,7 @@ cloud-process = 进程
 cloud-log-process = 进程 { $process }
 cloud-log-last = 分片项 { $item }，最近一次运行
 cloud-log-of = 分片项 { $item }，启动 { $launch }
+cloud-log-cut = 日志更长：此处为其最后 { $bytes } 字节。
 cloud-log-empty = 没有输出。
 cloud-job-pages = 作为普通作业查看：
 cloud-remove-app = 删除应用
