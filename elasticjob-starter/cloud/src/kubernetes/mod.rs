@@ -10,6 +10,7 @@ mod follow;
 mod indexed_job;
 mod launch;
 mod log;
+mod losses;
 mod mirror;
 mod names;
 mod operator_template;

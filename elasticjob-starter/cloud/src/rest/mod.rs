@@ -21,6 +21,8 @@ mod routes;
 mod statistics;
 mod tasks;
 #[cfg(test)]
+mod tasks_tests;
+#[cfg(test)]
 mod tests;
 mod times;
 

@@ -331,6 +331,7 @@ kind-abdicated = 放弃主节点
 kind-resharded = 重新分片
 kind-strategy-failed = 分片策略失败
 kind-daemon-ends = 进程反复结束
+kind-place-lost = 运行位置丢失
 kind-clock-off = 时钟偏差
 kind-clock-right = 时钟恢复
 kind-registry-lost = 与注册中心断开
@@ -503,6 +504,7 @@ decision-of-resharded = { $hasMoved ->
    *[other] 已分配分片项：没有变动
 }
 decision-of-strategy-failed = 分片策略失败，改用 AVG_ALLOCATION：{ $reason }
+decision-of-place-lost = 第 { $attempt } 次尝试的运行位置 { $place } 已丢失：{ $why }
 decision-of-daemon-ends = 进程 { $process } 启动后不久已结束 { $ends } 次：{ $why }
 decision-of-clock-off = 本机时钟与注册中心相差 { $difference } 毫秒
 decision-of-clock-right = 时钟与注册中心恢复一致
@@ -833,7 +835,9 @@ cloud-ready-none = 没有等待的。
 cloud-ready-about = { $count } 个作业有等待的分片项，及其原因
 cloud-failover = 丢失的分片项
 cloud-failover-none = 没有丢失的分片项。
-cloud-failover-about = { $count } 个分片项的调度器已消失，尚未被接管
+cloud-failover-about = { $count } 个分片项的运行位置或调度器已消失，尚未重新运行
+cloud-attempt = 第几次尝试
+cloud-lost-before = 上一次的运行位置已丢失：{ $why }
 cloud-kind = 起因
 cloud-before = 原任务
 cloud-misfired = 错过的触发将被补执行。
