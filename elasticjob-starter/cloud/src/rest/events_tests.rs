@@ -13,7 +13,7 @@ use super::tests::Server;
 
 /// Traces without a row, which remember what they were asked for.
 #[derive(Clone, Default)]
-struct Asked {
+pub(super) struct Asked {
     executions: Arc<Mutex<Vec<ExecutionFilter>>>,
     states: Arc<Mutex<Vec<StateFilter>>>,
 }

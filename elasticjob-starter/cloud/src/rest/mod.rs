@@ -10,10 +10,16 @@ mod audit_tests;
 mod events;
 #[cfg(test)]
 mod events_tests;
+mod fails;
 mod guard;
+#[cfg(test)]
+mod guard_tests;
 mod jobs;
 mod logs;
 mod openapi;
+mod openapi_answers;
+#[cfg(test)]
+mod openapi_tests;
 mod operate;
 #[cfg(test)]
 mod pages_tests;

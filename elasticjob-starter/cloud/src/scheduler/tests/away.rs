@@ -15,7 +15,7 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 
-/// A carrier whose engine takes no stops while it is away, no launches while it is unreachable, lists nothing while it is deaf, and does not answer such a
+/// A carrier whose engine takes no stops while it is away, no launches while it is unreachable, lists nothing and shows no log while it is deaf, and does not answer such a
 /// question while it is silent.
 pub(crate) struct Away {
     pub(crate) carrier: ProcessCarrier,
@@ -125,6 +125,9 @@ impl Carrier for Away {
     }
 
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(CarrierError::new("read the log", "the engine is away")) });
+        }
         self.carrier.log(id, item, most)
     }
 }
