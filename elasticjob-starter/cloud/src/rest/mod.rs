@@ -11,6 +11,8 @@ mod events;
 #[cfg(test)]
 mod events_tests;
 mod fails;
+#[cfg(test)]
+mod fields_tests;
 mod guard;
 #[cfg(test)]
 mod guard_tests;
