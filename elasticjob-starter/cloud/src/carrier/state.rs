@@ -99,9 +99,9 @@ impl From<Outcome> for ItemState {
 pub struct LostPlace {
     /// The attempt that ran there, from 1.
     pub attempt: u32,
-    /// Where: the host, the pod or the node, as the carrier names it; `None` where it does not know any more.
+    /// The host, the pod or the node, as the carrier names it; `None` where it does not know any more.
     pub place: Option<String>,
-    /// What became of it, for operators.
+    /// The reason, for operators.
     pub why: String,
 }
 

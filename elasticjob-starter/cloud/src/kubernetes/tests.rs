@@ -274,3 +274,21 @@ fn the_service_of_the_manual_sends_a_client_to_the_scheduler_that_took_its_login
     let service = manifest.split("\n---\n").find(|part| part.contains("\nkind: Service\n")).unwrap();
     assert!(service.contains("\n  sessionAffinity: ClientIP\n"), "{service}");
 }
+
+#[test]
+fn the_registrations_of_the_first_run_are_what_a_cluster_can_carry() {
+    let docs = include_str!("../../../../docs/cloud.md");
+    let run = docs.split("### A first run on Kubernetes\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let bodies = run.split("-d '{").skip(1).map(|rest| format!("{{{}", rest.split('\'').next().unwrap()));
+    let bodies: Vec<Value> = bodies.map(|body| serde_json::from_str(&body).unwrap()).collect();
+    let [app, job] = &bodies[..] else { panic!("{bodies:?}") };
+    let (app, job) = (App::from_json(app.clone()).unwrap(), CarriedJob::from_json(job.clone()).unwrap());
+    assert_eq!((needs(&app), problems(&app, &job)), (vec![], vec![]));
+    assert_eq!((job.app_name.as_str(), job.failover), (app.app_name.as_str(), true));
+    // The files that its commands name are there.
+    let files: Vec<&str> = run.split_whitespace().filter(|word| word.ends_with(".yaml")).collect();
+    assert!(!files.is_empty());
+    for file in files {
+        assert!(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file).exists(), "{file}");
+    }
+}
