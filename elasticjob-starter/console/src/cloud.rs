@@ -7,7 +7,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::FromRequestParts;
 use axum::http::header::{HOST, HeaderValue};
 use axum::http::request::Parts;
-use axum::http::{Method, Request, StatusCode};
+use axum::http::{HeaderMap, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use serde::Deserialize;
@@ -120,7 +120,12 @@ impl Cloud {
     }
 
     /// Calls the API; returns the body of an answer that is a success.
-    pub(crate) async fn text(&self, method: Method, path: &str, body: String) -> Result<String, Refusal> {
+    async fn text(&self, method: Method, path: &str, body: String) -> Result<String, Refusal> {
+        self.call(method, path, body).await.map(|(_, text)| text)
+    }
+
+    /// The same with the headers.
+    pub(crate) async fn call(&self, method: Method, path: &str, body: String) -> Result<(HeaderMap, String), Refusal> {
         let failed = |why: String| Refusal { status: StatusCode::BAD_GATEWAY, message: why, problems: Vec::new() };
         let mut request = Request::builder().method(method).uri(path).extension(Caller::of(&self.here.identity));
         if let Some(host) = &self.host {
@@ -131,11 +136,11 @@ impl Cloud {
             Ok(answer) => answer,
             Err(never) => match never {},
         };
-        let status = answer.status();
-        let body = to_bytes(answer.into_body(), LONGEST).await;
+        let (parts, body) = answer.into_parts();
+        let (status, body) = (parts.status, to_bytes(body, LONGEST).await);
         let text = String::from_utf8_lossy(&body.map_err(|error| failed(format!("{path}: {error}")))?).into_owned();
         if status.is_success() {
-            return Ok(text);
+            return Ok((parts.headers, text));
         }
         let told = serde_json::from_str(&text).unwrap_or(Told { message: text, problems: Vec::new() });
         Err(Refusal { status, message: told.message, problems: told.problems })

@@ -123,6 +123,8 @@ kinds! {
     StrategyFailed "STRATEGY_FAILED",
     /// Processes of a `DAEMON` job end again and again soon after their start.
     DaemonEnds "DAEMON_ENDS",
+    /// The place where an item of a carried job ran is gone.
+    PlaceLost "PLACE_LOST",
     /// The clock of a host is too far off.
     ClockOff "CLOCK_OFF",
     /// The clock is right again.

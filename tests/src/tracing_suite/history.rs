@@ -118,6 +118,9 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     assert_eq!(found(&reader, range).await, "gfecba");
     assert_eq!(found(&reader, |filter| filter.source = Some(ExecutionSource::Failover)).await, "e");
     assert_eq!(found(&reader, |filter| filter.run_id = Some("other".to_owned())).await, "g");
+    assert_eq!(found(&reader, |filter| filter.task_id = Some("of no task".to_owned())).await, "");
+    let of_all = |filter: &mut ExecutionFilter| filter.task_id = Some(start("a").task_id.to_string());
+    assert_eq!(found(&reader, of_all).await, "dgfecba");
     let instance = InstanceId::of_process("192.0.2.2", 77);
     assert_eq!(found(&reader, |filter| filter.instance = Some(instance.clone())).await, "f");
     let both = |filter: &mut ExecutionFilter| (filter.item, filter.outcome) = (Some(3), Some(ExecutionOutcome::Failed));
@@ -147,6 +150,8 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     assert_eq!(states(|_| {}).await, "yx");
     assert_eq!(states(|filter| filter.state = Some(TaskState::Error)).await, "x");
     assert_eq!(states(|filter| filter.ip = Some("192.0.2.9".to_owned())).await, "");
+    assert_eq!(states(|filter| filter.task_id = Some("of no task".to_owned())).await, "");
+    assert_eq!(states(|filter| filter.task_id = Some(state("x", TaskState::Error).task_id.to_string())).await, "yx");
     assert_eq!(states(|filter| filter.jobs = vec!["other*".to_owned()]).await, "");
     assert_eq!(states(|filter| filter.execution_type = Some(ExecutionType::Failover)).await, "y");
     assert_eq!(states(|filter| filter.until = Some(moment() - TimeDelta::minutes(1))).await, "");

@@ -115,7 +115,7 @@ pub async fn waits(cluster: Arc<SlurmCluster>) {
     assert_eq!(carrier.check(&launch.app, &launch.job), []);
     let id = launch.id.clone();
     carrier.launch(launch).await.expect("it is launched");
-    let why = |state: &ItemState| matches!(state, ItemState::Waiting { why } if why.contains("(Resources)") || why.contains("(Priority)"));
+    let why = |state: &ItemState| matches!(state, ItemState::Waiting { why, .. } if why.contains("(Resources)") || why.contains("(Priority)"));
     until(&carrier, &cluster, &id, 2, why).await;
     carrier.stop(&id, &[0, 1, 2], Duration::ZERO).await.expect("they are stopped");
     for item in 0..3 {

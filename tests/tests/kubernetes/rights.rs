@@ -54,11 +54,18 @@ pub(crate) async fn are_least(cluster: Arc<Cluster>) {
     let log = carrier.log(&stays.id, 0, 100).await.unwrap().unwrap();
     assert!(log.starts_with("begun\n"), "{log}");
     let of = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 1 });
-    let daemon = launch(&namespace, "resident", "sleep 600", &[0], of);
+    let daemon = launch(&namespace, "resident", "echo resident; sleep 600", &[0], of);
     let daemon = Daemon { app: daemon.app, job: daemon.job, instances: 1, registry_center: None };
     carrier.keep(daemon.clone()).await.unwrap();
     carrier.keep(daemon.clone()).await.unwrap();
     carrier.kept(&daemon.job.job_name).await.unwrap();
+    let written = async {
+        while carrier.daemon_log(&daemon.job.job_name, 0, 100).await.unwrap().as_deref() != Some("resident\n") {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), written).await.expect("the log of the process");
+    assert_eq!(carrier.daemon_log(&daemon.job.job_name, 1, 100).await, Ok(None), "it has one process");
     carrier.keep(Daemon { instances: 0, ..daemon }).await.unwrap();
     // What only tells a reason is left out without a right: so these rights are looked at by themselves.
     for path in [

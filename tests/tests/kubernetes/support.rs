@@ -68,5 +68,5 @@ pub(crate) async fn ended(carrier: &dyn Carrier, id: &LaunchId, item: u32) -> Ou
 
 /// Waits until an item waits for this.
 pub(crate) async fn waiting(carrier: &dyn Carrier, id: &LaunchId, item: u32, text: &str) {
-    until(carrier, id, item, text, |state| matches!(state, ItemState::Waiting { why } if why.contains(text))).await;
+    until(carrier, id, item, text, |state| matches!(state, ItemState::Waiting { why, .. } if why.contains(text))).await;
 }

@@ -108,6 +108,27 @@ pub(crate) async fn evicted(cluster: Arc<Cluster>) {
     };
     let first = begun.last().and_then(pod);
     until(&*carrier, &again.id, 0, "running again", |state| pod(state).is_some_and(|pod| Some(pod) != first)).await;
+    // A scheduler that comes later finds on the Job which attempt it is, and why the place before was lost.
+    let later = namespace.connect(|_| ()).await;
+    let is_told = |state: &ItemState| {
+        matches!(state, ItemState::Running { attempt: 2, lost: Some(lost), .. }
+            if lost.attempt == 1 && lost.why.to_lowercase().contains("evict"))
+    };
+    until(&later, &again.id, 0, "its second attempt", is_told).await;
+    let name = again.id.token(&namespace.options().registry_namespace);
+    let job = format!("/apis/batch/v1/namespaces/default/jobs/{name}");
+    let noted = async {
+        loop {
+            let (status, job) = cluster.api().send("GET", &job, None).await;
+            assert_eq!(status, 200, "{job}");
+            if let Some(note) = job["metadata"]["annotations"]["elasticjob/lost-0"].as_str() {
+                return note.to_owned();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let noted = tokio::time::timeout(LIMIT, noted).await.expect("it is noted on the Job");
+    assert!(noted.contains(r#""lost":1"#), "{noted}");
     match ended(&*carrier, &fails.id, 0).await {
         // The pod may be gone before the carrier reads why.
         Outcome::Lost { why } => {

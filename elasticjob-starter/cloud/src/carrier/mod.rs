@@ -31,7 +31,7 @@ pub use error::{CarrierError, LaunchError};
 pub use launch::{Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId};
 pub(crate) use launch::{digest, job_token};
 pub use permit::Permit;
-pub use state::{ItemState, Outcome};
+pub use state::{ItemState, LostPlace, Outcome};
 pub use watch::{EventSender, LaunchEvent, LaunchStream};
 
 /// A future answer of a carrier. Dropping it does not take the request back.

@@ -13,6 +13,9 @@ pub enum ItemState {
     Waiting {
         /// What it waits for, for operators.
         why: String,
+        /// The place that it lost last, where it is run again after one was lost.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost: Option<LostPlace>,
     },
     /// It was accepted, its [permit](super::Permit) was withdrawn before its process began, and the carrier starts it only when it
     /// is launched again.
@@ -25,6 +28,9 @@ pub enum ItemState {
         since: i64,
         /// 1 at first, more where the carrier ran it again after a lost place.
         attempt: u32,
+        /// The place that it lost last, where it is run again after one was lost and the carrier still knows that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost: Option<LostPlace>,
     },
     /// Its process has ended, or never will begin.
     Ended {
@@ -36,7 +42,34 @@ pub enum ItemState {
 impl ItemState {
     /// It waits for this.
     pub fn waiting(why: impl Into<String>) -> Self {
-        Self::Waiting { why: why.into() }
+        Self::Waiting { why: why.into(), lost: None }
+    }
+
+    /// Its process runs there since then, in milliseconds since 1970, for the first time.
+    pub fn running(place: impl Into<String>, since: i64) -> Self {
+        Self::Running { place: place.into(), since, attempt: 1, lost: None }
+    }
+
+    /// The same, after this place was lost: the attempt is the next one. An end stays as it is.
+    #[must_use]
+    pub fn after(mut self, lost_place: Option<LostPlace>) -> Self {
+        match &mut self {
+            Self::Running { attempt, lost, .. } if lost_place.is_some() => {
+                *attempt = lost_place.as_ref().map_or(1, |lost| lost.attempt.saturating_add(1));
+                *lost = lost_place;
+            }
+            Self::Waiting { lost, .. } if lost_place.is_some() => *lost = lost_place,
+            _ => {}
+        }
+        self
+    }
+
+    /// The place that was lost last, of an item that is run again.
+    pub fn lost(&self) -> Option<&LostPlace> {
+        match self {
+            Self::Waiting { lost, .. } | Self::Running { lost, .. } => lost.as_ref(),
+            Self::LetGo | Self::Ended { .. } => None,
+        }
     }
 
     /// The outcome of an item that has ended.
@@ -56,6 +89,26 @@ impl ItemState {
 impl From<Outcome> for ItemState {
     fn from(outcome: Outcome) -> Self {
         Self::Ended { outcome }
+    }
+}
+
+/// A place that was lost while an item ran there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct LostPlace {
+    /// The attempt that ran there, from 1.
+    pub attempt: u32,
+    /// The host, the pod or the node, as the carrier names it; `None` where it does not know any more.
+    pub place: Option<String>,
+    /// The reason, for operators.
+    pub why: String,
+}
+
+impl LostPlace {
+    /// The place of an attempt.
+    pub fn new(attempt: u32, place: Option<String>, why: impl Into<String>) -> Self {
+        Self { attempt, place, why: why.into() }
     }
 }
 

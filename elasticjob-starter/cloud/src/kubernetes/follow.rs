@@ -77,7 +77,7 @@ impl Following {
             };
             while duties.try_join_next().is_some() {}
             for duty in mirror.duties(of, chrono::Utc::now().timestamp_millis()) {
-                duties.spawn(perform(self.pods.clone(), duty));
+                duties.spawn(perform(self.jobs.clone(), self.pods.clone(), duty));
             }
         }
     }
@@ -119,7 +119,7 @@ impl Reach {
 }
 
 /// Does something in the cluster. What fails is seen at the next look: the duty stays one as long as the objects are so.
-async fn perform(pods: Api<Pod>, duty: Duty) {
+async fn perform(jobs: Api<Job>, pods: Api<Pod>, duty: Duty) {
     let patch = PatchParams::default();
     let (name, done) = match &duty {
         Duty::Expire(pod) => {
@@ -133,8 +133,16 @@ async fn perform(pods: Api<Pod>, duty: Duty) {
             let failed = json!({ "status": { "phase": "Failed", "reason": "NodeLost", "message": message } });
             (pod, answer(pods.patch_status(pod, &patch, &Patch::Merge(failed))).await.map(drop))
         }
+        Duty::Note { job, version, notes } => {
+            let notes = json!({ "metadata": { "resourceVersion": version, "annotations": notes } });
+            match answer(jobs.patch_metadata(job, &patch, &Patch::Merge(notes))).await {
+                // Its new version says whether it is still to be noted.
+                Err(trouble) if trouble.is_conflict() => return,
+                done => (job, done.map(drop)),
+            }
+        }
     };
     if let Err(trouble) = if_there(done) {
-        warn!("pod {name}: {duty:?} failed: {}", trouble.text());
+        warn!("{name}: {duty:?} failed: {}", trouble.text());
     }
 }

@@ -1,13 +1,13 @@
-//! The output of an item, from the API server.
+//! The output of an item, and of a process of a `DAEMON` job, from the API server.
 
-use elasticjob::ident::ShardingItem;
+use elasticjob::ident::{JobName, ShardingItem};
 use futures_util::{AsyncRead, AsyncReadExt};
 use kube::ResourceExt;
 use kube::api::{ListParams, LogParams};
 
 use super::errors::{Trouble, answer};
 use super::names::{CONTAINER, INDEX, OF_JOB};
-use super::{KubernetesCarrier, indexed_job, states};
+use super::{KubernetesCarrier, indexed_job, stateful_set, states};
 use crate::carrier::LaunchId;
 
 impl KubernetesCarrier {
@@ -27,16 +27,31 @@ impl KubernetesCarrier {
         let labels = ListParams::default().labels(&format!("{OF_JOB}={job},{INDEX}={index}"));
         let pods = answer(self.pods.list(&labels)).await?.items;
         let Some(pod) = states::latest(&pods) else { return Ok(None) };
+        self.log_of_pod(&pod.name_any(), most).await
+    }
+
+    /// The last bytes that a process of a `DAEMON` job wrote since its last start.
+    pub(super) async fn log_of_process(
+        &self,
+        job: &JobName,
+        index: u32,
+        most: usize,
+    ) -> Result<Option<String>, Trouble> {
+        self.log_of_pod(&stateful_set::pod_name(job, index, &self.common), most).await
+    }
+
+    /// The last bytes that the program of a pod wrote. `None` where there is no such pod, or its program has not begun.
+    async fn log_of_pod(&self, pod: &str, most: usize) -> Result<Option<String>, Trouble> {
         // A line has a byte at least.
         let lines = i64::try_from(most).unwrap_or(i64::MAX);
         let of = LogParams { container: Some(CONTAINER.to_owned()), tail_lines: Some(lines), ..LogParams::default() };
         let log = async {
-            let mut stream = std::pin::pin!(self.pods.log_stream(&pod.name_any(), &of).await?);
+            let mut stream = std::pin::pin!(self.pods.log_stream(pod, &of).await?);
             tail(&mut stream, most).await.map_err(kube::Error::ReadEvents)
         };
         match answer(log).await {
             Ok(log) => Ok(Some(String::from_utf8_lossy(&log).into_owned())),
-            // The container has not begun.
+            // There is no pod, or its container has not begun.
             Err(Trouble::Refused(status)) if matches!(status.code, 400 | 404) => Ok(None),
             Err(trouble) => Err(trouble),
         }

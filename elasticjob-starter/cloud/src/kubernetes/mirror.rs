@@ -3,7 +3,7 @@
 //! It is pure. The state of the objects alone decides about stopped items and lost nodes, so a scheduler that missed
 //! their events, or another one, does what is left to do.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
@@ -12,8 +12,9 @@ use kube::ResourceExt;
 use kube::runtime::watcher::Event;
 
 use super::indexed_job::{id, items};
+use super::losses;
 use super::names::{LOST_AFTER, OF_JOB};
-use super::states::{index, silent_since, states, stopped};
+use super::states::{by_index, index, silent_since, states, stopped};
 use crate::carrier::{ItemStates, LaunchEvent};
 
 /// How long after the time by which a pod must have ended on its node it is given up. The node stops it by itself until then,
@@ -32,6 +33,14 @@ pub(super) enum Duty {
     Delete(String),
     /// Say that a pod has failed whose node does not answer.
     GiveUp(String),
+    /// Note on a Job that places were lost, unless it has changed since it was read: another scheduler notes it, too.
+    Note {
+        job: String,
+        /// The version of the Job that was read.
+        version: Option<String>,
+        /// The annotations.
+        notes: BTreeMap<String, String>,
+    },
 }
 
 /// The Jobs and pods of all launches of a scope.
@@ -165,6 +174,10 @@ impl Mirror {
         let jobs = jobs.iter().filter(|(name, _)| of.is_none_or(|of| of == *name));
         let mut duties = Vec::new();
         for (name, job) in jobs {
+            let notes = losses::missing(job, &by_index(pods.get(name).into_iter().flat_map(HashMap::values)));
+            if !notes.is_empty() {
+                duties.push(Duty::Note { job: name.clone(), version: job.resource_version(), notes });
+            }
             let stopped = stopped(job);
             let items = if stopped.is_empty() { Vec::new() } else { items(job) };
             for pod in pods.get(name).into_iter().flat_map(HashMap::values).filter(|pod| is_alive(pod)) {

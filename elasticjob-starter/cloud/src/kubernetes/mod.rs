@@ -10,6 +10,7 @@ mod follow;
 mod indexed_job;
 mod launch;
 mod log;
+mod losses;
 mod mirror;
 mod names;
 mod operator_template;
@@ -165,6 +166,12 @@ impl Carrier for KubernetesCarrier {
 
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
         Box::pin(async move { self.log_of(id, item, most).await.map_err(|trouble| trouble.of_carrier("read the log")) })
+    }
+
+    fn daemon_log<'a>(&'a self, job: &'a JobName, index: u32, most: usize) -> Answer<'a, Option<String>> {
+        Box::pin(async move {
+            self.log_of_process(job, index, most).await.map_err(|trouble| trouble.of_carrier("read the log"))
+        })
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) const LOST_AFTER: &str = "elasticjob/lost-after";
 /// The beginning of the annotation of an item that is stopped. Each item has its own, so that two schedulers which stop items
 /// of one Job do not undo each other's.
 const STOPPED: &str = "elasticjob/stopped-";
+/// The beginning of the annotation of an index of a Job whose places were lost. Each index has its own, as items that are stopped have.
+const LOST: &str = "elasticjob/lost-";
 /// The label of a pod with the number of its Job's index; Kubernetes sets it.
 pub(super) const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 /// The label of a pod with the name of its Job; Kubernetes sets it.
@@ -49,6 +51,11 @@ pub(super) fn stopped(item: u32) -> String {
 /// The item of such an annotation.
 pub(super) fn stopped_item(annotation: &str) -> Option<u32> {
     annotation.strip_prefix(STOPPED)?.parse().ok()
+}
+
+/// The annotation of an index whose places were lost.
+pub(super) fn lost(index: usize) -> String {
+    format!("{LOST}{index}")
 }
 
 /// The name of a Job of a launch. The first one has the number 0. A launch gets further ones for items that come later, and

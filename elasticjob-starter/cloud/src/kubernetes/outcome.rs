@@ -29,6 +29,15 @@ pub(super) fn outcomes(pod: &Pod, items: &[ShardingItem]) -> Option<BTreeMap<Sha
     }
 }
 
+/// Why the place of a pod was lost; `None` of a pod that lives, or that ended in another way.
+pub(super) fn lost(pod: &Pod) -> Option<String> {
+    let status = pod.status.as_ref().filter(|status| status.phase.as_deref() == Some("Failed"))?;
+    match whole(pod, status) {
+        Some(Outcome::Lost { why }) => Some(why),
+        _ => None,
+    }
+}
+
 /// An outcome that says nothing of the program.
 fn whole(pod: &Pod, status: &PodStatus) -> Option<Outcome> {
     if let Some(disrupted) = condition(pod, DISRUPTED).filter(|condition| condition.status == "True") {

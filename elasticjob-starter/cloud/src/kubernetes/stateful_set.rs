@@ -59,6 +59,11 @@ fn name(job: &JobName, common: &Common) -> String {
     job_token(&common.namespace, job)
 }
 
+/// The name of the pod of a process: Kubernetes makes it from the name of the StatefulSet.
+pub(super) fn pod_name(job: &JobName, index: u32, common: &Common) -> String {
+    format!("{}-{index}", name(job, common))
+}
+
 /// The StatefulSet of a job.
 pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
     let name = name(&daemon.job.job_name, common);
@@ -114,15 +119,17 @@ fn process(pod: &Pod) -> Option<DaemonProcess> {
     let index = pod.metadata.labels.as_ref()?.get(POD_INDEX)?.parse().ok()?;
     let status = container(pod);
     let restarts = status.map_or(0, |status| u32::try_from(status.restart_count).unwrap_or(0));
-    let state =
-        match (alive(pod, restarts + 1), status.and_then(|status| status.last_state.as_ref()?.terminated.as_ref())) {
-            (ItemState::Waiting { why }, Some(ended)) => {
-                let text = ended.message.as_deref().unwrap_or_default().trim_end_matches('\u{1e}').trim_end();
-                let last = text.lines().last().or(ended.reason.as_deref()).unwrap_or("it left no text");
-                ItemState::waiting(format!("it ended with exit code {}: {last}; {why}", ended.exit_code))
-            }
-            (state, _) => state,
-        };
+    let state = match (alive(pod), status.and_then(|status| status.last_state.as_ref()?.terminated.as_ref())) {
+        (ItemState::Waiting { why, .. }, Some(ended)) => {
+            let text = ended.message.as_deref().unwrap_or_default().trim_end_matches('\u{1e}').trim_end();
+            let last = text.lines().last().or(ended.reason.as_deref()).unwrap_or("it left no text");
+            ItemState::waiting(format!("it ended with exit code {}: {last}; {why}", ended.exit_code))
+        }
+        (ItemState::Running { place, since, lost, .. }, _) => {
+            ItemState::Running { place, since, attempt: restarts + 1, lost }
+        }
+        (state, _) => state,
+    };
     Some(DaemonProcess::new(index, state, restarts))
 }
 

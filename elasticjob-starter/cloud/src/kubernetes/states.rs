@@ -12,25 +12,33 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 
 use super::indexed_job::{REPLACE, items};
+use super::losses::Losses;
 use super::names::{CONTAINER, DAEMON, DISRUPTED, INDEX, LOST_AFTER, stopped_item};
 use super::outcome::outcomes;
-use crate::carrier::{ItemState, ItemStates, Outcome};
+use crate::carrier::{ItemState, ItemStates, LostPlace, Outcome};
 
 /// The states of all items of a Job.
 pub(super) fn states<'a>(job: &Job, pods: impl IntoIterator<Item = &'a Pod>) -> ItemStates {
+    let mut by_index = by_index(pods);
+    let about = About::of(job);
+    let mut states = ItemStates::new();
+    for (index, items) in items(job).into_iter().enumerate() {
+        let pods = by_index.remove(&index).unwrap_or_default();
+        let lost = Losses::of(job, index, &pods).last();
+        states.extend(about.states(index, &items, pods, lost));
+    }
+    states
+}
+
+/// The pods of each index of a Job.
+pub(super) fn by_index<'a>(pods: impl IntoIterator<Item = &'a Pod>) -> BTreeMap<usize, Vec<&'a Pod>> {
     let mut by_index: BTreeMap<usize, Vec<&Pod>> = BTreeMap::new();
     for pod in pods {
         if let Some(index) = index(pod) {
             by_index.entry(index).or_default().push(pod);
         }
     }
-    let about = About::of(job);
-    let mut states = ItemStates::new();
-    for (index, items) in items(job).into_iter().enumerate() {
-        let pods = by_index.remove(&index).unwrap_or_default();
-        states.extend(about.states(index, &items, pods));
-    }
-    states
+    by_index
 }
 
 /// The index of a pod in its Job.
@@ -49,7 +57,7 @@ pub(super) const BEING_MADE: &str = "its pod is being made";
 
 /// Whether an item has no pod so far.
 pub(super) fn is_being_made(state: &ItemState) -> bool {
-    matches!(state, ItemState::Waiting { why } if why == BEING_MADE)
+    matches!(state, ItemState::Waiting { why, .. } if why == BEING_MADE)
 }
 
 /// The items of a Job that are stopped on request.
@@ -89,24 +97,26 @@ impl About {
         }
     }
 
-    fn states(&self, index: usize, items: &[ShardingItem], pods: Vec<&Pod>) -> ItemStates {
+    fn states(&self, index: usize, items: &[ShardingItem], pods: Vec<&Pod>, lost: Option<LostPlace>) -> ItemStates {
         let all = |state: ItemState| items.iter().map(|item| (*item, state.clone())).collect();
         if self.completed.contains(index) {
             return all(Outcome::Succeeded.into());
         }
-        let attempt = u32::try_from(pods.len()).unwrap_or(u32::MAX);
         let Some(pod) = latest(pods) else {
-            return items.iter().map(|item| (*item, self.without_pod(index, *item))).collect();
+            let state = |item: &ShardingItem| self.without_pod(index, *item, lost.clone());
+            return items.iter().map(|item| (*item, state(item))).collect();
         };
         match outcomes(pod, items) {
             Some(ended) if self.runs_again(&ended) && !self.failed.contains(index) => {
-                all(ItemState::waiting("its place was lost, and it is run again on another one"))
+                let why = lost.as_ref().map_or_else(String::new, |lost| format!(": {}", lost.why));
+                all(ItemState::waiting(format!("it is run again on another place, as its place was lost{why}"))
+                    .after(lost))
             }
             Some(ended) => ended
                 .into_iter()
                 .map(|(item, outcome)| (item, self.unless_stopped(pod, item, outcome).into()))
                 .collect(),
-            None => all(alive(pod, attempt)),
+            None => all(alive(pod).after(lost)),
         }
     }
 
@@ -126,19 +136,22 @@ impl About {
         self.replaces && ended.values().all(|outcome| matches!(outcome, Outcome::Lost { .. }))
     }
 
-    fn without_pod(&self, index: usize, item: ShardingItem) -> ItemState {
+    fn without_pod(&self, index: usize, item: ShardingItem, lost: Option<LostPlace>) -> ItemState {
         let is_stopped = self.stopped.contains(&item);
         if self.failed.contains(index) {
-            let why = || Outcome::Lost { why: "its pod was deleted before its end was read".to_owned() };
-            return if is_stopped { Outcome::Stopped } else { why() }.into();
+            // Where a lost place is replaced, the index has failed for another reason.
+            let noted = lost.filter(|_| !self.replaces).map(|lost| lost.why);
+            let why = noted.unwrap_or_else(|| "its pod was deleted before its end was read".to_owned());
+            return if is_stopped { Outcome::Stopped } else { Outcome::Lost { why } }.into();
         }
-        match (self.suspended, &self.queue) {
+        let waits = match (self.suspended, &self.queue) {
             // It has no pod, and gets none.
             (true, _) if is_stopped => Outcome::Stopped.into(),
             (true, Some(queue)) => ItemState::waiting(format!("it waits in the queue '{queue}'")),
             (true, None) => ItemState::waiting("its Job is suspended"),
             (false, _) => ItemState::waiting(BEING_MADE),
-        }
+        };
+        waits.after(lost)
     }
 }
 
@@ -153,7 +166,7 @@ fn remedy_for_silence(pod: &Pod) -> String {
 }
 
 /// The state of a pod that has not ended.
-pub(super) fn alive(pod: &Pod, attempt: u32) -> ItemState {
+pub(super) fn alive(pod: &Pod) -> ItemState {
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
     if let Some(since) = silent_since(pod) {
         let (node, since, remedy) = (node.unwrap_or("?"), since.0, remedy_for_silence(pod));
@@ -166,7 +179,7 @@ pub(super) fn alive(pod: &Pod, attempt: u32) -> ItemState {
     if let Some(running) = running {
         let since = running.started_at.as_ref().map_or(0, |time| time.0.as_millisecond());
         let name = pod.metadata.name.as_deref().unwrap_or_default();
-        return ItemState::Running { place: format!("{}/{name}", node.unwrap_or("?")), since, attempt };
+        return ItemState::running(format!("{}/{name}", node.unwrap_or("?")), since);
     }
     ItemState::waiting(why_it_waits(pod, node))
 }

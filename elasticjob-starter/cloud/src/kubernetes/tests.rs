@@ -72,13 +72,19 @@ type Asked = Arc<Mutex<Vec<(String, String)>>>;
 
 /// The carrier of a cluster that has these Jobs.
 fn carrier(jobs: Value) -> (KubernetesCarrier, Asked) {
+    let list = json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": jobs }).to_string();
+    carrier_of(move |_| (200, list.clone()))
+}
+
+/// The carrier of a cluster that answers so to a path.
+fn carrier_of(answer: impl Fn(&str) -> (u16, String) + Send + 'static) -> (KubernetesCarrier, Asked) {
     let asked = Asked::default();
     let told = asked.clone();
     let server = tower::service_fn(move |request: Request<Body>| {
         let accepted = request.headers().get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         told.lock().unwrap().push((request.uri().to_string(), accepted.to_owned()));
-        let list = json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": jobs });
-        ready(Ok::<_, Infallible>(Response::new(Body::from(list.to_string().into_bytes()))))
+        let (status, body) = answer(request.uri().path());
+        ready(Ok::<_, Infallible>(Response::builder().status(status).body(Body::from(body.into_bytes())).unwrap()))
     });
     let client = Client::new(server, "elasticjob");
     let carrier = KubernetesCarrier {
@@ -218,6 +224,30 @@ fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
     assert!(program(&pod).env.iter().flatten().any(|variable| variable.name == "ELASTICJOB_CARRIED"));
 }
 
+#[tokio::test]
+async fn the_log_of_a_process_is_that_of_its_pod_and_none_where_it_has_not_begun() {
+    let job: JobName = "Settle Orders".parse().unwrap();
+    let set = stateful_set::pod_name(&job, 1, &common(json!({})));
+    let (first, waiting) = (set.clone(), stateful_set::pod_name(&job, 2, &common(json!({}))));
+    let (carrier, asked) = carrier_of(move |path| match path {
+        _ if path.ends_with(&format!("/pods/{first}/log")) => (200, "one\ntwo\n".to_owned()),
+        _ if path.ends_with(&format!("/pods/{waiting}/log")) => {
+            (400, json!({ "status": "Failure", "code": 400, "message": "ContainerCreating" }).to_string())
+        }
+        _ if path.ends_with("-4/log") => {
+            (403, json!({ "status": "Failure", "code": 403, "message": "pods/log is forbidden" }).to_string())
+        }
+        _ => (404, json!({ "status": "Failure", "code": 404, "message": "not found" }).to_string()),
+    });
+    assert_eq!(carrier.daemon_log(&job, 1, 4).await, Ok(Some("two\n".to_owned())));
+    assert_eq!(carrier.daemon_log(&job, 2, 4).await, Ok(None), "it has not begun");
+    assert_eq!(carrier.daemon_log(&job, 3, 4).await, Ok(None), "there is no such process");
+    let refused = carrier.daemon_log(&job, 4, 4).await.unwrap_err().to_string();
+    assert!(refused.contains("forbidden"), "{refused}");
+    let asked = asked.lock().unwrap();
+    assert!(asked[0].0.contains("container=item") && asked[0].0.contains("tailLines=4"), "{asked:?}");
+}
+
 #[test]
 fn an_application_that_no_pod_can_run_is_told_by_field() {
     let of = |url: &str| needs(&app(json!({ "appURL": url })));
@@ -243,4 +273,22 @@ fn the_service_of_the_manual_sends_a_client_to_the_scheduler_that_took_its_login
     let manifest = std::fs::read_to_string(file).unwrap();
     let service = manifest.split("\n---\n").find(|part| part.contains("\nkind: Service\n")).unwrap();
     assert!(service.contains("\n  sessionAffinity: ClientIP\n"), "{service}");
+}
+
+#[test]
+fn the_registrations_of_the_first_run_are_what_a_cluster_can_carry() {
+    let docs = include_str!("../../../../docs/cloud.md");
+    let run = docs.split("### A first run on Kubernetes\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let bodies = run.split("-d '{").skip(1).map(|rest| format!("{{{}", rest.split('\'').next().unwrap()));
+    let bodies: Vec<Value> = bodies.map(|body| serde_json::from_str(&body).unwrap()).collect();
+    let [app, job] = &bodies[..] else { panic!("{bodies:?}") };
+    let (app, job) = (App::from_json(app.clone()).unwrap(), CarriedJob::from_json(job.clone()).unwrap());
+    assert_eq!((needs(&app), problems(&app, &job)), (vec![], vec![]));
+    assert_eq!((job.app_name.as_str(), job.failover), (app.app_name.as_str(), true));
+    // The files that its commands name are there.
+    let files: Vec<&str> = run.split_whitespace().filter(|word| word.ends_with(".yaml")).collect();
+    assert!(!files.is_empty());
+    for file in files {
+        assert!(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file).exists(), "{file}");
+    }
 }

@@ -120,10 +120,7 @@ impl Daemons {
         let lock = folder.join("lock");
         let Some(holder) = holder(&lock)? else { return Ok(None) };
         Ok(match (Slot { folder, lock, holder, limit: 0 }).look()? {
-            Look::Alive { since } => {
-                let (place, since) = (self.shared.host.clone(), since.unwrap_or_default());
-                Some(ItemState::Running { place, since, attempt: 1 })
-            }
+            Look::Alive { since } => Some(ItemState::running(&self.shared.host, since.unwrap_or_default())),
             Look::Untouched | Look::Held | Look::Ended(_) => None,
         })
     }
@@ -182,6 +179,7 @@ impl Process {
                         place: self.shared.host.clone(),
                         since,
                         attempt: self.restarts + 1,
+                        lost: None,
                     });
                     self.until_changed(LOOK_AGAIN).await;
                 }
@@ -212,6 +210,7 @@ impl Process {
                         place: self.shared.host.clone(),
                         since,
                         attempt: self.restarts + 1,
+                        lost: None,
                     });
                 }
                 tokio::select! {

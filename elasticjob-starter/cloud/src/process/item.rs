@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::Shared;
 use super::budget::{Amount, Room};
 use super::slot::{Look, Slot, Start};
-use crate::carrier::{ItemState, Launch, LaunchItem, Outcome, Permit};
+use crate::carrier::{ItemState, Launch, LaunchItem, LostPlace, Outcome, Permit};
 
 /// How often a lock is looked at that another process holds. The kernel does not report that a lock is given back.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -55,7 +55,7 @@ impl Item {
     /// Tells what the first look showed, so that the state is right when the launch is answered.
     pub(super) fn publish_look(&self, look: Look) {
         let state = match look {
-            Look::Alive { since: Some(since) } => Some(self.running(since, 1)),
+            Look::Alive { since: Some(since) } => Some(self.running(since)),
             look if self.runs_again(&look, 1) => None,
             look => self.shared.state(look),
         };
@@ -66,11 +66,16 @@ impl Item {
 
     /// Whether it is run again: its processes were lost, and it may run twice.
     fn runs_again(&self, look: &Look, attempt: u32) -> bool {
-        matches!(look, Look::Ended(Outcome::Lost { .. })) && self.launch.replaces_lost() && attempt < ATTEMPTS
+        matches!(look, Look::Ended(Outcome::Lost { .. })) && self.replaces(attempt)
     }
 
-    fn running(&self, since: i64, attempt: u32) -> ItemState {
-        ItemState::Running { place: self.shared.host.clone(), since, attempt }
+    /// Whether it is run again when its processes are lost.
+    fn replaces(&self, attempt: u32) -> bool {
+        self.launch.replaces_lost() && attempt < ATTEMPTS
+    }
+
+    fn running(&self, since: i64) -> ItemState {
+        ItemState::running(&self.shared.host, since)
     }
 
     fn tell(&self, state: ItemState) {
@@ -86,7 +91,7 @@ impl Item {
     pub(super) async fn follow(self) {
         let mut room = None;
         let mut child: Option<Child> = None;
-        let mut attempt = 1;
+        let (mut attempt, mut lost) = (1, None);
         let mut has_begun = false;
         loop {
             let look = self.slot.look();
@@ -97,10 +102,12 @@ impl Item {
                 }
                 Ok(Look::Untouched | Look::Held) if self.lets_go() => return,
                 Ok(look) if self.runs_again(&look, attempt) && self.lets_go() => return,
-                Ok(look) if self.runs_again(&look, attempt) => {
+                Ok(Look::Ended(Outcome::Lost { why })) if self.replaces(attempt) => {
+                    lost = Some(LostPlace::new(attempt, Some(self.shared.host.clone()), why));
                     attempt += 1;
                     has_begun = false;
-                    self.tell(ItemState::waiting("its processes were lost, and it is run again"));
+                    let again = ItemState::waiting("its processes were lost, and it is run again");
+                    self.tell(again.after(lost.clone()));
                     self.slot.clean_up(&self.shared.memory);
                     if self.slot.clear().is_err() {
                         attempt = ATTEMPTS;
@@ -114,7 +121,7 @@ impl Item {
                     has_begun = true;
                     room.get_or_insert_with(|| self.shared.budget.occupy(self.needs()));
                     if let Look::Alive { since: Some(since) } = alive {
-                        self.tell(self.running(since, attempt));
+                        self.tell(self.running(since).after(lost.clone()));
                     }
                     self.slot.rotate_outputs();
                     match &mut child {
@@ -247,9 +254,7 @@ impl Shared {
         match look {
             Look::Untouched | Look::Held => None,
             Look::Alive { since: None } => Some(ItemState::waiting("its process is being started")),
-            Look::Alive { since: Some(since) } => {
-                Some(ItemState::Running { place: self.host.clone(), since, attempt: 1 })
-            }
+            Look::Alive { since: Some(since) } => Some(ItemState::running(&self.host, since)),
             Look::Ended(outcome) => Some(outcome.into()),
         }
     }

@@ -101,7 +101,7 @@ async fn an_item_that_waits_is_not_started_once_another_scheduler_has_forgotten_
     until(&ids[0], |state| matches!(state, ItemState::Running { .. })).await;
     launch(&ids[1]).await.unwrap();
     // It waits for the run of the fire before.
-    until(&ids[1], |state| matches!(state, ItemState::Waiting { why } if why.contains("fire before"))).await;
+    until(&ids[1], |state| matches!(state, ItemState::Waiting { why, .. } if why.contains("fire before"))).await;
     other.forget(&ids[1]).await.unwrap();
     fs::write(&end, "").unwrap();
     let ended = until(&ids[1], |state| !matches!(state, ItemState::Waiting { .. })).await;

@@ -1,7 +1,9 @@
 //! Answers that are no success: a status, and JSON with every reason.
 
 use axum::Json;
+use axum::body::to_bytes;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, RegistryError};
@@ -46,6 +48,22 @@ impl IntoResponse for Refusal {
         (self.status, Json(self)).into_response()
     }
 }
+
+/// Answers that the library made before a route was called, as of a body that is too long, in the form of all others.
+pub(super) async fn in_own_form(answer: Response) -> Response {
+    let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|type_| type_ == "application/json");
+    if answer.status().is_success() || is_json {
+        return answer;
+    }
+    let (parts, body) = answer.into_parts();
+    // A text of the library is short; without one the status says it.
+    let text = to_bytes(body, LONGEST).await.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
+    let text = text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| parts.status.to_string());
+    Refusal::new(parts.status, text).into_response()
+}
+
+/// More bytes than a text of the library has.
+const LONGEST: usize = 4 * 1_024;
 
 impl From<Problems> for Refusal {
     fn from(problems: Problems) -> Self {

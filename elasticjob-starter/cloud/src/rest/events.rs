@@ -1,14 +1,15 @@
 //! `/api/job/events`: runs and changes of state, from the tables that the jobs trace to.
 
 use std::cmp::Ordering;
+use std::fmt::Display;
 use std::future::Future;
 
 use axum::Json;
 use axum::extract::Query;
 use elasticjob::ident::JobName;
 use elasticjob::trace::{
-    AnyTraceReader, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, PageRequest, ReadError, StateFilter,
-    StateRecord, TraceReader,
+    AnyTraceReader, ExecutionFilter, ExecutionOutcome, ExecutionRecord, ExecutionType, Page, PageRequest, ReadError,
+    StateFilter, StateRecord, TaskState, TraceReader,
 };
 use elasticjob_console::Role;
 use serde_json::{Value, json};
@@ -118,6 +119,8 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
     filter.job = job(&parameters)?;
     filter.from = time(&parameters, "startTime")?;
     filter.until = time(&parameters, "endTime")?;
+    filter.jobs = visitor.seen_jobs();
+    filter.task_id = given(&parameters, "taskId").map(str::to_owned);
     filter.ip = given(&parameters, "ip").map(str::to_owned);
     filter.outcome = match given(&parameters, "isSuccess") {
         None => None,
@@ -130,11 +133,9 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
         let filter = &filter;
         async move { reader.executions(filter, &request).await }
     });
-    let wanted = given(&parameters, "taskId");
     let Latest { records, truncated } = records.await?;
-    let seen = records.into_iter().filter(|record: &ExecutionRecord| {
-        wanted.is_none_or(|task| record.task_id == task) && visitor.may(Role::Viewer, &record.job_name)
-    });
+    // A database may not tell capitals apart.
+    let seen = records.into_iter().filter(|record: &ExecutionRecord| visitor.may(Role::Viewer, &record.job_name));
     let row = |record: ExecutionRecord| {
         json!({
             "id": record.id, "jobName": record.job_name, "taskId": record.task_id, "hostname": record.hostname,
@@ -147,11 +148,9 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
 }
 
 pub(super) async fn states(visitor: Visitor, Query(parameters): Query<Parameters>) -> Result<Json<Value>, Refusal> {
-    let mut filter = StateFilter::default();
-    filter.job = job(&parameters)?;
-    filter.from = time(&parameters, "startTime")?;
-    filter.until = time(&parameters, "endTime")?;
+    let filter = states_filter(&visitor, &parameters)?;
     let reader = traces(&visitor)?;
+    let Some(filter) = filter else { return page(Vec::new(), false, &parameters, &STATE) };
     let records = latest(MOST, |request| {
         let filter = &filter;
         async move { reader.states(filter, &request).await }
@@ -159,23 +158,108 @@ pub(super) async fn states(visitor: Visitor, Query(parameters): Query<Parameters
     let row = |record: StateRecord| {
         json!({
             "id": record.id, "jobName": record.job_name, "originalTaskId": "", "taskId": record.task_id,
-            "slaveId": record.ip, "source": "CLOUD_SCHEDULER", "executionType": record.execution_type,
+            "slaveId": record.ip, "source": SOURCE, "executionType": record.execution_type,
             "shardingItem": record.sharding_items, "state": record.state, "message": record.message,
             "creationTime": written(record.creation_time),
         })
     };
-    let wanted = |row: &Value| {
-        let is = |name: &str| given(&parameters, name).is_none_or(|wanted| row[name] == wanted);
-        ["taskId", "slaveId", "source", "executionType", "state"].into_iter().all(is)
-    };
     let Latest { records, truncated } = records.await?;
     let seen = records.into_iter().filter(|record: &StateRecord| visitor.may(Role::Viewer, &record.job_name));
-    page(seen.map(row).filter(wanted).collect(), truncated, &parameters, &STATE)
+    page(seen.map(row).collect(), truncated, &parameters, &STATE)
+}
+
+/// What wrote the rows of ElasticJob-Cloud. Here the scheduler writes all of them.
+const SOURCE: &str = "CLOUD_SCHEDULER";
+const OTHER_SOURCES: [&str; 2] = ["CLOUD_EXECUTOR", "LITE_EXECUTOR"];
+
+/// The states of a run, and those that ElasticJob-Cloud has besides and that no row here has.
+const STATES: [TaskState; 4] = [TaskState::Staging, TaskState::Running, TaskState::Finished, TaskState::Error];
+const OTHER_STATES: [&str; 8] = [
+    "TASK_KILLED",
+    "TASK_LOST",
+    "TASK_FAILED",
+    "TASK_DROPPED",
+    "TASK_GONE",
+    "TASK_GONE_BY_OPERATOR",
+    "TASK_UNREACHABLE",
+    "TASK_UNKNOWN",
+];
+
+/// The filter of the rows that are wanted. `None` where no row can be: what is wanted is known, and never written here.
+fn states_filter(visitor: &Visitor, parameters: &Parameters) -> Result<Option<StateFilter>, Refusal> {
+    let types = [ExecutionType::Ready, ExecutionType::Failover];
+    let source = one_of(parameters, "source", &[SOURCE], &OTHER_SOURCES)?;
+    let state = one_of(parameters, "state", &STATES, &OTHER_STATES)?;
+    let execution_type = one_of(parameters, "executionType", &types, &[])?;
+    let mut filter = StateFilter::default();
+    filter.job = job(parameters)?;
+    filter.jobs = visitor.seen_jobs();
+    filter.from = time(parameters, "startTime")?;
+    filter.until = time(parameters, "endTime")?;
+    filter.task_id = given(parameters, "taskId").map(str::to_owned);
+    filter.ip = given(parameters, "slaveId").map(str::to_owned);
+    let none_can_be = source.is_never() || state.is_never();
+    filter.state = state.value();
+    filter.execution_type = execution_type.value();
+    Ok((!none_can_be).then_some(filter))
+}
+
+/// What a parameter asks for.
+#[derive(Debug, PartialEq, Eq)]
+enum Wanted<T> {
+    Any,
+    One(T),
+    /// A value that no row has.
+    Never,
+}
+
+impl<T> Wanted<T> {
+    fn value(self) -> Option<T> {
+        match self {
+            Self::One(value) => Some(value),
+            Self::Any | Self::Never => None,
+        }
+    }
+
+    fn is_never(&self) -> bool {
+        matches!(self, Self::Never)
+    }
+}
+
+/// The value that a parameter names, of those that rows have and those that none has.
+fn one_of<T: Copy + Display>(
+    parameters: &Parameters,
+    name: &str,
+    values: &[T],
+    never: &[&str],
+) -> Result<Wanted<T>, Refusal> {
+    let Some(given) = given(parameters, name) else { return Ok(Wanted::Any) };
+    if let Some(value) = values.iter().find(|value| value.to_string() == given) {
+        return Ok(Wanted::One(*value));
+    }
+    if never.contains(&given) {
+        return Ok(Wanted::Never);
+    }
+    let known = values.iter().map(T::to_string).chain(never.iter().map(|text| (*text).to_owned()));
+    let known = known.collect::<Vec<_>>().join(", ");
+    Err(Refusal::bad(format!("{name}: '{given}' is none of {known}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_that_no_row_has_is_told_from_one_that_nobody_knows() {
+        let of = |state: &str| {
+            let parameters = Parameters::from([("state".to_owned(), state.to_owned())]);
+            one_of(&parameters, "state", &STATES, &OTHER_STATES)
+        };
+        assert_eq!(of("TASK_ERROR").unwrap(), Wanted::One(TaskState::Error));
+        assert_eq!(of("TASK_LOST").unwrap(), Wanted::Never);
+        assert_eq!(of("").unwrap(), Wanted::Any);
+        assert!(of("LOST").is_err());
+    }
 
     #[test]
     fn numbers_are_sorted_by_their_size_and_texts_as_texts() {

@@ -85,6 +85,11 @@ impl Visitor {
         self.caller.may(role, &self.api.registry, Some(job))
     }
 
+    /// The patterns of the names of all jobs that the caller sees.
+    pub(super) fn seen_jobs(&self) -> Vec<String> {
+        self.caller.seen_jobs(&self.api.registry)
+    }
+
     /// Whether the caller has the role for all jobs, as applications belong to no job.
     pub(super) fn needs_for_all(&self, role: Role) -> Result<(), Refusal> {
         match self.caller.may(role, &self.api.registry, None) {

@@ -1,4 +1,4 @@
-//! `/api/job`: registrations, triggers, switches and logs of jobs.
+//! `/api/job`: registrations, triggers and switches of jobs.
 
 use axum::Json;
 use axum::extract::{Path, Query};
@@ -10,15 +10,11 @@ use serde_json::Value;
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
 use super::{apps, audit};
-use crate::carrier::LaunchId;
+use crate::model::CarriedJob;
 use crate::model::mask;
-use crate::model::{CarriedJob, ExecutionType};
 use crate::scheduler::Running;
 
 type Done = Result<Json<bool>, Refusal>;
-
-/// How much of a log is shown.
-const LOG: usize = 256 * 1_024;
 
 /// The JSON of a body. The manual's `curl` commands send it without a fitting content type.
 pub(super) fn json_of(body: &str) -> Result<Value, Refusal> {
@@ -30,7 +26,7 @@ fn name_of(body: &str) -> Result<JobName, Refusal> {
     job_name(body.trim().trim_matches('"'))
 }
 
-fn job_name(name: &str) -> Result<JobName, Refusal> {
+pub(super) fn job_name(name: &str) -> Result<JobName, Refusal> {
     JobName::new(name).map_err(|error| Refusal::bad(error.to_string()))
 }
 
@@ -164,55 +160,4 @@ fn masked(job: &CarriedJob) -> CarriedJob {
     mask(&mut job.props);
     mask(&mut job.env);
     job
-}
-
-/// What an item of the last fire wrote, or of the launch that is named; of a DAEMON job what a process wrote.
-pub(super) async fn log(
-    visitor: Visitor,
-    Path(name): Path<String>,
-    Query(parameters): Query<Parameters>,
-) -> Result<String, Refusal> {
-    let name = job_name(&name)?;
-    let number = |of: &str, what: &str| match parameters.get(of).map_or(Ok(0), |number| number.parse::<u32>()) {
-        Ok(number) => Ok(number),
-        Err(_) => Err(Refusal::bad(format!("{of} is the number of {what}, from 0"))),
-    };
-    let item = number("item", "a sharding item")?;
-    let process = number("process", "a process of a DAEMON job")?;
-    let (scheduler, all) = (&visitor.api.scheduler, visitor.api.scheduler.registrations_now().await?);
-    let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
-    let carrier = scheduler.carrier();
-    match job.job_execution_type {
-        ExecutionType::Daemon if parameters.contains_key("item") || parameters.contains_key("launch") => {
-            return Err(Refusal::bad(format!(
-                "job '{name}' is a DAEMON job, whose processes have the logs: give process=N"
-            )));
-        }
-        ExecutionType::Daemon => {
-            let log = carrier.daemon_log(&name, process, LOG).await?;
-            let place = carrier.place();
-            return log
-                .ok_or_else(|| Refusal::not_found(format!("{place} has no log of process {process} of job '{name}'")));
-        }
-        ExecutionType::Transient if parameters.contains_key("process") => {
-            return Err(Refusal::bad(format!(
-                "job '{name}' is a TRANSIENT job, whose items have the logs: give item=N"
-            )));
-        }
-        ExecutionType::Transient => {}
-    }
-    let launch = match parameters.get("launch") {
-        Some(text) => text.parse::<LaunchId>().map_err(|error| Refusal::bad(error.to_string()))?,
-        None => {
-            let snapshot = scheduler.operations().snapshot(&name).await?;
-            let fire = snapshot.items.get(&item).and_then(|item| item.record.last_fire());
-            let fire = fire.ok_or_else(|| Refusal::not_found(format!("item {item} of job '{name}' has not run")))?;
-            LaunchId { job: name.clone(), fire }
-        }
-    };
-    if launch.job != name {
-        return Err(Refusal::bad(format!("the launch {launch} is not one of job '{name}'")));
-    }
-    let log = carrier.log(&launch, item, LOG).await?;
-    log.ok_or_else(|| Refusal::not_found(format!("{} has no log of item {item} of {launch}", carrier.place())))
 }

@@ -8,15 +8,28 @@ mod audit;
 #[cfg(test)]
 mod audit_tests;
 mod events;
+#[cfg(test)]
+mod events_tests;
+mod fails;
+#[cfg(test)]
+mod fields_tests;
 mod guard;
+#[cfg(test)]
+mod guard_tests;
 mod jobs;
+mod logs;
 mod openapi;
+mod openapi_answers;
+#[cfg(test)]
+mod openapi_tests;
 mod operate;
 #[cfg(test)]
 mod pages_tests;
 mod routes;
 mod statistics;
 mod tasks;
+#[cfg(test)]
+mod tasks_tests;
 #[cfg(test)]
 mod tests;
 mod times;

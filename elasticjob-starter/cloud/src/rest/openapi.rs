@@ -3,6 +3,8 @@
 use axum::Json;
 use serde_json::{Map, Value, json};
 
+use super::fails::statuses;
+use super::openapi_answers;
 use super::routes::{Body, ROUTES, Route};
 
 /// The document.
@@ -18,7 +20,7 @@ pub fn document() -> Value {
             "title": "elasticjob cloud", "version": "1",
             "description": "Registers applications and jobs whose items run as processes of their own. The paths are those of \
                             ElasticJob-Cloud. A command answers true. An error has a status and a message, and for a body \
-                            that cannot be used each field with its reason.",
+                            that cannot be used each field with its reason. An address that is not there is 404, and a wrong method 405, in the same form.",
         },
         "paths": paths,
         "components": { "schemas": schemas(), "securitySchemes": {
@@ -41,24 +43,18 @@ fn operation(route: &Route) -> Value {
         .chain(route.parameters.iter().map(|name| parameter(name, "query")))
         .collect();
     let role = route.role.map_or_else(|| "public".to_owned(), |role| role.to_string());
-    let error = |status: &str, description: &str| {
-        let content = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Refusal" } } });
-        (status.to_owned(), json!({ "description": description, "content": content }))
-    };
-    let mut responses = Map::new();
-    responses.insert("200".to_owned(), json!({ "description": "Done" }));
-    if route.role.is_some() {
-        responses.extend([error("401", "Not logged in"), error("403", "Another role is needed")]);
+    let (media_type, schema) = route.answer.content();
+    let mut done = json!({ "description": "Done", "content": { media_type: { "schema": schema } } });
+    if let Some(headers) = route.answer.headers() {
+        done["headers"] = headers;
     }
-    if route.body != Body::None || !route.parameters.is_empty() {
-        responses.extend([error("400", "The body or a parameter cannot be used")]);
-    }
-    if route.path.contains('{') || route.body != Body::None {
-        responses.extend([
-            error("404", "There is no such app or job"),
-            error("409", "It exists already, or the state forbids it"),
-        ]);
-    }
+    let mut responses = Map::from_iter([("200".to_owned(), done)]);
+    let refusal = json!({ "application/json": { "schema": { "$ref": "#/components/schemas/Refusal" } } });
+    responses.extend(
+        statuses(route.fails, route.role.is_some())
+            .into_iter()
+            .map(|(status, causes)| (status.to_string(), json!({ "description": causes, "content": refusal }))),
+    );
     let mut operation =
         json!({ "summary": route.summary, "parameters": parameters, "responses": responses, "x-permission": role });
     if let Some(schema) = body(route.body) {
@@ -96,7 +92,8 @@ fn schemas() -> Value {
                         Answers have a list of such texts.",
         "oneOf": [text(), { "type": "array", "items": { "oneOf": [text(), dependency] } }],
     });
-    json!({
+    let mut all = openapi_answers::schemas();
+    let of_bodies = json!({
         "Login": { "type": "object", "required": ["username", "password"],
                    "properties": { "username": text(), "password": text() } },
         "Refusal": { "type": "object", "required": ["message"], "properties": {
@@ -123,5 +120,9 @@ fn schemas() -> Value {
                 "gracePeriodSeconds": count(0), "queueName": text(), "env": texts(),
             },
         },
-    })
+    });
+    for (name, schema) in of_bodies.as_object().into_iter().flatten() {
+        all[name] = schema.clone();
+    }
+    all
 }

@@ -30,7 +30,7 @@ async fn call(server: &Server, cookie: &str, path: &str, form: Option<&[(&str, &
     Page { status: parts.status, headers: parts.headers, text }
 }
 
-async fn cookie(server: &Server, user: &str) -> String {
+pub(super) async fn cookie(server: &Server, user: &str) -> String {
     let page = call(server, "", "/login", Some(&[("name", user), ("password", PASSWORD)])).await;
     page.headers[SET_COOKIE].to_str().unwrap().split(';').next().unwrap().to_owned()
 }
@@ -46,7 +46,7 @@ async fn done(server: &Server, cookie: &str, path: &str, form: &[(&str, &str)], 
     assert!(said.starts_with("elasticjob_said=+"), "{path}: {said}");
 }
 
-async fn text(server: &Server, cookie: &str, path: &str) -> String {
+pub(super) async fn text(server: &Server, cookie: &str, path: &str) -> String {
     let page = call(server, cookie, path, None).await;
     assert_eq!(page.status, StatusCode::OK, "{path}: {}", page.text);
     page.text

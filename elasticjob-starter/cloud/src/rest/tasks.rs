@@ -6,15 +6,15 @@ use axum::Json;
 use axum::extract::Query;
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::JobSnapshot;
 use elasticjob_console::Role;
 use futures_util::stream::{StreamExt, iter};
 use serde_json::{Value, json};
 
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
-use crate::carrier::{ItemState, ItemStates, LaunchId};
-use crate::model::{CarriedJob, ExecutionType};
+use crate::carrier::LostPlace;
+use crate::model::CarriedJob;
+use crate::scheduler::{ItemTask, JobTasks};
 
 /// How many jobs are read at a time.
 const AT_A_TIME: usize = 32;
@@ -22,19 +22,17 @@ const AT_A_TIME: usize = 32;
 /// A job as it is now.
 struct Now {
     job: Arc<CarriedJob>,
-    /// `None` for a job that was never scheduled, and for `DAEMON` jobs.
-    snapshot: Option<JobSnapshot>,
-    /// The states of the last launch, as far as this scheduler's carrier knows them.
-    states: ItemStates,
-    /// Why the carrier does not know them: then the job is shown as its records are.
-    unread: Option<String>,
+    tasks: JobTasks,
 }
 
 impl Now {
-    /// The items whose run goes on, each with the state that the carrier knows.
-    fn running(&self) -> impl Iterator<Item = (ShardingItem, &elasticjob::fire::Begun, Option<&ItemState>)> {
-        let items = self.snapshot.iter().flat_map(|snapshot| &snapshot.items);
-        items.filter_map(|(item, nodes)| Some((*item, nodes.record.running()?, self.states.get(item))))
+    /// Why an item runs: `FAILOVER` where another scheduler had it before.
+    fn kind(&self, item: ShardingItem) -> &'static str {
+        let record = self.tasks.snapshot.as_ref().and_then(|snapshot| Some(&snapshot.items.get(&item)?.record));
+        match record.and_then(|record| record.running()).map(|begun| begun.source) {
+            Some(ExecutionSource::Failover) => "FAILOVER",
+            _ => "READY",
+        }
     }
 }
 
@@ -44,34 +42,7 @@ async fn all(visitor: &Visitor, only: Option<&str>) -> Result<Vec<Now>, Refusal>
     let registrations = scheduler.registrations_now().await?;
     let jobs = registrations.jobs.into_values().filter(|job| only.is_none_or(|name| job.job_name.as_str() == name));
     let seen = jobs.filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
-    let reads = seen.map(|job| async move {
-        if job.job_execution_type == ExecutionType::Daemon {
-            let kept = scheduler.carrier().kept(&job.job_name).await;
-            let unread = kept.as_ref().err().map(ToString::to_string);
-            let states = kept.into_iter().flatten().map(|process| (process.index, process.state)).collect();
-            return Now { job, snapshot: None, states, unread };
-        }
-        // One that has not joined its group so far has no nodes.
-        let snapshot = scheduler.operations().snapshot(&job.job_name).await.ok();
-        let fires = snapshot.iter().flat_map(|snapshot| snapshot.items.values()).filter_map(|item| {
-            item.record.running()?;
-            item.record.last_fire()
-        });
-        let mut fires: Vec<_> = fires.collect();
-        fires.sort_unstable();
-        fires.dedup();
-        let (mut states, mut unread) = (ItemStates::new(), None);
-        for fire in fires {
-            let id = LaunchId { job: job.job_name.clone(), fire };
-            states.extend(scheduler.waiting(&id));
-            match scheduler.carrier().states(&id).await {
-                Ok(known) => states.extend(known.unwrap_or_default()),
-                Err(error) => unread = Some(error.to_string()),
-            }
-        }
-        Now { job, snapshot, states, unread }
-    });
-    let reads: Vec<_> = reads.collect();
+    let reads: Vec<_> = seen.map(async |job| Now { tasks: scheduler.tasks(&job).await, job }).collect();
     Ok(iter(reads).buffered(AT_A_TIME).collect().await)
 }
 
@@ -81,35 +52,20 @@ fn task_id(job: &JobName, item: ShardingItem, kind: &str, place: &str) -> String
 
 /// The items whose processes run.
 pub(super) async fn running(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal> {
-    let mut tasks = Vec::new();
+    let mut running = Vec::new();
     for now in all(&visitor, None).await? {
-        let name = &now.job.job_name;
-        for (item, begun, state) in now.running() {
-            let kind = if begun.source == ExecutionSource::Failover { "FAILOVER" } else { "READY" };
-            let (place, since) = match state {
-                Some(ItemState::Waiting { .. }) => continue,
-                Some(ItemState::Running { place, since, .. }) => (place.as_str(), Some(*since)),
-                // Another scheduler waits for it, with a carrier of its own.
-                Some(ItemState::Ended { .. } | ItemState::LetGo) | None => (begun.instance.as_str(), begun.began),
-            };
-            tasks.push(task(name, item, kind, place, since));
-        }
-        if now.job.job_execution_type == ExecutionType::Daemon {
-            for (index, state) in &now.states {
-                if let ItemState::Running { place, since, .. } = state {
-                    tasks.push(task(name, *index, "READY", place, Some(*since)));
-                }
+        for (item, task) in &now.tasks.items {
+            if let ItemTask::Running { place, since, attempt, lost } = task {
+                let (name, kind) = (&now.job.job_name, now.kind(*item));
+                running.push(json!({
+                    "id": task_id(name, *item, kind, place), "metaInfo": { "jobName": name, "shardingItems": [item] },
+                    "type": kind, "slaveId": place, "idle": false, "since": since, "attempt": attempt,
+                    "lost": lost.as_ref().map(|lost| &lost.why),
+                }));
             }
         }
     }
-    Ok(Json(tasks))
-}
-
-fn task(job: &JobName, item: ShardingItem, kind: &str, place: &str, since: Option<i64>) -> Value {
-    json!({
-        "id": task_id(job, item, kind, place), "metaInfo": { "jobName": job, "shardingItems": [item] }, "type": kind,
-        "slaveId": place, "idle": false, "since": since,
-    })
+    Ok(Json(running))
 }
 
 /// The jobs with items that wait, and why; those with a missed fire that will be made up for; and those that do not run here, or of
@@ -118,21 +74,21 @@ pub(super) async fn ready(visitor: Visitor, Query(parameters): Query<Parameters>
     let only = parameters.get("jobName").map(String::as_str);
     let mut jobs = Vec::new();
     for now in all(&visitor, only).await? {
-        let waiting: Vec<Value> = now
-            .states
-            .iter()
-            .filter_map(|(item, state)| match state {
-                ItemState::Waiting { why } => Some(json!({ "item": item, "why": why })),
-                _ => None,
-            })
-            .collect();
-        let missed = now.snapshot.iter().flat_map(|snapshot| snapshot.items.values()).any(|item| item.misfired);
+        let waiting = now.tasks.items.iter().filter_map(|(item, task)| match task {
+            ItemTask::Waiting { why, since, lost } => {
+                Some(json!({ "item": item, "why": why, "since": since, "attempt": attempt_after(lost.as_ref()) }))
+            }
+            ItemTask::Running { .. } => None,
+        });
+        let waiting: Vec<Value> = waiting.collect();
+        let snapshot = now.tasks.snapshot.as_ref();
+        let missed = snapshot.into_iter().flat_map(|snapshot| snapshot.items.values()).any(|item| item.misfired);
         let times = usize::from(!waiting.is_empty()) + usize::from(missed);
         if times > 0 {
             let name = &now.job.job_name;
             jobs.push(json!({ "jobName": name, "times": times.to_string(), "items": waiting, "misfired": missed }));
         }
-        if let Some(why) = &now.unread {
+        if let Some(why) = &now.tasks.unread {
             jobs.push(not_running(&now.job.job_name, why));
         }
     }
@@ -149,19 +105,33 @@ fn not_running(job: &JobName, why: &str) -> Value {
     json!({ "jobName": job, "times": "0", "items": [], "misfired": false, "why": why })
 }
 
-/// The items that were lost, and do not run again so far.
+/// The attempt that waits.
+fn attempt_after(lost: Option<&LostPlace>) -> u32 {
+    lost.map_or(1, |lost| lost.attempt.saturating_add(1))
+}
+
+/// The items that were lost, and do not run again so far: by their place, or with their scheduler.
 pub(super) async fn failover(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal> {
     let mut tasks = Vec::new();
     for now in all(&visitor, None).await? {
-        let Some(snapshot) = &now.snapshot else { continue };
+        let name = &now.job.job_name;
+        for (item, task) in &now.tasks.items {
+            if let ItemTask::Waiting { lost: Some(lost), .. } = task {
+                tasks.push(json!({
+                    "taskInfo": { "jobName": name, "shardingItems": [item] },
+                    "originalTaskId": task_id(name, *item, now.kind(*item), lost.place.as_deref().unwrap_or_default()),
+                    "why": lost.why, "attempt": attempt_after(Some(lost)),
+                }));
+            }
+        }
+        let Some(snapshot) = &now.tasks.snapshot else { continue };
         for item in &snapshot.to_take_over {
             let last = snapshot.items.get(item).and_then(|nodes| nodes.record.last.as_ref());
             let before = last.map(|begun| begun.instance.as_str()).unwrap_or_default();
-            let name = &now.job.job_name;
             tasks.push(json!({
                 "taskInfo": { "jobName": name, "shardingItems": [item] },
                 "originalTaskId": task_id(name, *item, "READY", before),
-                "why": "its scheduler is gone: another one takes it over, and adopts what runs",
+                "why": "its scheduler is gone: another one takes it over, and adopts what runs", "attempt": null,
             }));
         }
     }

@@ -96,7 +96,7 @@ impl Ailing {
                 }
                 // It waits for room, or for its first start.
                 ItemState::Waiting { .. } if process.restarts == 0 => {}
-                ItemState::Waiting { why } => {
+                ItemState::Waiting { why, .. } => {
                     seen.ends = process.restarts.saturating_sub(seen.well);
                     seen.why.clone_from(why);
                     if seen.ends >= OFTEN.max(seen.told * 2) {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn runs(restarts: u32, since: i64) -> DaemonProcess {
-        DaemonProcess::new(0, ItemState::Running { place: "host".to_owned(), since, attempt: 1 }, restarts)
+        DaemonProcess::new(0, ItemState::running("host", since), restarts)
     }
 
     #[test]

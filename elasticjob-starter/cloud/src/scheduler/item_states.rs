@@ -9,16 +9,21 @@ use elasticjob::log::warn;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use crate::carrier::{Carrier, ItemState, ItemStates, LaunchEvent, LaunchId, Outcome};
+use super::place_losses::Losses;
+use crate::carrier::{Carrier, ItemState, ItemStates, LaunchEvent, LaunchId, LostPlace, Outcome};
 
 /// The pause before the carrier is asked again.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// What an item waits for that the carrier was not asked for so far, or of which it says nothing.
+const BEING_LAUNCHED: &str = "it is being launched";
 
 /// The items that are waited for. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Hub {
     carrier: Arc<dyn Carrier>,
     followed: Arc<Mutex<BTreeMap<LaunchId, Launched>>>,
+    losses: Losses,
     task: Arc<TaskGuard>,
 }
 
@@ -40,6 +45,8 @@ struct Followed {
     accepted: bool,
     /// Why the carrier has not taken it so far; nothing while it was not asked.
     not_taken: Option<String>,
+    /// The last attempt whose place is known to be lost; 0 where none is.
+    lost: u32,
 }
 
 /// An item that is waited for, until this is dropped.
@@ -83,10 +90,9 @@ impl Following {
 
 impl Hub {
     /// Begins to listen to the carrier. It needs a tokio runtime.
-    pub(super) fn new(carrier: Arc<dyn Carrier>) -> Self {
-        let hub = Self { carrier, followed: Arc::default(), task: Arc::new(TaskGuard(Mutex::new(None))) };
-        let listening = Listening { carrier: hub.carrier.clone(), followed: hub.followed.clone() };
-        let task = tokio::spawn(listening.listen()).abort_handle();
+    pub(super) fn new(carrier: Arc<dyn Carrier>, losses: Losses) -> Self {
+        let hub = Self { carrier, followed: Arc::default(), losses, task: Arc::new(TaskGuard(Mutex::new(None))) };
+        let task = tokio::spawn(hub.listening().listen()).abort_handle();
         *hub.task.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
         hub
     }
@@ -94,7 +100,7 @@ impl Hub {
     /// Waits for an item from now on.
     pub(super) fn follow(&self, id: &LaunchId, item: ShardingItem) -> Following {
         let mut followed = self.lock();
-        let new = || Followed { state: watch::Sender::new(None), accepted: false, not_taken: None };
+        let new = || Followed { state: watch::Sender::new(None), accepted: false, not_taken: None, lost: 0 };
         let item_of = followed.entry(id.clone()).or_default().entry(item).or_insert_with(new);
         let state = item_of.state.subscribe();
         drop(followed);
@@ -122,9 +128,7 @@ impl Hub {
 
     /// Ends the wait for an item of which something is known that the carrier does not know.
     pub(super) fn settle(&self, id: &LaunchId, item: ShardingItem, outcome: Outcome) {
-        if let Some(followed) = self.lock().get_mut(id).and_then(|launched| launched.get_mut(&item)) {
-            followed.take(outcome.into());
-        }
+        self.listening().take(id, item, outcome.into());
     }
 
     /// Reads all states again that are waited for.
@@ -132,21 +136,16 @@ impl Hub {
         self.listening().refresh_all().await;
     }
 
-    /// The launches that are waited for with an item whose process is not known to run, each with what is known of those items.
-    pub(super) fn not_running(&self) -> BTreeMap<LaunchId, ItemStates> {
+    /// The launches that are waited for.
+    pub(super) fn launches(&self) -> Vec<LaunchId> {
+        self.lock().keys().cloned().collect()
+    }
+
+    /// The items of a launch that are waited for and whose process is not known to run, each with what it waits for.
+    pub(super) fn waiting(&self, id: &LaunchId) -> ItemStates {
         let followed = self.lock();
-        let of_launch = |(id, launched): (&LaunchId, &Launched)| {
-            let states = launched.iter().map(|(item, it)| {
-                let known = it.state.borrow().clone();
-                (*item, known.or_else(|| it.not_taken.clone().map(ItemState::waiting)))
-            });
-            let mut states = states
-                .filter(|(_, state)| state.as_ref().is_none_or(|state| matches!(state, ItemState::Waiting { .. })));
-            let first = states.next()?;
-            let known = std::iter::once(first).chain(states).filter_map(|(item, state)| Some((item, state?)));
-            Some((id.clone(), known.collect()))
-        };
-        followed.iter().filter_map(of_launch).collect()
+        let items = followed.get(id).into_iter().flatten();
+        items.filter_map(|(item, followed)| Some((*item, followed.waiting()?))).collect()
     }
 
     /// Whether a launch is waited for here.
@@ -160,7 +159,7 @@ impl Hub {
     }
 
     fn listening(&self) -> Listening {
-        Listening { carrier: self.carrier.clone(), followed: self.followed.clone() }
+        Listening { carrier: self.carrier.clone(), followed: self.followed.clone(), losses: self.losses.clone() }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<LaunchId, Launched>> {
@@ -172,6 +171,7 @@ impl Hub {
 struct Listening {
     carrier: Arc<dyn Carrier>,
     followed: Arc<Mutex<BTreeMap<LaunchId, Launched>>>,
+    losses: Losses,
 }
 
 impl Listening {
@@ -219,15 +219,28 @@ impl Listening {
         for (item, followed) in followed.get_mut(id).into_iter().flatten() {
             let gone = || ItemState::from(Outcome::Lost { why: "the carrier does not know it any more".to_owned() });
             let state = states.remove(item).or_else(|| accepted_before.contains(item).then(gone));
-            if let Some(state) = state {
-                followed.hear(state);
+            if let Some(state) = state
+                && let Some(lost) = followed.hear(state)
+            {
+                self.losses.tell(id, *item, &lost);
             }
         }
     }
 
     fn tell(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {
-        if let Some(followed) = self.lock().get_mut(id).and_then(|launched| launched.get_mut(&item)) {
-            followed.hear(state);
+        let mut followed = self.lock();
+        let followed = followed.get_mut(id).and_then(|launched| launched.get_mut(&item));
+        if let Some(lost) = followed.and_then(|followed| followed.hear(state)) {
+            self.losses.tell(id, item, &lost);
+        }
+    }
+
+    /// Takes a state that does not come from the carrier.
+    fn take(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {
+        let mut followed = self.lock();
+        let followed = followed.get_mut(id).and_then(|launched| launched.get_mut(&item));
+        if let Some(lost) = followed.and_then(|followed| followed.take(state)) {
+            self.losses.tell(id, item, &lost);
         }
     }
 
@@ -236,22 +249,68 @@ impl Listening {
     }
 }
 
+/// The place that was lost between two states, where `told` is the last attempt whose place is known to be lost.
+fn lost_since(before: Option<&ItemState>, state: &ItemState, told: u32) -> Option<LostPlace> {
+    let Some(Outcome::Lost { why }) = state.outcome() else {
+        return state.lost().filter(|lost| lost.attempt > told).cloned();
+    };
+    let (place, attempt) = match before {
+        Some(ItemState::Running { place, attempt, .. }) => (Some(place.clone()), *attempt),
+        _ => (None, told.saturating_add(1)),
+    };
+    Some(LostPlace::new(attempt.max(told), place, why.clone()))
+}
+
 impl Followed {
-    /// Takes what the carrier says. What it lost before it accepted the launch runs again by it, where it may.
-    fn hear(&mut self, state: ItemState) {
-        if self.accepted || !matches!(state.outcome(), Some(Outcome::Lost { .. })) {
-            self.take(state);
+    /// What it waits for, unless its process runs or has ended.
+    fn waiting(&self) -> Option<ItemState> {
+        match &*self.state.borrow() {
+            Some(state) => matches!(state, ItemState::Waiting { .. }).then(|| state.clone()),
+            None => Some(ItemState::waiting(self.not_taken.as_deref().unwrap_or(BEING_LAUNCHED))),
         }
     }
 
+    /// Takes what the carrier says. What it lost before it accepted the launch runs again by it, where it may. Returns the place that
+    /// is lost since the last state.
+    fn hear(&mut self, state: ItemState) -> Option<LostPlace> {
+        if self.accepted || !matches!(state.outcome(), Some(Outcome::Lost { .. })) { self.take(state) } else { None }
+    }
+
     /// An end is final: an event that comes late does not take it back.
-    fn take(&self, state: ItemState) {
+    fn take(&mut self, state: ItemState) -> Option<LostPlace> {
+        let mut lost = None;
         self.state.send_if_modified(|known| {
             let is_new = known.as_ref() != Some(&state) && known.as_ref().is_none_or(|known| known.outcome().is_none());
             if is_new {
+                lost = lost_since(known.as_ref(), &state, self.lost);
                 *known = Some(state);
             }
             is_new
         });
+        self.lost = lost.as_ref().map_or(self.lost, |lost| lost.attempt);
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lost_place_is_news_once() {
+        let runs = ItemState::running("n1", 5);
+        let first = LostPlace::new(1, Some("n1".to_owned()), "evicted");
+        let again = ItemState::waiting("no room").after(Some(first.clone()));
+        assert_eq!(lost_since(None, &runs, 0), None);
+        assert_eq!(lost_since(Some(&runs), &again, 0), Some(first.clone()));
+        // A scheduler that adopts it hears of it, too.
+        assert_eq!(lost_since(None, &again, 0), Some(first.clone()));
+        let second = ItemState::running("n2", 9).after(Some(first));
+        assert_eq!(lost_since(Some(&again), &second, 1), None);
+        let lost = ItemState::from(Outcome::Lost { why: "its node is gone".to_owned() });
+        let of_second = LostPlace::new(2, Some("n2".to_owned()), "its node is gone");
+        assert_eq!(lost_since(Some(&second), &lost, 1), Some(of_second));
+        assert_eq!(lost_since(None, &lost, 0), Some(LostPlace::new(1, None, "its node is gone")));
+        assert_eq!(lost_since(Some(&runs), &Outcome::Succeeded.into(), 0), None);
     }
 }

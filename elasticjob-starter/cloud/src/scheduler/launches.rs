@@ -311,8 +311,7 @@ impl Launches {
         // A carrier that does not answer is asked with the next launch.
         let known = self.0.formers.known(&launch.id, surplus, noted).await.unwrap_or_default();
         known.ended.into_iter().for_each(|item| noted.leave_out(item));
-        let place = self.0.carrier.place();
-        if !known.gone.is_empty() && self.0.marks.is_only_at(&launch.id.job, &place).await.unwrap_or(false) {
+        if !known.gone.is_empty() && self.is_only_here(&launch.id.job).await {
             known.gone.into_iter().for_each(|item| noted.leave_out(item));
         }
     }
@@ -384,9 +383,17 @@ impl Launches {
         kept.values_mut().for_each(|ids| ids.sort_unstable_by_key(|id| id.fire.at()));
     }
 
-    /// What the items of a launch wait for before the carrier gets them.
+    /// What the items of a launch wait for that this scheduler has begun and whose process is not known to run: at the carrier, and
+    /// here before it gets them.
     pub(super) fn waiting(&self, id: &LaunchId) -> ItemStates {
-        self.0.formers.waiting(id)
+        let mut waiting = self.0.hub.waiting(id);
+        waiting.extend(self.0.formers.waiting(id));
+        waiting
+    }
+
+    /// Whether no other place than that of this carrier has run a job. Where that cannot be read, another one may have.
+    pub(super) async fn is_only_here(&self, job: &JobName) -> bool {
+        self.0.marks.is_only_at(job, &self.0.carrier.place()).await.unwrap_or(false)
     }
 
     /// Follows the ends of launches.

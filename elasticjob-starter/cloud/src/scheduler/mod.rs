@@ -9,12 +9,14 @@ mod earlier_runs;
 mod ends;
 mod failing_daemons;
 mod item_states;
+mod item_tasks;
 mod job_notes;
 mod jobs;
 mod launch_marks;
 mod launches;
 mod nodes;
 mod one_carrier;
+mod place_losses;
 mod process_notes;
 mod registrations;
 #[cfg(test)]
@@ -22,7 +24,7 @@ mod simulated;
 mod stops;
 mod store;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod waiting_launches;
 
 use std::collections::BTreeMap;
@@ -40,10 +42,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::item_tasks::{ItemTask, JobTasks};
 pub use self::registrations::Registrations;
 pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, ItemStates, LaunchId};
+use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use failing_daemons::Ailing;
@@ -53,7 +56,9 @@ use launch_marks::Marks;
 use launches::Launches;
 use nodes::{CARRIED, KEPT};
 use one_carrier::Entry;
+use place_losses::Losses;
 use process_notes::Kept;
+use waiting_launches::Waits;
 
 /// The options of a [`Scheduler`].
 #[non_exhaustive]
@@ -99,6 +104,7 @@ pub struct Scheduler {
     store: Store,
     hub: Hub,
     launches: Launches,
+    waits: Waits,
     registrations: watch::Receiver<Registrations>,
     troubles: Troubles,
     ailing: Ailing,
@@ -141,7 +147,8 @@ impl Scheduler {
         if let Some(center) = store.center().await? {
             carrier.serve(&center);
         }
-        let hub = Hub::new(carrier.clone());
+        let losses = Losses { tracing: environment.tracing().cloned(), instance: environment.instance_id().clone() };
+        let hub = Hub::new(carrier.clone(), losses);
         let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()));
         let (told, registrations) = watch::channel(store.registrations().await?);
         let (ending, troubles) = (CancellationToken::new(), Troubles::default());
@@ -164,7 +171,9 @@ impl Scheduler {
             tracing: environment.tracing().cloned(),
             instance: environment.instance_id().clone(),
         };
+        let waits = Waits::default();
         let of_waits = waiting_launches::Watch {
+            waits: waits.clone(),
             hub: hub.clone(),
             launches: launches.clone(),
             carrier: carrier.type_name().to_owned(),
@@ -197,6 +206,7 @@ impl Scheduler {
             store,
             hub,
             launches,
+            waits,
             registrations,
             troubles,
             ailing,
@@ -235,11 +245,6 @@ impl Scheduler {
     /// The operations on the ordinary jobs.
     pub fn operations(&self) -> Operations {
         Operations::new(self.registry.clone())
-    }
-
-    /// The items of a launch that wait here for the end of an earlier run.
-    pub(crate) fn waiting(&self, id: &LaunchId) -> ItemStates {
-        self.launches.waiting(id)
     }
 
     /// Why jobs do not run here, or not as they are registered, by job.

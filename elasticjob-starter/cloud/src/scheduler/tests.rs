@@ -18,11 +18,12 @@ use crate::process::{ProcessCarrier, ProcessOptions};
 use away::Away;
 use cluster::{Cluster, Member, job, name, until};
 
-mod away;
+pub(crate) mod away;
 mod cluster;
 mod daemons;
 mod depends;
 mod failing_daemons;
+mod lost_places;
 mod one_carrier;
 mod remains;
 mod removal;
@@ -230,7 +231,7 @@ async fn an_item_is_launched_when_a_cancelled_run_has_ended_also_that_of_an_earl
             let snapshot = member.operations().snapshot(&name("long")).await.unwrap();
             let fire = snapshot.items[&0].record.last_fire();
             let id = fire.map(|fire| LaunchId { job: name("long"), fire });
-            id.is_some_and(|id| matches!(member.scheduler.waiting(&id).get(&0), Some(ItemState::Waiting { .. })))
+            id.is_some_and(|id| matches!(member.scheduler.launches.waiting(&id).get(&0), Some(ItemState::Waiting { why, .. }) if why.contains("has not ended")))
         })
         .await;
         assert_eq!(cluster.lines("runs"), ["begun"], "restarts: {restarts}");

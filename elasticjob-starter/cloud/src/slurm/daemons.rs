@@ -171,7 +171,7 @@ fn process(row: &Row, daemons: &Path) -> io::Result<DaemonProcess> {
         }
         Some(_) => {
             let since = row.since.unwrap_or_default() * 1_000;
-            ItemState::Running { place: row.node.clone(), since, attempt: restarts + 1 }
+            ItemState::Running { place: row.node.clone(), since, attempt: restarts + 1, lost: None }
         }
         None => ItemState::waiting("its keeper is being started"),
     };

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::queue::{End, JobState, Row, waits_for};
-use crate::carrier::{ItemState, Outcome};
+use crate::carrier::{ItemState, LostPlace, Outcome};
 use crate::files::{last_words, log, text_of, write_whole};
 
 /// The file that says when an exit code was missed first, in seconds since 1970.
@@ -111,7 +111,11 @@ impl Place {
 
     fn running(&self, row: &Row) -> io::Result<ItemState> {
         let since = row.since.unwrap_or_default() * 1_000;
-        Ok(ItemState::Running { place: row.node.clone(), since, attempt: self.attempt()? + 1 })
+        let lost = self.attempt()?.checked_sub(1).map(|before| {
+            // Slurm tells neither the node of before nor why it started the job again.
+            LostPlace::new(before + 1, None, "Slurm started it again: its node failed, or other jobs took it")
+        });
+        Ok(ItemState::running(&row.node, since).after(lost))
     }
 
     /// How the item ended, by what its keeper wrote and by what Slurm says. Without a row Slurm has forgotten it.
@@ -252,7 +256,7 @@ mod tests {
         let rows = ended(End::Completed);
         for _ in 0..2 {
             let state = item.place.state(rows.as_slice(), true).unwrap();
-            assert!(matches!(&state, Some(ItemState::Waiting { why }) if why.contains("exit code")), "{state:?}");
+            assert!(matches!(&state, Some(ItemState::Waiting { why, .. }) if why.contains("exit code")), "{state:?}");
         }
         assert_eq!(item.with("0/exit", "0").outcome(rows), Outcome::Succeeded);
     }
@@ -305,7 +309,8 @@ mod tests {
         fs::create_dir(item.scratch.path().join("1")).unwrap();
         let item = item.with("1/stdout", "second");
         let running = item.place.state(&[row(1, JobState::Running)], true).unwrap();
-        assert_eq!(running, Some(ItemState::Running { place: "n1".to_owned(), since: 7_000, attempt: 2 }));
+        let lost = LostPlace::new(1, None, "Slurm started it again: its node failed, or other jobs took it");
+        assert_eq!(running, Some(ItemState::running("n1", 7_000).after(Some(lost))));
         assert_eq!(item.place.log(100).unwrap().as_deref(), Some("second"));
     }
 }

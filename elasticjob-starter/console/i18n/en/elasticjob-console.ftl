@@ -284,6 +284,7 @@ kind-abdicated = Gave up leading
 kind-resharded = Resharded
 kind-strategy-failed = Strategy failed
 kind-daemon-ends = Process ends
+kind-place-lost = Place lost
 kind-clock-off = Clock off
 kind-clock-right = Clock right again
 kind-registry-lost = Registry center lost
@@ -756,6 +757,7 @@ cloud-process = Process
 cloud-log-process = Process { $process }
 cloud-log-last = Item { $item }, last run
 cloud-log-of = Item { $item } of { $launch }
+cloud-log-cut = The log is longer: these are its last { $bytes } bytes.
 cloud-log-empty = It wrote nothing.
 cloud-job-pages = The same job as every other job:
 cloud-remove-app = Remove the application
@@ -787,9 +789,11 @@ cloud-ready-about = { $count ->
 cloud-failover = Lost items
 cloud-failover-none = No item is lost.
 cloud-failover-about = { $count ->
-    [one] { $count } item whose scheduler is gone, and that is not taken over so far
-   *[other] { $count } items whose scheduler is gone, and that are not taken over so far
+    [one] { $count } item whose place or scheduler is gone, and that does not run again so far
+   *[other] { $count } items whose place or scheduler is gone, and that do not run again so far
 }
+cloud-attempt = Attempt
+cloud-lost-before = the place before was lost: { $why }
 cloud-kind = Began as
 cloud-before = Task before
 cloud-misfired = A missed fire will be made up for.

@@ -131,6 +131,12 @@ impl Caller {
     pub fn may(&self, role: Role, registry: &str, job: Option<&str>) -> bool {
         self.0.may(Permission::Has(role), Some(registry), job)
     }
+
+    /// The patterns of the names of the jobs that the caller sees in a registry center, for questions to a database. `*` stands for any
+    /// number of characters. Empty where it sees none.
+    pub fn seen_jobs(&self, registry: &str) -> Vec<String> {
+        self.0.seen_jobs(registry)
+    }
 }
 
 #[cfg(test)]

@@ -81,6 +81,8 @@ fn arguments(text: &Text, record: &DecisionRecord, clock: &Clock) -> HashMap<&'s
         ("limit", word("limitSeconds")),
         ("seconds", word("seconds")),
         ("process", word("process")),
+        ("attempt", word("attempt")),
+        ("place", word("place")),
         ("ends", word("ends")),
         ("why", word("why")),
         ("difference", word("differenceMilliseconds")),

@@ -247,6 +247,7 @@ pub(super) fn class_of_kind(kind: &str) -> &'static str {
         | "BEGUN_LATE"
         | "TAKEN_OVER"
         | "HANDED_OVER"
+        | "PLACE_LOST"
         | "RUNS_CANCELLED"
         | "STALE"
         | "TRIGGER_HANDED_OVER"

@@ -140,21 +140,21 @@ pub(crate) async fn show(
 /// Adds what a carried job and its items wait for at their carrier: the registry center does not know it.
 async fn add_carrier(cloud: &Cloud, job: &JobName, of_job: &mut Vec<Line>, of_items: &mut [(ShardingItem, Vec<Line>)]) {
     let loader = cloud.here.text.loader();
-    let line = |why: String| Line {
+    let line = |why: String, since: Option<i64>| Line {
         text: fl!(loader, "why-at-carrier", why = why),
         class: "obstacle",
-        since: None,
+        since,
         command: None,
         help: None,
     };
     match Ready::of(cloud, job).await {
-        Err(refusal) => of_job.push(line(refusal.message)),
+        Err(refusal) => of_job.push(line(refusal.message, None)),
         Ok(ready) => {
             for ready in ready {
-                of_job.extend(ready.why.map(line));
+                of_job.extend(ready.why.map(|why| line(why, None)));
                 for waiting in ready.items {
                     let known = of_items.iter_mut().find(|(item, _)| *item == waiting.item);
-                    known.map_or(&mut *of_job, |(_, lines)| lines).push(line(waiting.why));
+                    known.map_or(&mut *of_job, |(_, lines)| lines).push(line(waiting.why, waiting.since));
                 }
             }
         }

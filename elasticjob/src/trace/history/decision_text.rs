@@ -52,7 +52,7 @@ impl DecisionRecord {
             Kind::Abdicated => "gave up leading: its server is disabled".to_owned(),
             Kind::Resharded => self.moves(),
             Kind::StrategyFailed => with("the sharding strategy failed, AVG_ALLOCATION was used instead"),
-            Kind::ClockOff | Kind::DaemonEnds => reason.to_owned(),
+            Kind::ClockOff | Kind::DaemonEnds | Kind::PlaceLost => reason.to_owned(),
             Kind::ClockRight => "the clock agrees with the registry center again".to_owned(),
             Kind::RegistryLost => "lost the registry center".to_owned(),
             Kind::RegistryBack => "reached the registry center again".to_owned(),

@@ -35,6 +35,8 @@ pub struct ExecutionFilter {
     pub source: Option<ExecutionSource>,
     /// The items that began together in this run. A Java instance writes no run id.
     pub run_id: Option<String>,
+    /// Runs of this task, by its id; Java instances included.
+    pub task_id: Option<String>,
 }
 
 /// Selects the changes of state that are read. The default is all of them.
@@ -60,6 +62,8 @@ pub struct StateFilter {
     pub execution_type: Option<ExecutionType>,
     /// The states of this run. A Java instance writes no run id.
     pub run_id: Option<String>,
+    /// The states of this task, by its id; Java instances included.
+    pub task_id: Option<String>,
 }
 
 /// Selects the decisions that are read. The default is all of them.

@@ -59,8 +59,21 @@ where
     }
 
     fn of_executions(self, filter: &ExecutionFilter) -> Self {
-        let ExecutionFilter { id, job, jobs, item, from, until, instance, ip, scheduled_at, outcome, source, run_id } =
-            filter;
+        let ExecutionFilter {
+            id,
+            job,
+            jobs,
+            item,
+            from,
+            until,
+            instance,
+            ip,
+            scheduled_at,
+            outcome,
+            source,
+            run_id,
+            task_id,
+        } = filter;
         let (own, mut select) = (self.own, self);
         select.text("id", id.clone());
         select.job(job.as_ref());
@@ -83,13 +96,14 @@ where
         });
         select.text("ip", ip.clone());
         select.text("execution_source", source.map(|source| source.to_string()));
+        select.text("task_id", task_id.clone());
         select.instance(instance.as_ref());
         select.run(run_id.as_deref());
         select
     }
 
     pub(super) fn states(own: &'a [OwnColumn], clock: WallClock, filter: &StateFilter) -> Self {
-        let StateFilter { job, jobs, from, until, instance, ip, state, execution_type, run_id } = filter;
+        let StateFilter { job, jobs, from, until, instance, ip, state, execution_type, run_id, task_id } = filter;
         let mut select = Self::new(super::dialect::STATUS_TRACE_LOG, own, clock);
         select.job(job.as_ref());
         select.jobs(jobs);
@@ -97,6 +111,7 @@ where
         select.text("slave_id", ip.clone());
         select.text("state", state.map(|state| state.to_string()));
         select.text("execution_type", execution_type.map(|kind| kind.to_string()));
+        select.text("task_id", task_id.clone());
         select.instance(instance.as_ref());
         select.run(run_id.as_deref());
         select

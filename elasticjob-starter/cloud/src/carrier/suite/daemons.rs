@@ -46,7 +46,7 @@ pub(super) async fn a_daemon_that_ends_is_started_again_after_a_pause(ground: Ar
     let one = daemon(&*ground, "ailing", "echo 'no database' >&2; exit 3", 1);
     assert_eq!(scene.carrier.daemon_log(&one.job.job_name, 0, 100).await, Ok(None));
     scene.carrier.keep(one.clone()).await.unwrap();
-    let waits = |process: &DaemonProcess| matches!(&process.state, ItemState::Waiting { why } if !why.is_empty());
+    let waits = |process: &DaemonProcess| matches!(&process.state, ItemState::Waiting { why, .. } if !why.is_empty());
     until(&scene, &one, "a second start", |kept| kept.iter().any(|process| process.restarts >= 1 && waits(process)))
         .await;
     let log = scene.carrier.daemon_log(&one.job.job_name, 0, 100).await.unwrap();

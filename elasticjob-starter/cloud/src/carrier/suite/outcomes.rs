@@ -93,7 +93,7 @@ pub(super) async fn a_package_that_is_not_there_fails_the_item(ground: Arc<dyn G
         Err(error) => assert!(matches!(error, super::super::LaunchError::Refused { .. }), "{error}"),
         Ok(_) => {
             let is_told = |state: &ItemState| match state {
-                ItemState::Waiting { why } => why.contains("no-such-package"),
+                ItemState::Waiting { why, .. } => why.contains("no-such-package"),
                 ItemState::Ended { outcome: Outcome::Failed { text, .. } } => text.contains("no-such-package"),
                 _ => false,
             };
@@ -111,7 +111,7 @@ pub(super) async fn a_job_that_no_place_can_hold_is_refused(ground: Arc<dyn Grou
         // A cluster may grow: there it waits, and says for what.
         let mut scene = scene;
         scene.launch(&launch).await;
-        let is_told = |state: &ItemState| matches!(state, ItemState::Waiting { why } if !why.is_empty());
+        let is_told = |state: &ItemState| matches!(state, ItemState::Waiting { why, .. } if !why.is_empty());
         scene.until(&launch.id, 0, "waiting for room", is_told).await;
     }
 }

@@ -102,6 +102,25 @@ fn duties_come_with_the_change_that_makes_them() {
 }
 
 #[test]
+fn a_lost_place_is_noted_on_the_job_until_it_is() {
+    let mut lost = pod(1, "Failed");
+    let disrupted =
+        json!([{ "type": "DisruptionTarget", "status": "True", "reason": "Evicted", "message": "no disk" }]);
+    lost.status.as_mut().unwrap().conditions = serde_json::from_value(disrupted).unwrap();
+    lost.metadata.creation_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
+    let mut of = job(&[]);
+    of.metadata.resource_version = Some("7".to_owned());
+    let (mut mirror, _) = mirror(of.clone(), &[pod(0, "Running"), lost]);
+    let duties = mirror.duties(None, NOW);
+    let [Duty::Note { job, version, notes }] = &duties[..] else { panic!("{duties:?}") };
+    assert_eq!((job.as_str(), version.as_deref(), notes.len()), ("j", Some("7"), 1));
+    assert!(notes["elasticjob/lost-1"].contains("Evicted: no disk"), "{notes:?}");
+    of.metadata.annotations.as_mut().unwrap().extend(notes.clone());
+    mirror.job(Event::Apply(of));
+    assert_eq!(mirror.duties(None, NOW), []);
+}
+
+#[test]
 fn a_pod_of_a_silent_node_is_given_up_when_its_node_must_have_ended_it_and_only_on_request() {
     let mut silent = pod(0, "Running");
     silent.metadata.deletion_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();

@@ -44,7 +44,7 @@ fn state(job: &Job, pods: &[Pod], item: ShardingItem) -> ItemState {
 
 fn why(state: ItemState) -> String {
     match state {
-        ItemState::Waiting { why } | ItemState::Ended { outcome: Outcome::Lost { why } } => why,
+        ItemState::Waiting { why, .. } | ItemState::Ended { outcome: Outcome::Lost { why } } => why,
         other => panic!("{other:?}"),
     }
 }
@@ -90,9 +90,20 @@ fn a_pod_that_runs_says_where_and_which_attempt_it_is() {
             "status": { "phase": "Running", "containerStatuses": [running] }
         }),
     );
-    let lost = pod(0, json!({ "status": { "phase": "Failed" } }));
-    let running = ItemState::Running { place: "n1/q".to_owned(), since: 1_767_225_601_000, attempt: 2 };
-    assert_eq!(state(&job(json!({})), &[second, lost], 0), running);
+    let lost = LostPlace::new(1, Some("n1/p".to_owned()), "Evicted: The node had little disk");
+    let running = ItemState::running("n1/q", 1_767_225_601_000).after(Some(lost));
+    assert!(matches!(running, ItemState::Running { attempt: 2, .. }));
+    assert_eq!(state(&job(json!({})), &[second.clone(), evicted()], 0), running);
+    // Its pod is gone, and another scheduler looks.
+    let (pods, of_first) = (evicted(), job(json!({})));
+    let notes = crate::kubernetes::losses::missing(&of_first, &by_index([&pods]));
+    let noted = job(json!({ "metadata": { "annotations": notes } }));
+    assert_eq!(state(&noted, &[second], 0), running);
+    let waits = state(&noted, &[], 0);
+    assert_eq!((why(waits.clone()), waits.lost()), (BEING_MADE.to_owned(), running.lost()));
+    // Without `failover` its index has failed by that.
+    let failed = json!({ "metadata": { "annotations": notes }, "status": { "failedIndexes": "0" } });
+    assert_eq!(why(state(&job(failed), &[], 0)), "Evicted: The node had little disk");
 }
 
 #[test]
@@ -132,6 +143,7 @@ fn a_pod_that_the_cluster_ended_is_lost_or_runs_again() {
     let replaces = job(json!({ "spec": { "podFailurePolicy": { "rules": [{ "action": "Ignore" }] } } }));
     let again = state(&replaces, &[evicted()], 0);
     assert!(again.outcome().is_none() && why(again.clone()).contains("run again"), "{again:?}");
+    assert!(why(again.clone()).contains("The node had little disk") && again.lost().is_some(), "{again:?}");
 }
 
 #[test]
@@ -184,7 +196,7 @@ fn a_silent_node_is_told_while_its_pod_is_not_given_up() {
         (json!({ "labels": { "elasticjob/daemon": "a" } }), "delete the node once it is certain that it is off"),
     ];
     for (metadata, remedy) in remedies {
-        let why = why(alive(&silent(metadata), 1));
+        let why = why(alive(&silent(metadata)));
         assert!(why.contains("n1 does not answer since 2026-01-01T00:00:50Z") && why.contains(remedy), "{why}");
     }
 }

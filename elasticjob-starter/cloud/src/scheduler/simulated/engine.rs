@@ -186,7 +186,7 @@ impl Engine {
                 return;
             }
             let began = self.lock().began.elapsed();
-            let running = ItemState::Running { place: format!("node {attempt}"), since: 0, attempt };
+            let running = ItemState::Running { place: format!("node {attempt}"), since: 0, attempt, lost: None };
             self.change(key, running, |life| {
                 life.begun += 1;
                 life.last_begin = Some(began);

@@ -23,6 +23,7 @@ use crate::scheduler::item_states::Hub;
 use crate::scheduler::launch_marks::Marks;
 use crate::scheduler::launches::Launches;
 use crate::scheduler::nodes::{DIRECTORIES, Node};
+use crate::scheduler::place_losses::Losses;
 use crate::scheduler::registrations::Registered;
 
 const FIRES: i64 = 3;
@@ -247,7 +248,8 @@ impl History {
         self.schedulers += 1;
         let carrier = Modelled::new(engine.clone(), self.schedulers, self.rng.next_u64(), self.refuses, self.bug);
         let shared = Arc::new(carrier.clone());
-        let hub = Hub::new(shared.clone());
+        let losses = Losses { tracing: None, instance: InstanceId::of_process("10.0.0.1", 7) };
+        let hub = Hub::new(shared.clone(), losses);
         let registry = match self.bug {
             Some(Bug::HasNoNotesOfOthers | Bug::ForgetsWhatOthersRun) => MemoryRegistry::new(),
             _ => self.registry.clone(),

@@ -1,5 +1,6 @@
 //! A carrier that can be away.
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -14,25 +15,25 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 
-/// A carrier whose engine takes no stops while it is away, no launches while it is unreachable, lists nothing while it is deaf, and does not answer such a
+/// A carrier whose engine takes no stops while it is away, no launches while it is unreachable, lists nothing and shows no log while it is deaf, and does not answer such a
 /// question while it is silent.
-pub(super) struct Away {
-    pub(super) carrier: ProcessCarrier,
-    pub(super) is_away: AtomicBool,
+pub(crate) struct Away {
+    pub(crate) carrier: ProcessCarrier,
+    pub(crate) is_away: AtomicBool,
     /// The stops that it did not take.
-    pub(super) refused: AtomicU32,
-    pub(super) is_deaf: AtomicBool,
-    pub(super) is_silent: AtomicBool,
+    pub(crate) refused: AtomicU32,
+    pub(crate) is_deaf: AtomicBool,
+    pub(crate) is_silent: AtomicBool,
     /// How often it was asked for its launches.
-    pub(super) asked: AtomicU32,
+    pub(crate) asked: AtomicU32,
     /// Whether it takes no launches.
-    pub(super) is_unreachable: AtomicBool,
+    pub(crate) is_unreachable: AtomicBool,
     /// How many launches it did not take.
-    pub(super) unlaunched: AtomicU32,
+    pub(crate) unlaunched: AtomicU32,
     /// The registry center of its scheduler.
-    pub(super) center: OnceLock<String>,
+    pub(crate) center: OnceLock<String>,
     /// Its name, where it has another one.
-    pub(super) name: OnceLock<String>,
+    pub(crate) name: OnceLock<String>,
 }
 
 impl Away {
@@ -42,7 +43,11 @@ impl Away {
 
     /// With the folder of this host.
     pub(super) fn of_host(cluster: &Cluster, host: &str) -> Self {
-        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file(host), "tests")).unwrap();
+        Self::in_folder(cluster.file(host))
+    }
+
+    pub(crate) fn in_folder(folder: PathBuf) -> Self {
+        let carrier = ProcessCarrier::new(ProcessOptions::new(folder, "tests")).unwrap();
         let (is_away, is_deaf) = (AtomicBool::new(false), AtomicBool::new(false));
         Self {
             carrier,
@@ -120,6 +125,9 @@ impl Carrier for Away {
     }
 
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(CarrierError::new("read the log", "the engine is away")) });
+        }
         self.carrier.log(id, item, most)
     }
 }

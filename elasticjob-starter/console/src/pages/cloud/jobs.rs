@@ -80,7 +80,25 @@ struct LogPage {
     /// Whether processes have the logs, and not items.
     is_daemon: bool,
     /// What was written, or why there is nothing.
-    log: Result<String, String>,
+    log: Result<Log, String>,
+}
+
+/// What was written, as far as it is shown.
+struct Log {
+    text: String,
+    /// How many bytes are shown of a log that is longer.
+    cut: Option<u64>,
+}
+
+impl Log {
+    /// The header by which an answer says that it has the end of a log alone. Its first line says the same, in English.
+    const CUT: &str = "elasticjob-log-cut";
+
+    fn of((headers, text): (HeaderMap, String)) -> Self {
+        let cut = headers.get(Self::CUT).and_then(|cut| cut.to_str().ok()?.parse().ok());
+        let of_log = text.split_once('\n').filter(|_| cut.is_some()).map(|(_, log)| log.to_owned());
+        Self { text: of_log.unwrap_or(text), cut }
+    }
 }
 
 /// Which log is shown.
@@ -185,6 +203,6 @@ pub(crate) async fn log(
         (false, launch) => format!("item={}&launch={}", query.item, segment(launch)),
     };
     let path = format!("/api/job/{}/log?{wanted}", segment(&name));
-    let log = cloud.text(Method::GET, &path, String::new()).await.map_err(|refusal| refusal.message);
+    let log = cloud.call(Method::GET, &path, String::new()).await.map(Log::of).map_err(|refusal| refusal.message);
     page(&LogPage { layout: Layout::of(&cloud.here), name, query, is_daemon, log })
 }

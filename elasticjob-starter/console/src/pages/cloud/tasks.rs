@@ -38,6 +38,9 @@ struct Running {
     kind: String,
     slave_id: String,
     since: Option<i64>,
+    attempt: Option<u32>,
+    /// Why the place of the attempt before was lost.
+    lost: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -56,6 +59,16 @@ pub(crate) struct Ready {
 pub(crate) struct Waiting {
     pub(crate) item: u32,
     pub(crate) why: String,
+    /// In milliseconds since 1970.
+    pub(crate) since: Option<i64>,
+    attempt: Option<u32>,
+}
+
+impl Waiting {
+    /// Which attempt it is, of an item that is run again.
+    fn again(&self) -> Option<u32> {
+        self.attempt.filter(|attempt| *attempt > 1)
+    }
 }
 
 impl Ready {
@@ -71,6 +84,8 @@ struct Failover {
     task_info: Meta,
     original_task_id: String,
     why: String,
+    /// The attempt that waits; nothing where only another scheduler knows.
+    attempt: Option<u32>,
 }
 
 #[derive(Template)]

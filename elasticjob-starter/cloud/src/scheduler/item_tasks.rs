@@ -1,0 +1,199 @@
+//! Where the items of a job are: with a process, or waiting for one, and for what.
+//!
+//! The record of an item says that its run goes on, and not whether its process has begun. So the carrier is asked, and where it does
+//! not have the item, the scheduler that launches it: this one knows itself, another one notes what waits for long.
+
+use std::collections::BTreeMap;
+
+use elasticjob::fire::{Begun, Fire};
+use elasticjob::ident::ShardingItem;
+use elasticjob::operations::JobSnapshot;
+
+use super::Scheduler;
+use crate::carrier::{ItemState, ItemStates, LaunchId, LostPlace};
+use crate::model::{CarriedJob, ExecutionType};
+
+/// An item whose run goes on, or a process of a `DAEMON` job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ItemTask {
+    /// Its process has not begun.
+    Waiting {
+        why: String,
+        /// Since when, in milliseconds since 1970.
+        since: Option<i64>,
+        /// The place that it lost last.
+        lost: Option<LostPlace>,
+    },
+    /// Its process runs, as far as is known.
+    Running {
+        place: String,
+        /// Since when, in milliseconds since 1970.
+        since: Option<i64>,
+        /// `None` where only another scheduler knows.
+        attempt: Option<u32>,
+        /// The place that it lost last.
+        lost: Option<LostPlace>,
+    },
+}
+
+/// A job as it is now.
+pub(crate) struct JobTasks {
+    /// `None` for a job that was never scheduled, and for `DAEMON` jobs.
+    pub(crate) snapshot: Option<JobSnapshot>,
+    /// The items whose run goes on, each with where it is; of a `DAEMON` job the processes.
+    pub(crate) items: BTreeMap<ShardingItem, ItemTask>,
+    /// Why the carrier does not know them: then items are shown as their records are.
+    pub(crate) unread: Option<String>,
+}
+
+impl Scheduler {
+    /// Where the items of a job are now.
+    pub(crate) async fn tasks(&self, job: &CarriedJob) -> JobTasks {
+        if job.job_execution_type == ExecutionType::Daemon {
+            let kept = self.carrier.kept(&job.job_name).await;
+            let unread = kept.as_ref().err().map(ToString::to_string);
+            let processes = kept.into_iter().flatten();
+            let items = processes.filter_map(|process| Some((process.index, of_state(&process.state, None)?)));
+            return JobTasks { snapshot: None, items: items.collect(), unread };
+        }
+        // One that has not joined its group so far has no nodes.
+        let Ok(snapshot) = self.operations().snapshot(&job.job_name).await else {
+            return JobTasks { snapshot: None, items: BTreeMap::new(), unread: None };
+        };
+        let mut runs: BTreeMap<Fire, Vec<ShardingItem>> = BTreeMap::new();
+        for (item, nodes) in &snapshot.items {
+            if let (Some(_), Some(fire)) = (nodes.record.running(), nodes.record.last_fire()) {
+                runs.entry(fire).or_default().push(*item);
+            }
+        }
+        let (mut items, mut unread, mut is_only_here) = (BTreeMap::new(), None, None);
+        for (fire, of_fire) in runs {
+            let id = LaunchId { job: job.job_name.clone(), fire };
+            let here = self.launches.waiting(&id);
+            let at_carrier = match self.carrier.states(&id).await {
+                Ok(known) => Some(known.unwrap_or_default()),
+                Err(error) => {
+                    unread = Some(error.to_string());
+                    None
+                }
+            };
+            for item in of_fire {
+                let Some(begun) = snapshot.items[&item].record.running() else { continue };
+                let known = Known { at_carrier: at_carrier.as_ref(), here: &here, since: self.waits.since(&id, item) };
+                let noted = || noted(&snapshot, begun, item);
+                let task = match known.task(item, begun).or_else(noted) {
+                    Some(task) => task,
+                    // Other places may have it, unless there are none: then nobody has begun it.
+                    None if at_carrier.is_some() => {
+                        let is_only_here = match is_only_here {
+                            Some(known) => known,
+                            None => *is_only_here.insert(self.launches.is_only_here(&job.job_name).await),
+                        };
+                        if is_only_here { not_taken(&self.carrier.place(), begun) } else { elsewhere(begun) }
+                    }
+                    None => elsewhere(begun),
+                };
+                items.insert(item, task);
+            }
+        }
+        JobTasks { snapshot: Some(snapshot), items, unread }
+    }
+}
+
+/// What is known of an item here.
+struct Known<'a> {
+    /// The states of its launch at the carrier. `None` where the carrier did not answer.
+    at_carrier: Option<&'a ItemStates>,
+    /// What waits in this scheduler.
+    here: &'a ItemStates,
+    /// Since when this scheduler sees it wait.
+    since: Option<i64>,
+}
+
+impl Known<'_> {
+    fn task(&self, item: ShardingItem, begun: &Begun) -> Option<ItemTask> {
+        let since = self.since.or(begun.began);
+        match self.at_carrier.and_then(|states| states.get(&item)) {
+            Some(ItemState::LetGo) if !self.here.contains_key(&item) => {
+                let why = "its scheduler let go of it before its process began: the one that takes it over launches it";
+                Some(ItemTask::Waiting { why: why.to_owned(), since, lost: None })
+            }
+            Some(state @ (ItemState::Waiting { .. } | ItemState::Running { .. })) => of_state(state, since),
+            // Its record follows.
+            Some(ItemState::Ended { .. }) => Some(elsewhere(begun)),
+            Some(ItemState::LetGo) | None => of_state(self.here.get(&item)?, since),
+        }
+    }
+}
+
+/// What a state says; `None` of an item that neither waits nor runs.
+fn of_state(state: &ItemState, since: Option<i64>) -> Option<ItemTask> {
+    match state {
+        ItemState::Waiting { why, lost } => Some(ItemTask::Waiting { why: why.clone(), since, lost: lost.clone() }),
+        ItemState::Running { place, since, attempt, lost } => Some(ItemTask::Running {
+            place: place.clone(),
+            since: Some(*since),
+            attempt: Some(*attempt),
+            lost: lost.clone(),
+        }),
+        ItemState::LetGo | ItemState::Ended { .. } => None,
+    }
+}
+
+/// What another scheduler notes of an item that waits there.
+fn noted(snapshot: &JobSnapshot, begun: &Begun, item: ShardingItem) -> Option<ItemTask> {
+    let is_of = |at: i64, manual: bool| (at, manual) == (begun.at, begun.manual);
+    let wait = snapshot.waits.iter().find(|wait| is_of(wait.at, wait.manual) && wait.items.contains(&item))?;
+    Some(ItemTask::Waiting { why: wait.why.clone(), since: Some(wait.since), lost: None })
+}
+
+/// Another scheduler has it, with a carrier of its own.
+fn elsewhere(begun: &Begun) -> ItemTask {
+    ItemTask::Running { place: begun.instance.to_string(), since: begun.began, attempt: None, lost: None }
+}
+
+fn not_taken(place: &str, begun: &Begun) -> ItemTask {
+    let why = format!("{place} does not have it so far: its scheduler launches it, or the one that takes it over");
+    ItemTask::Waiting { why, since: begun.began, lost: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun() -> Begun {
+        let begun = serde_json::json!({ "at": 5_000, "instance": "10.0.0.1@-@7", "attempt": "2a-00000007.3", "began": 6_000,
+                                        "state": "RUNNING" });
+        serde_json::from_value(begun).unwrap()
+    }
+
+    fn waiting(why: &str, since: i64) -> Option<ItemTask> {
+        Some(ItemTask::Waiting { why: why.to_owned(), since: Some(since), lost: None })
+    }
+
+    #[test]
+    fn the_carrier_says_where_an_item_is_and_this_scheduler_where_the_carrier_does_not_have_it() {
+        let begun = begun();
+        let lost = LostPlace::new(1, None, "evicted");
+        let runs = ItemState::running("n1", 9_000).after(Some(lost.clone()));
+        let here = ItemStates::from([(0, ItemState::waiting("no engine"))]);
+        let of = |at_carrier: Option<ItemState>, here: &ItemStates, since: Option<i64>| {
+            let at_carrier = at_carrier.map(|state| (0, state)).into_iter().collect();
+            Known { at_carrier: Some(&at_carrier), here, since }.task(0, &begun)
+        };
+        let (place, since) = ("n1".to_owned(), Some(9_000));
+        let running = ItemTask::Running { place, since, attempt: Some(2), lost: Some(lost) };
+        assert_eq!(of(Some(runs), &here, None), Some(running));
+        assert_eq!(of(Some(ItemState::waiting("no room")), &here, None), waiting("no room", 6_000));
+        // This scheduler knows better since when: after a lost place it waits again.
+        assert_eq!(of(Some(ItemState::waiting("no room")), &here, Some(8_000)), waiting("no room", 8_000));
+        assert_eq!(of(None, &here, None), waiting("no engine", 6_000));
+        assert_eq!(of(Some(ItemState::LetGo), &here, None), waiting("no engine", 6_000));
+        let let_go = of(Some(ItemState::LetGo), &ItemStates::new(), None);
+        assert!(matches!(let_go, Some(ItemTask::Waiting { why, .. }) if why.contains("takes it over")));
+        assert_eq!(of(None, &ItemStates::new(), None), None);
+        // Where the carrier does not answer, this scheduler still knows what it has not launched.
+        let unread = Known { at_carrier: None, here: &here, since: None };
+        assert_eq!(unread.task(0, &begun), waiting("no engine", 6_000));
+    }
+}
