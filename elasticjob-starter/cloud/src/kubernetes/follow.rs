@@ -118,7 +118,8 @@ impl Reach {
     }
 }
 
-/// Does something in the cluster. What fails is seen at the next look: the duty stays one as long as the objects are so.
+/// Does something in the cluster. What fails is seen at the next look: the duty stays one as long as the objects are so, and a
+/// lost place as long as its Job does not note it.
 async fn perform(jobs: Api<Job>, pods: Api<Pod>, duty: Duty) {
     let patch = PatchParams::default();
     let (name, done) = match &duty {
@@ -143,6 +144,6 @@ async fn perform(jobs: Api<Job>, pods: Api<Pod>, duty: Duty) {
         }
     };
     if let Err(trouble) = if_there(done) {
-        warn!("{name}: {duty:?} failed: {}", trouble.text());
+        warn!("cannot {} {name}: {}", duty.purpose(), trouble.text());
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::names;
 use super::outcome::lost;
+use super::states::index;
 use crate::carrier::LostPlace;
 
 /// The longest reason that is noted, in characters: a Job has a note for each of its indexes.
@@ -72,6 +73,11 @@ impl Losses {
             self.lost += 1;
         }
     }
+}
+
+/// Whether a Job lacks the note of a pod whose place was lost.
+pub(super) fn lacks(job: &Job, pod: &Pod) -> bool {
+    index(pod).is_some_and(|index| Losses::of(job, index, &[pod]) != Losses::noted(job, index))
 }
 
 /// The notes that a Job lacks, by annotation: of indexes that have lost places since.

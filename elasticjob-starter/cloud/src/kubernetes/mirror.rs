@@ -43,11 +43,25 @@ pub(super) enum Duty {
     },
 }
 
+impl Duty {
+    /// The words that stand before the name of the object where it fails.
+    pub(super) fn purpose(&self) -> &'static str {
+        match self {
+            Self::Expire(_) => "give a deadline to pod",
+            Self::Delete(_) => "delete pod",
+            Self::GiveUp(_) => "mark as failed pod",
+            Self::Note { .. } => "note lost places on Job",
+        }
+    }
+}
+
 /// The Jobs and pods of all launches of a scope.
 #[derive(Debug, Default)]
 pub(super) struct Mirror {
     jobs: Listed<Job>,
     pods: Listed<HashMap<String, Pod>>,
+    /// Pods that are gone from the cluster, whose lost places their Jobs do not note so far, by Job.
+    unnoted: HashMap<String, HashMap<String, Pod>>,
     /// What the scheduler was told last, by Job.
     told: HashMap<String, ItemStates>,
 }
@@ -80,10 +94,22 @@ impl Mirror {
             Event::InitApply(job) => drop(self.jobs.listing.insert(job.name_any(), slim(job))),
             Event::InitDone => {
                 self.jobs.complete();
+                let jobs = self.jobs.known.iter().flatten();
+                let known: HashMap<&str, &Job> = jobs.map(|(name, job)| (name.as_str(), job)).collect();
+                self.unnoted.retain(|name, pods| {
+                    pods.retain(|_, pod| known.get(name.as_str()).is_some_and(|job| losses::lacks(job, pod)));
+                    !pods.is_empty()
+                });
                 return self.all_anew();
             }
             Event::Apply(job) => {
                 let name = job.name_any();
+                if let Some(pods) = self.unnoted.get_mut(&name) {
+                    pods.retain(|_, pod| losses::lacks(&job, pod));
+                    if pods.is_empty() {
+                        self.unnoted.remove(&name);
+                    }
+                }
                 if let Some(known) = &mut self.jobs.known {
                     known.insert(name.clone(), slim(job));
                 }
@@ -92,6 +118,7 @@ impl Mirror {
             Event::Delete(job) => {
                 let name = job.name_any();
                 self.jobs.known.iter_mut().for_each(|known| drop(known.remove(&name)));
+                self.unnoted.remove(&name);
                 let told = self.told.remove(&name).unwrap_or_default();
                 // What has not ended is gone: the scheduler finds that when it reads the states.
                 return told
@@ -135,6 +162,10 @@ impl Mirror {
                         known.remove(&job);
                     }
                 }
+                let of = self.jobs.known.as_ref().and_then(|jobs| jobs.get(&job));
+                if of.is_some_and(|of| losses::lacks(of, &pod)) {
+                    self.unnoted.entry(job.clone()).or_default().insert(pod.name_any(), slim_pod(pod));
+                }
                 return self.changes(&job);
             }
         }
@@ -154,7 +185,8 @@ impl Mirror {
     fn changes(&mut self, name: &str) -> Vec<LaunchEvent> {
         let (Some(jobs), Some(pods)) = (&self.jobs.known, &self.pods.known) else { return Vec::new() };
         let Some((job, of)) = jobs.get(name).and_then(|job| Some((job, id(&job.metadata)?))) else { return Vec::new() };
-        let now = states(job, pods.get(name).into_iter().flat_map(HashMap::values));
+        let of_job = pods.get(name).into_iter().chain(self.unnoted.get(name));
+        let now = states(job, of_job.flat_map(HashMap::values));
         let told = self.told.entry(name.to_owned()).or_default();
         let mut changes = Vec::new();
         for (item, state) in now {
@@ -174,7 +206,8 @@ impl Mirror {
         let jobs = jobs.iter().filter(|(name, _)| of.is_none_or(|of| of == *name));
         let mut duties = Vec::new();
         for (name, job) in jobs {
-            let notes = losses::missing(job, &by_index(pods.get(name).into_iter().flat_map(HashMap::values)));
+            let of_job = pods.get(name).into_iter().chain(self.unnoted.get(name));
+            let notes = losses::missing(job, &by_index(of_job.flat_map(HashMap::values)));
             if !notes.is_empty() {
                 duties.push(Duty::Note { job: name.clone(), version: job.resource_version(), notes });
             }

@@ -105,7 +105,7 @@ routes! {
     GET "/api/job/jobs/{job}" Some(Viewer), None, [], jobs::one => Job [Parameter, Missing, Center], "A job";
     GET "/api/job/tasks/running" Some(Viewer), None, [], tasks::running => Running [Center], "The items that run, each with its place";
     GET "/api/job/tasks/ready" Some(Viewer), None, ["jobName"], tasks::ready => Ready [Center], "The jobs with items that wait, or one of them, and why";
-    GET "/api/job/tasks/failover" Some(Viewer), None, [], tasks::failover => Failover [Center], "The items whose scheduler is gone, and that are not taken over so far";
+    GET "/api/job/tasks/failover" Some(Viewer), None, [], tasks::failover => Failover [Center], "The items that were lost, with their place or with their scheduler, and do not run again so far";
     GET "/api/job/events/executions" Some(Viewer), None, EXECUTIONS, events::executions => Executions [Parameter, Traces], "Runs of items, of the 10,000 latest that match";
     GET "/api/job/events/statusTraces" Some(Viewer), None, STATES, events::states => States [Parameter, Traces], "Changes of state, of the 10,000 latest that match";
     GET "/api/job/statistics/tasks/results" Some(Viewer), None, ["since"], statistics::results => Results [Missing, Traces], "Runs that ended well and that failed, by minute";

@@ -1,5 +1,6 @@
 //! `/api/job/tasks`: what runs, what waits, and what was lost. Read from the records of the jobs and from the carrier.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Json;
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
-use crate::carrier::LostPlace;
 use crate::model::CarriedJob;
 use crate::scheduler::{ItemTask, JobTasks};
 
@@ -75,8 +75,8 @@ pub(super) async fn ready(visitor: Visitor, Query(parameters): Query<Parameters>
     let mut jobs = Vec::new();
     for now in all(&visitor, only).await? {
         let waiting = now.tasks.items.iter().filter_map(|(item, task)| match task {
-            ItemTask::Waiting { why, since, lost } => {
-                Some(json!({ "item": item, "why": why, "since": since, "attempt": attempt_after(lost.as_ref()) }))
+            ItemTask::Waiting { why, since, attempt, .. } => {
+                Some(json!({ "item": item, "why": why, "since": since, "attempt": attempt }))
             }
             ItemTask::Running { .. } => None,
         });
@@ -105,22 +105,19 @@ fn not_running(job: &JobName, why: &str) -> Value {
     json!({ "jobName": job, "times": "0", "items": [], "misfired": false, "why": why })
 }
 
-/// The attempt that waits.
-fn attempt_after(lost: Option<&LostPlace>) -> u32 {
-    lost.map_or(1, |lost| lost.attempt.saturating_add(1))
-}
-
 /// The items that were lost, and do not run again so far: by their place, or with their scheduler.
 pub(super) async fn failover(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusal> {
     let mut tasks = Vec::new();
     for now in all(&visitor, None).await? {
         let name = &now.job.job_name;
-        for (item, task) in &now.tasks.items {
-            if let ItemTask::Waiting { lost: Some(lost), .. } = task {
+        let no_others = BTreeSet::new();
+        let to_take_over = now.tasks.snapshot.as_ref().map_or(&no_others, |snapshot| &snapshot.to_take_over);
+        for (item, task) in now.tasks.items.iter().filter(|(item, _)| !to_take_over.contains(item)) {
+            if let ItemTask::Waiting { lost: Some(lost), attempt, .. } = task {
                 tasks.push(json!({
                     "taskInfo": { "jobName": name, "shardingItems": [item] },
                     "originalTaskId": task_id(name, *item, now.kind(*item), lost.place.as_deref().unwrap_or_default()),
-                    "why": lost.why, "attempt": attempt_after(Some(lost)),
+                    "why": lost.why, "attempt": attempt,
                 }));
             }
         }
@@ -130,7 +127,7 @@ pub(super) async fn failover(visitor: Visitor) -> Result<Json<Vec<Value>>, Refus
             let before = last.map(|begun| begun.instance.as_str()).unwrap_or_default();
             tasks.push(json!({
                 "taskInfo": { "jobName": name, "shardingItems": [item] },
-                "originalTaskId": task_id(name, *item, "READY", before),
+                "originalTaskId": task_id(name, *item, now.kind(*item), before),
                 "why": "its scheduler is gone: another one takes it over, and adopts what runs", "attempt": null,
             }));
         }

@@ -45,8 +45,16 @@ struct Followed {
     accepted: bool,
     /// Why the carrier has not taken it so far; nothing while it was not asked.
     not_taken: Option<String>,
+    /// The attempt that ran last, as far as this scheduler saw it, and where.
+    ran: Option<(u32, String)>,
     /// The last attempt whose place is known to be lost; 0 where none is.
     lost: u32,
+}
+
+impl Followed {
+    fn new() -> Self {
+        Self { state: watch::Sender::new(None), accepted: false, not_taken: None, ran: None, lost: 0 }
+    }
 }
 
 /// An item that is waited for, until this is dropped.
@@ -100,8 +108,7 @@ impl Hub {
     /// Waits for an item from now on.
     pub(super) fn follow(&self, id: &LaunchId, item: ShardingItem) -> Following {
         let mut followed = self.lock();
-        let new = || Followed { state: watch::Sender::new(None), accepted: false, not_taken: None, lost: 0 };
-        let item_of = followed.entry(id.clone()).or_default().entry(item).or_insert_with(new);
+        let item_of = followed.entry(id.clone()).or_default().entry(item).or_insert_with(Followed::new);
         let state = item_of.state.subscribe();
         drop(followed);
         Following { hub: self.clone(), id: id.clone(), item, state }
@@ -110,7 +117,9 @@ impl Hub {
     /// The carrier accepted these items: from now on their states count.
     pub(super) async fn accepted(&self, id: &LaunchId, items: &[ShardingItem]) {
         if let Some(launched) = self.lock().get_mut(id) {
-            launched.iter_mut().filter(|(item, _)| items.contains(item)).for_each(|(_, it)| it.accepted = true);
+            for (_, followed) in launched.iter_mut().filter(|(item, _)| items.contains(item)) {
+                (followed.accepted, followed.not_taken) = (true, None);
+            }
         }
         self.listening().refresh(id).await;
     }
@@ -126,9 +135,13 @@ impl Hub {
         }
     }
 
-    /// Ends the wait for an item of which something is known that the carrier does not know.
+    /// Ends the wait for an item of which something is known that the carrier does not know. Its end is told with its run, not
+    /// as a lost place: it may never have had one.
     pub(super) fn settle(&self, id: &LaunchId, item: ShardingItem, outcome: Outcome) {
-        self.listening().take(id, item, outcome.into());
+        let mut followed = self.lock();
+        if let Some(followed) = followed.get_mut(id).and_then(|launched| launched.get_mut(&item)) {
+            followed.take(outcome.into());
+        }
     }
 
     /// Reads all states again that are waited for.
@@ -235,30 +248,21 @@ impl Listening {
         }
     }
 
-    /// Takes a state that does not come from the carrier.
-    fn take(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {
-        let mut followed = self.lock();
-        let followed = followed.get_mut(id).and_then(|launched| launched.get_mut(&item));
-        if let Some(lost) = followed.and_then(|followed| followed.take(state)) {
-            self.losses.tell(id, item, &lost);
-        }
-    }
-
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<LaunchId, Launched>> {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The place that was lost between two states, where `told` is the last attempt whose place is known to be lost.
-fn lost_since(before: Option<&ItemState>, state: &ItemState, told: u32) -> Option<LostPlace> {
-    let Some(Outcome::Lost { why }) = state.outcome() else {
-        return state.lost().filter(|lost| lost.attempt > told).cloned();
-    };
-    let (place, attempt) = match before {
-        Some(ItemState::Running { place, attempt, .. }) => (Some(place.clone()), *attempt),
-        _ => (None, told.saturating_add(1)),
-    };
-    Some(LostPlace::new(attempt.max(told), place, why.clone()))
+/// The place that is lost by a state, where `ran` is the attempt that ran last, and `told` the last one whose place is known to be
+/// lost. An item that is lost and was not seen to run has lost no place that anybody could look at.
+fn lost_since(ran: Option<&(u32, String)>, state: &ItemState, told: u32) -> Option<LostPlace> {
+    match state.outcome() {
+        Some(Outcome::Lost { why }) => {
+            let (attempt, place) = ran.filter(|(attempt, _)| *attempt > told)?;
+            Some(LostPlace::new(*attempt, Some(place.clone()), why.clone()))
+        }
+        _ => state.lost().filter(|lost| lost.attempt > told).cloned(),
+    }
 }
 
 impl Followed {
@@ -266,6 +270,8 @@ impl Followed {
     fn waiting(&self) -> Option<ItemState> {
         match &*self.state.borrow() {
             Some(state) => matches!(state, ItemState::Waiting { .. }).then(|| state.clone()),
+            // The carrier has it, and has not been read since.
+            None if self.accepted => None,
             None => Some(ItemState::waiting(self.not_taken.as_deref().unwrap_or(BEING_LAUNCHED))),
         }
     }
@@ -278,11 +284,14 @@ impl Followed {
 
     /// An end is final: an event that comes late does not take it back.
     fn take(&mut self, state: ItemState) -> Option<LostPlace> {
-        let mut lost = None;
+        let (mut lost, ran) = (None, &mut self.ran);
         self.state.send_if_modified(|known| {
             let is_new = known.as_ref() != Some(&state) && known.as_ref().is_none_or(|known| known.outcome().is_none());
             if is_new {
-                lost = lost_since(known.as_ref(), &state, self.lost);
+                lost = lost_since(ran.as_ref(), &state, self.lost);
+                if let ItemState::Running { place, attempt, .. } = &state {
+                    *ran = Some((*attempt, place.clone()));
+                }
                 *known = Some(state);
             }
             is_new
@@ -296,21 +305,47 @@ impl Followed {
 mod tests {
     use super::*;
 
+    /// The places that are told to be lost while an item goes through these states.
+    fn told(states: impl IntoIterator<Item = ItemState>) -> Vec<LostPlace> {
+        let mut followed = Followed { accepted: true, ..Followed::new() };
+        states.into_iter().filter_map(|state| followed.hear(state)).collect()
+    }
+
+    fn place(attempt: u32, place: &str, why: &str) -> LostPlace {
+        LostPlace::new(attempt, Some(place.to_owned()), why)
+    }
+
     #[test]
     fn each_lost_place_is_news_once() {
+        let (first, second) = (place(1, "n1", "evicted"), place(2, "n2", "its node is gone"));
         let runs = ItemState::running("n1", 5);
-        let first = LostPlace::new(1, Some("n1".to_owned()), "evicted");
         let again = ItemState::waiting("no room").after(Some(first.clone()));
-        assert_eq!(lost_since(None, &runs, 0), None);
-        assert_eq!(lost_since(Some(&runs), &again, 0), Some(first.clone()));
-        // A scheduler that adopts it hears of it, too.
-        assert_eq!(lost_since(None, &again, 0), Some(first.clone()));
-        let second = ItemState::running("n2", 9).after(Some(first));
-        assert_eq!(lost_since(Some(&again), &second, 1), None);
+        let on_second = ItemState::running("n2", 9).after(Some(first.clone()));
+        let silent = ItemState::waiting("its node does not answer").after(Some(first.clone()));
         let lost = ItemState::from(Outcome::Lost { why: "its node is gone".to_owned() });
-        let of_second = LostPlace::new(2, Some("n2".to_owned()), "its node is gone");
-        assert_eq!(lost_since(Some(&second), &lost, 1), Some(of_second));
-        assert_eq!(lost_since(None, &lost, 0), Some(LostPlace::new(1, None, "its node is gone")));
-        assert_eq!(lost_since(Some(&runs), &Outcome::Succeeded.into(), 0), None);
+        let both = vec![first.clone(), second];
+        assert_eq!(told([runs.clone(), again.clone(), on_second.clone(), lost.clone()]), both);
+        assert_eq!(told([runs.clone(), again.clone(), on_second, silent, lost.clone()]), both, "its node was silent");
+        // A scheduler that adopts it hears of it, too.
+        assert_eq!(told([again.clone()]), std::slice::from_ref(&first));
+        assert_eq!(told([runs.clone(), again, lost.clone()]), [first], "it did not run again");
+        assert_eq!(told([runs.clone(), Outcome::Succeeded.into()]), []);
+        assert_eq!(told([ItemState::waiting("no room"), lost.clone()]), [], "it never ran");
+        // What the carrier lost before it took the launch runs again by it.
+        assert_eq!(Followed::new().hear(lost), None);
+    }
+
+    #[test]
+    fn an_item_that_the_carrier_took_waits_only_where_the_carrier_says_so() {
+        let mut followed = Followed::new();
+        assert_eq!(followed.waiting(), Some(ItemState::waiting(BEING_LAUNCHED)));
+        followed.not_taken = Some("no engine".to_owned());
+        assert_eq!(followed.waiting(), Some(ItemState::waiting("no engine")));
+        followed.accepted = true;
+        assert_eq!(followed.waiting(), None);
+        followed.hear(ItemState::waiting("no room"));
+        assert_eq!(followed.waiting(), Some(ItemState::waiting("no room")));
+        followed.hear(ItemState::running("n1", 5));
+        assert_eq!(followed.waiting(), None);
     }
 }

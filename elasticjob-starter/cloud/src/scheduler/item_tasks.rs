@@ -10,7 +10,7 @@ use elasticjob::ident::ShardingItem;
 use elasticjob::operations::JobSnapshot;
 
 use super::Scheduler;
-use crate::carrier::{ItemState, ItemStates, LaunchId, LostPlace};
+use crate::carrier::{DaemonProcess, ItemState, ItemStates, LaunchId, LostPlace};
 use crate::model::{CarriedJob, ExecutionType};
 
 /// An item whose run goes on, or a process of a `DAEMON` job.
@@ -21,6 +21,8 @@ pub(crate) enum ItemTask {
         why: String,
         /// Since when, in milliseconds since 1970.
         since: Option<i64>,
+        /// The attempt that waits; `None` where it is not known.
+        attempt: Option<u32>,
         /// The place that it lost last.
         lost: Option<LostPlace>,
     },
@@ -53,7 +55,10 @@ impl Scheduler {
             let kept = self.carrier.kept(&job.job_name).await;
             let unread = kept.as_ref().err().map(ToString::to_string);
             let processes = kept.into_iter().flatten();
-            let items = processes.filter_map(|process| Some((process.index, of_state(&process.state, None)?)));
+            let of_process = |process: DaemonProcess| {
+                Some((process.index, of_state(&process.state, None, process.restarts.saturating_add(1))?))
+            };
+            let items = processes.filter_map(of_process);
             return JobTasks { snapshot: None, items: items.collect(), unread };
         }
         // One that has not joined its group so far has no nodes.
@@ -116,20 +121,25 @@ impl Known<'_> {
         match self.at_carrier.and_then(|states| states.get(&item)) {
             Some(ItemState::LetGo) if !self.here.contains_key(&item) => {
                 let why = "its scheduler let go of it before its process began: the one that takes it over launches it";
-                Some(ItemTask::Waiting { why: why.to_owned(), since, lost: None })
+                Some(ItemTask::Waiting { why: why.to_owned(), since, attempt: None, lost: None })
             }
-            Some(state @ (ItemState::Waiting { .. } | ItemState::Running { .. })) => of_state(state, since),
+            Some(state @ (ItemState::Waiting { .. } | ItemState::Running { .. })) => of_state(state, since, 1),
             // Its record follows.
             Some(ItemState::Ended { .. }) => Some(elsewhere(begun)),
-            Some(ItemState::LetGo) | None => of_state(self.here.get(&item)?, since),
+            Some(ItemState::LetGo) | None => of_state(self.here.get(&item)?, since, 1),
         }
     }
 }
 
-/// What a state says; `None` of an item that neither waits nor runs.
-fn of_state(state: &ItemState, since: Option<i64>) -> Option<ItemTask> {
+/// What a state says; `None` of an item that neither waits nor runs. `attempt` is the one that waits where no place was lost.
+fn of_state(state: &ItemState, since: Option<i64>, attempt: u32) -> Option<ItemTask> {
     match state {
-        ItemState::Waiting { why, lost } => Some(ItemTask::Waiting { why: why.clone(), since, lost: lost.clone() }),
+        ItemState::Waiting { why, lost } => Some(ItemTask::Waiting {
+            why: why.clone(),
+            since,
+            attempt: Some(lost.as_ref().map_or(attempt, |lost| lost.attempt.saturating_add(1))),
+            lost: lost.clone(),
+        }),
         ItemState::Running { place, since, attempt, lost } => Some(ItemTask::Running {
             place: place.clone(),
             since: Some(*since),
@@ -144,7 +154,7 @@ fn of_state(state: &ItemState, since: Option<i64>) -> Option<ItemTask> {
 fn noted(snapshot: &JobSnapshot, begun: &Begun, item: ShardingItem) -> Option<ItemTask> {
     let is_of = |at: i64, manual: bool| (at, manual) == (begun.at, begun.manual);
     let wait = snapshot.waits.iter().find(|wait| is_of(wait.at, wait.manual) && wait.items.contains(&item))?;
-    Some(ItemTask::Waiting { why: wait.why.clone(), since: Some(wait.since), lost: None })
+    Some(ItemTask::Waiting { why: wait.why.clone(), since: Some(wait.since), attempt: None, lost: None })
 }
 
 /// Another scheduler has it, with a carrier of its own.
@@ -154,7 +164,7 @@ fn elsewhere(begun: &Begun) -> ItemTask {
 
 fn not_taken(place: &str, begun: &Begun) -> ItemTask {
     let why = format!("{place} does not have it so far: its scheduler launches it, or the one that takes it over");
-    ItemTask::Waiting { why, since: begun.began, lost: None }
+    ItemTask::Waiting { why, since: begun.began, attempt: None, lost: None }
 }
 
 #[cfg(test)]
@@ -168,7 +178,7 @@ mod tests {
     }
 
     fn waiting(why: &str, since: i64) -> Option<ItemTask> {
-        Some(ItemTask::Waiting { why: why.to_owned(), since: Some(since), lost: None })
+        Some(ItemTask::Waiting { why: why.to_owned(), since: Some(since), attempt: Some(1), lost: None })
     }
 
     #[test]

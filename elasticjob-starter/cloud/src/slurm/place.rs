@@ -71,7 +71,10 @@ impl Place {
                         "Slurm says that it has ended, and its exit code is not to be seen in the shared folder yet";
                     return Ok(Some(ItemState::waiting(why)));
                 }
-                JobState::Pending => return Ok(Some(ItemState::waiting(waits_for(&row.reason)))),
+                // An item that has begun waits to be started again.
+                JobState::Pending => {
+                    return Ok(Some(ItemState::waiting(waits_for(&row.reason)).after(self.begun()?.map(lost))));
+                }
                 JobState::Running => return self.running(row).map(Some),
                 JobState::Ended(end) => self.outcome(Some((end, row)))?,
             },
@@ -111,11 +114,8 @@ impl Place {
 
     fn running(&self, row: &Row) -> io::Result<ItemState> {
         let since = row.since.unwrap_or_default() * 1_000;
-        let lost = self.attempt()?.checked_sub(1).map(|before| {
-            // Slurm tells neither the node of before nor why it started the job again.
-            LostPlace::new(before + 1, None, "Slurm started it again: its node failed, or other jobs took it")
-        });
-        Ok(ItemState::running(&row.node, since).after(lost))
+        let before = self.attempt()?.checked_sub(1);
+        Ok(ItemState::running(&row.node, since).after(before.map(lost)))
     }
 
     /// How the item ended, by what its keeper wrote and by what Slurm says. Without a row Slurm has forgotten it.
@@ -177,7 +177,12 @@ impl Place {
 
     /// How often the item was started again after its node was lost.
     fn attempt(&self) -> io::Result<u32> {
-        Ok(text_of(&self.file("attempt"))?.and_then(|attempt| attempt.trim().parse().ok()).unwrap_or(0))
+        Ok(self.begun()?.unwrap_or(0))
+    }
+
+    /// The same; `None` where it has not begun.
+    fn begun(&self) -> io::Result<Option<u32>> {
+        Ok(text_of(&self.file("attempt"))?.and_then(|attempt| attempt.trim().parse().ok()))
     }
 
     fn run(&self, attempt: u32) -> PathBuf {
@@ -187,6 +192,11 @@ impl Place {
     fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
+}
+
+/// The place of a run that Slurm starts again: it tells neither the node nor why.
+fn lost(restarts_before: u32) -> LostPlace {
+    LostPlace::new(restarts_before + 1, None, "Slurm starts it again: its node failed, or other jobs took it")
 }
 
 fn node(row: Option<(End, &Row)>) -> &str {
@@ -309,8 +319,11 @@ mod tests {
         fs::create_dir(item.scratch.path().join("1")).unwrap();
         let item = item.with("1/stdout", "second");
         let running = item.place.state(&[row(1, JobState::Running)], true).unwrap();
-        let lost = LostPlace::new(1, None, "Slurm started it again: its node failed, or other jobs took it");
-        assert_eq!(running, Some(ItemState::running("n1", 7_000).after(Some(lost))));
+        assert_eq!(running, Some(ItemState::running("n1", 7_000).after(Some(lost(0)))));
+        let waiting = item.place.state(&[row(1, JobState::Pending)], true).unwrap().unwrap();
+        assert_eq!(waiting.lost(), Some(&lost(1)), "its second node is lost, too");
+        let first = Item::new().place.state(&[row(1, JobState::Pending)], true).unwrap().unwrap();
+        assert_eq!(first.lost(), None, "it has not begun");
         assert_eq!(item.place.log(100).unwrap().as_deref(), Some("second"));
     }
 }

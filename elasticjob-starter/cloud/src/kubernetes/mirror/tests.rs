@@ -110,14 +110,29 @@ fn a_lost_place_is_noted_on_the_job_until_it_is() {
     lost.metadata.creation_timestamp = serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap();
     let mut of = job(&[]);
     of.metadata.resource_version = Some("7".to_owned());
-    let (mut mirror, _) = mirror(of.clone(), &[pod(0, "Running"), lost]);
-    let duties = mirror.duties(None, NOW);
-    let [Duty::Note { job, version, notes }] = &duties[..] else { panic!("{duties:?}") };
-    assert_eq!((job.as_str(), version.as_deref(), notes.len()), ("j", Some("7"), 1));
-    assert!(notes["elasticjob/lost-1"].contains("Evicted: no disk"), "{notes:?}");
-    of.metadata.annotations.as_mut().unwrap().extend(notes.clone());
+    let (mut mirror, _) = mirror(of.clone(), &[pod(0, "Running"), lost.clone()]);
+    let noted = |mirror: &Mirror| {
+        let duties = mirror.duties(None, NOW);
+        let [Duty::Note { job, version, notes }] = &duties[..] else { panic!("{duties:?}") };
+        assert_eq!((job.as_str(), notes.len()), ("j", 1));
+        assert!(notes["elasticjob/lost-1"].contains("Evicted: no disk"), "{notes:?}");
+        (version.clone(), notes.clone())
+    };
+    let (version, notes) = noted(&mirror);
+    assert_eq!(version.as_deref(), Some("7"));
+    // The note was refused as the Job had changed, and the pod is gone: its loss stays known.
+    assert_eq!(mirror.pod(Event::Delete(lost)), []);
+    of.metadata.resource_version = Some("8".to_owned());
+    mirror.job(Event::Apply(of.clone()));
+    assert_eq!(noted(&mirror), (Some("8".to_owned()), notes.clone()));
+    for event in [Event::Init, Event::InitApply(of.clone()), Event::InitDone] {
+        mirror.job(event);
+    }
+    assert_eq!(noted(&mirror), (Some("8".to_owned()), notes.clone()));
+    of.metadata.annotations.as_mut().unwrap().extend(notes);
     mirror.job(Event::Apply(of));
     assert_eq!(mirror.duties(None, NOW), []);
+    assert!(mirror.unnoted.is_empty());
 }
 
 #[test]
