@@ -301,6 +301,7 @@ overview-more = { $count } more
 last-success = Last success
 last-failure = Last failure
 given-up = given up
+concern = Needs a look
 concern-overdue = Should have run and did not
 concern-overdue-about = A fire was due, and no instance began it.
 concern-daemon-ends = Processes end at their start

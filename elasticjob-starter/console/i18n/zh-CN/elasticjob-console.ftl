@@ -348,6 +348,7 @@ overview-more = 另有 { $count } 个
 last-success = 最近成功
 last-failure = 最近失败
 given-up = 已放弃
+concern = 需要关注
 concern-overdue = 应运行而未运行
 concern-overdue-about = 已到触发时间，但没有实例开始运行。
 concern-daemon-ends = 进程启动后即退出

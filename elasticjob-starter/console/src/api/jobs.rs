@@ -83,6 +83,7 @@ pub(crate) async fn item(
 /// Which findings are asked for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct FindingQuery {
     /// The findings of this item alone, beside those of the job.
     #[param(value_type = Option<u32>)]

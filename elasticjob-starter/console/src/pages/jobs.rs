@@ -27,6 +27,7 @@ use crate::api::Problem;
 use crate::api::body::checked_count;
 use crate::here::Here;
 use crate::service::jobs::{self, JobQuery};
+use crate::service::overview::Concern;
 use crate::service::strip::{FIRES, Mark, strips};
 use crate::text::{Text, t};
 use crate::texts;

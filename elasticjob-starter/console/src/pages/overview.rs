@@ -25,6 +25,8 @@ struct OverviewPage {
     overview: Overview,
     groups: Vec<Group>,
     now: Vec<Row>,
+    /// How many jobs that run are not shown.
+    more_now: usize,
     next: Vec<Row>,
 }
 
@@ -102,7 +104,7 @@ impl Concern {
 }
 
 /// A concern in a few words.
-pub(super) fn name_of_concern(text: &Text, concern: Concern) -> String {
+pub(crate) fn name_of_concern(text: &Text, concern: Concern) -> String {
     let texts = text.loader();
     match concern {
         Concern::Overdue => fl!(texts, "concern-overdue"),
@@ -141,18 +143,6 @@ impl OverviewPage {
     fn about(&self, concern: &Concern) -> String {
         about_concern(&self.layout.text, *concern)
     }
-
-    /// The state that the list of jobs is filtered by for this concern.
-    fn filter(&self, concern: &Concern) -> Option<&'static str> {
-        match concern {
-            Concern::Crashed => Some("CRASHED"),
-            Concern::Refused => Some("CONFIGURATION_REFUSED"),
-            Concern::Failing => Some("FAILING"),
-            Concern::Disabled => Some("DISABLED"),
-            Concern::Unassigned => Some("SHARDING_FLAG"),
-            Concern::Overdue | Concern::DaemonEnds | Concern::CarriedWaits | Concern::Late => None,
-        }
-    }
 }
 
 pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
@@ -167,8 +157,9 @@ pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
         rows: rows(jobs),
         more: jobs.len().saturating_sub(MOST),
     });
-    let (groups, now, next) = (groups.collect(), rows(&overview.now), rows(&overview.next));
-    let shown = page(&OverviewPage { layout, said: Said::of(&headers), overview, groups, now, next });
+    let (groups, now, next): (_, Vec<Row>, _) = (groups.collect(), rows(&overview.now), rows(&overview.next));
+    let more_now = overview.running.saturating_sub(now.len());
+    let shown = page(&OverviewPage { layout, said: Said::of(&headers), overview, groups, now, more_now, next });
     Said::forget(&here.app, shown)
 }
 
