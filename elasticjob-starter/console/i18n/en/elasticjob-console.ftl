@@ -152,6 +152,7 @@ why-operators = What operators did last
 why-operators-unread = What operators did cannot be read now:
 why-nothing = Nothing is in the way.
 why-items = Its items
+why-items-part = { $shown } of { $total } items.
 why-items-caption = Each item, with times in the zone { $zone }
 why-at-carrier = At its carrier: { $why }
 why-reasons = Why it runs, does not run, or did not run

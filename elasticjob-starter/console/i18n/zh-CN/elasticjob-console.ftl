@@ -140,6 +140,7 @@ why-operators = 操作人员最近的操作
 why-operators-unread = 目前无法读取操作人员的操作：
 why-nothing = 没有任何阻碍。
 why-items = 各分片项
+why-items-part = 共 { $total } 个分片项，本页 { $shown } 个。
 why-items-caption = 各分片项；时间所用时区：{ $zone }
 why-at-carrier = 在承载器上：{ $why }
 why-reasons = 运行、不运行或未运行的原因

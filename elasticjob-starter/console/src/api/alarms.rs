@@ -1,15 +1,21 @@
 //! Alarms.
 
 use axum::Json;
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use axum::http::header::LINK;
+use axum::response::IntoResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
 use super::body::{Body, Reason, checked};
+use super::jobs::parameters;
 use super::named::Names;
 use crate::here::Here;
 use crate::service::alarms::{self, Acknowledged, Alarm};
 use crate::service::job::FindingView;
+use crate::service::part::PartQuery;
 use crate::service::time::Time;
 
 /// Something that is wrong now.
@@ -67,11 +73,17 @@ impl AlarmView {
 /// The alarms that hold now
 ///
 /// Alarms that no operator has acknowledged come first; then by urgency, then by age.
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs",
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs", params(PartQuery),
     responses((status = 200, body = Vec<AlarmView>), (status = "default", body = Problem)))]
-pub(crate) async fn list(here: Here) -> Result<Json<Vec<AlarmView>>, Problem> {
-    let alarms = alarms::alarms(&here).await?;
-    Ok(Json(alarms.into_iter().map(|alarm| AlarmView::of(&here, alarm)).collect()))
+pub(crate) async fn list(
+    here: Here,
+    query: Result<Query<PartQuery>, QueryRejection>,
+) -> Result<impl IntoResponse, Problem> {
+    let query = parameters(query)?;
+    let part = query.of(alarms::alarms(&here).await?, Alarm::place)?;
+    let link = part.link(&here, "alarms", query.limit, &[]);
+    let part = part.map(|alarm| AlarmView::of(&here, alarm));
+    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
 }
 
 /// Say that the caller looks after an alarm

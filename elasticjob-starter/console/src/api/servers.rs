@@ -1,17 +1,23 @@
 //! Servers.
 
 use axum::Json;
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header::LINK;
+use axum::response::{IntoResponse, Response};
 use elasticjob::operations::{InstanceBrief, JobOfServer, ServerBrief};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
+use super::jobs::parameters;
 use super::named::{Names, OfJob};
-use super::tagged::tagged;
+use super::tagged::tagged_part;
 use crate::here::Here;
+use crate::pages::segment;
 use crate::service::job::{InstanceView, look};
+use crate::service::part::PartQuery;
 use crate::service::time::Time;
 
 /// A server.
@@ -54,11 +60,17 @@ impl From<JobOfServer> for ServerJob {
 
 /// The servers
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/servers", tag = "servers",
-    params(("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
+    params(PartQuery, ("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
     responses((status = 200, body = Vec<Server>), (status = 304), (status = "default", body = Problem)))]
-pub(crate) async fn list(here: Here, headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn list(
+    here: Here,
+    headers: HeaderMap,
+    query: Result<Query<PartQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let query = parameters(query)?;
     let servers = here.registry.catalogue().servers(|job| here.sees(job)).await?;
-    Ok(tagged(&headers, &servers.into_iter().map(Server::from).collect::<Vec<_>>()))
+    let part = query.of(servers, |brief| brief.server.clone())?.map(Server::from);
+    Ok(tagged_part(&headers, &part.elements, part.link(&here, "servers", query.limit, &[])))
 }
 
 /// An instance that is online.
@@ -87,32 +99,48 @@ impl From<InstanceBrief> for Instance {
 
 /// The instances that are online
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/instances", tag = "servers",
-    params(("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
+    params(PartQuery, ("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
     responses((status = 200, body = Vec<Instance>), (status = 304), (status = "default", body = Problem)))]
-pub(crate) async fn instances(here: Here, headers: HeaderMap) -> Result<Response, Problem> {
+pub(crate) async fn instances(
+    here: Here,
+    headers: HeaderMap,
+    query: Result<Query<PartQuery>, QueryRejection>,
+) -> Result<Response, Problem> {
+    let query = parameters(query)?;
     let instances = here.registry.catalogue().instances(|job| here.sees(job)).await?;
-    Ok(tagged(&headers, &instances.into_iter().map(Instance::from).collect::<Vec<_>>()))
+    let part = query.of(instances, |brief| brief.instance.to_string())?.map(Instance::from);
+    Ok(tagged_part(&headers, &part.elements, part.link(&here, "instances", query.limit, &[])))
 }
 
 /// The instances of a job that are online
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/instances", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/instances", tag = "servers", params(PartQuery),
     responses((status = 200, body = Vec<InstanceView>), (status = "default", body = Problem)))]
-pub(crate) async fn instances_of_job(of: OfJob) -> Result<Json<Vec<InstanceView>>, Problem> {
+pub(crate) async fn instances_of_job(
+    of: OfJob,
+    query: Result<Query<PartQuery>, QueryRejection>,
+) -> Result<impl IntoResponse, Problem> {
+    let query = parameters(query)?;
     let (snapshot, _) = look(&of.here, &of.job).await?;
-    Ok(Json(InstanceView::all(&snapshot)))
+    let part = query.of(InstanceView::all(&snapshot), |view| view.instance().to_owned())?;
+    let link = part.link(&of.here, &format!("jobs/{}/instances", segment(of.job.as_str())), query.limit, &[]);
+    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
 }
 
 /// The jobs of a server
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/servers/{server}", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/servers/{server}", tag = "servers", params(PartQuery),
     responses((status = 200, body = Vec<ServerJob>), (status = "default", body = Problem)))]
 pub(crate) async fn one(
     here: Here,
     Names((_, server)): Names<(String, String)>,
-) -> Result<Json<Vec<ServerJob>>, Problem> {
+    query: Result<Query<PartQuery>, QueryRejection>,
+) -> Result<impl IntoResponse, Problem> {
+    let query = parameters(query)?;
     let jobs = here.registry.catalogue().jobs_of_server(&server).await?;
     let seen: Vec<ServerJob> = jobs.into_iter().filter(|one| here.sees(&one.job)).map(ServerJob::from).collect();
-    match seen.is_empty() {
-        true => Err(Problem::no_such_server(&server)),
-        false => Ok(Json(seen)),
+    if seen.is_empty() {
+        return Err(Problem::no_such_server(&server));
     }
+    let part = query.of(seen, |one| one.job.clone())?;
+    let link = part.link(&here, &format!("servers/{}", segment(&server)), query.limit, &[]);
+    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
 }

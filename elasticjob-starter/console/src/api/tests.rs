@@ -1,5 +1,6 @@
 //! The API on the embedded registry, with jobs that run.
 
+mod parts;
 mod recorded;
 mod refused;
 mod servers;

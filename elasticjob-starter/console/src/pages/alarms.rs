@@ -8,11 +8,13 @@ use i18n_embed_fl::fl;
 
 use super::form::{self, Fields};
 use super::overview::{about_concern, name_of_concern};
+use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, error, findings, page};
 use crate::here::Here;
 use crate::service::alarms::{self, Alarm, AlarmKind};
+use crate::service::part::{Part, PartQuery};
 use crate::text::{Text, t};
 
 #[derive(Template)]
@@ -20,7 +22,7 @@ use crate::text::{Text, t};
 struct AlarmsPage {
     layout: Layout,
     said: Option<Said>,
-    rows: Vec<Row>,
+    part: Part<Row>,
     /// Whether the acknowledgements of alarms outlive the console.
     are_kept: bool,
 }
@@ -75,15 +77,15 @@ impl AlarmsPage {
     }
 }
 
-pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
+pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<PartQuery>) -> Response {
     let layout = Layout::of(&here).live(&here);
-    let alarms = match alarms::alarms(&here).await {
-        Ok(alarms) => alarms,
+    let found = alarms::alarms(&here).await.and_then(|alarms| query.on_a_page(alarms, Alarm::place));
+    let part = match found {
+        Ok(part) => part.map(|alarm| Row::of(&here, alarm)),
         Err(problem) => return error::problem(&here, &problem),
     };
-    let rows: Vec<Row> = alarms.into_iter().map(|alarm| Row::of(&here, alarm)).collect();
-    let shown =
-        page(&AlarmsPage { layout, said: Said::of(&headers), rows, are_kept: here.app.acknowledgements.are_kept() });
+    let are_kept = here.app.acknowledgements.are_kept();
+    let shown = page(&AlarmsPage { layout, said: Said::of(&headers), part, are_kept });
     Said::forget(&here.app, shown)
 }
 

@@ -23,6 +23,7 @@ use super::{Layout, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
+use crate::service::part::{ON_A_PAGE, Part, part};
 use crate::text::t;
 use crate::texts;
 
@@ -61,7 +62,7 @@ struct JobPage {
     runs: bool,
     /// What is wrong with the whole job.
     findings: Vec<Line>,
-    servers: Vec<Server>,
+    servers: Part<Server>,
     may_operate: bool,
     may_administer: bool,
 }
@@ -79,6 +80,17 @@ struct Server {
     status: Option<ServerStatus>,
     changed: Option<i64>,
     instances: Vec<(InstanceId, Option<i64>)>,
+}
+
+/// How many instances of a server are shown: the page of the server has them all.
+const INSTANCES: usize = 20;
+
+impl Server {
+    /// The instances that are shown, and how many are not.
+    fn shown(&self) -> (&[(InstanceId, Option<i64>)], usize) {
+        let shown = &self.instances[..self.instances.len().min(INSTANCES)];
+        (shown, self.instances.len() - shown.len())
+    }
 }
 
 impl JobPage {
@@ -171,6 +183,10 @@ pub(crate) async fn show(
     let job = snapshot.job.clone();
     let all: Vec<Finding> = snapshot.findings(clock.now);
     let items = snapshot.shards(clock.now);
+    let servers = match part(servers(&snapshot), |server| server.address.clone(), &query.server, ON_A_PAGE) {
+        Ok(part) => part,
+        Err(problem) => return error::problem(&here, &problem),
+    };
     let runs = items.iter().any(|item| item.status == ShardState::Running);
     let shown = page(&JobPage {
         layout,
@@ -181,7 +197,7 @@ pub(crate) async fn show(
         query,
         runs,
         findings: findings::lines(&here, &job, &all, &clock),
-        servers: servers(&snapshot),
+        servers,
         may_operate: here.may(Role::Operator, &job),
         may_administer: here.may(Role::Admin, &job),
         snapshot,

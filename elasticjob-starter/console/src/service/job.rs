@@ -62,6 +62,11 @@ pub(crate) struct ServerView {
 }
 
 impl InstanceView {
+    /// The id of the instance.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
+    }
+
     /// The instances of a job.
     pub(crate) fn all(snapshot: &JobSnapshot) -> Vec<Self> {
         let view = |(instance, server): (&InstanceId, &str)| Self {

@@ -16,6 +16,7 @@ pub(crate) mod jobs;
 mod local;
 pub(crate) mod nodes;
 pub(crate) mod overview;
+pub(crate) mod part;
 pub(crate) mod past;
 pub(crate) mod recent_actions;
 pub(crate) mod rerun;
