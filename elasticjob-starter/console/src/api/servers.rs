@@ -1,12 +1,14 @@
 //! Servers.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::HeaderMap;
 use axum::http::header::LINK;
 use axum::response::{IntoResponse, Response};
-use elasticjob::operations::{InstanceBrief, JobOfServer, ServerBrief};
+use elasticjob::operations::{InstanceBrief, JobOfServer, ServerBrief, ServerStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,6 +18,7 @@ use super::named::{Names, OfJob};
 use super::tagged::tagged_part;
 use crate::here::Here;
 use crate::pages::segment;
+use crate::service::disabled::{DisabledBy, Disablings, What};
 use crate::service::job::{InstanceView, look};
 use crate::service::part::PartQuery;
 use crate::service::time::Time;
@@ -38,6 +41,8 @@ pub(crate) struct ServerJob {
     job: String,
     /// ENABLED or DISABLED.
     status: &'static str,
+    /// Who disabled it; `null` where the server is enabled for the job, and where that was not recorded.
+    disabled_by: Option<DisabledBy>,
     instance_count: usize,
 }
 
@@ -52,9 +57,10 @@ impl From<ServerBrief> for Server {
     }
 }
 
-impl From<JobOfServer> for ServerJob {
-    fn from(one: JobOfServer) -> Self {
-        Self { job: one.job.to_string(), status: one.status.as_str(), instance_count: one.instance_count }
+impl ServerJob {
+    fn of(one: JobOfServer, disabled_by: Option<DisabledBy>) -> Self {
+        let (job, status) = (one.job.to_string(), one.status.as_str());
+        Self { job, status, disabled_by, instance_count: one.instance_count }
     }
 }
 
@@ -136,11 +142,23 @@ pub(crate) async fn one(
 ) -> Result<impl IntoResponse, Problem> {
     let query = parameters(query)?;
     let jobs = here.registry.catalogue().jobs_of_server(&server).await?;
-    let seen: Vec<ServerJob> = jobs.into_iter().filter(|one| here.sees(&one.job)).map(ServerJob::from).collect();
+    let seen: Vec<JobOfServer> = jobs.into_iter().filter(|one| here.sees(&one.job)).collect();
     if seen.is_empty() {
         return Err(Problem::no_such_server(&server));
     }
-    let part = query.of(seen, |one| one.job.clone())?;
+    let part = query.of(seen, |one| one.job.to_string())?;
+    let mut since = BTreeMap::new();
+    for one in part.elements.iter().filter(|one| one.status == ServerStatus::Disabled) {
+        // A job that was removed meanwhile has no snapshot.
+        let snapshot = here.views().snapshot(&one.job).await.ok();
+        since.extend(snapshot.and_then(|snapshot| snapshot.server_changed(&server)).map(|at| (one.job.clone(), at)));
+    }
+    let disablings = Disablings::of(&here, since.clone().into_iter().collect()).await;
+    let what = What::Server(server.clone());
+    let part = part.map(|one| {
+        let by = disablings.by(&one.job, &what, since.get(&one.job).copied());
+        ServerJob::of(one, by)
+    });
     let link = part.link(&here, &format!("servers/{}", segment(&server)), query.limit, &[]);
     Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
 }

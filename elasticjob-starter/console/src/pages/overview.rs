@@ -11,9 +11,10 @@ use i18n_embed_fl::fl;
 
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, error, findings, page};
+use super::{Layout, disabled, error, findings, page};
 use crate::access::Role;
 use crate::here::Here;
+use crate::service::disabled::{Disablings, of_list};
 use crate::service::overview::{Concern, MOST, Overview};
 use crate::text::{Text, t};
 
@@ -43,15 +44,18 @@ struct Row {
     job: Arc<JobOverview>,
     clock: Clock,
     reasons: Vec<findings::Line>,
+    /// Who disabled it, or a part of it.
+    disabled: Option<String>,
     may_operate: bool,
     may_edit: bool,
 }
 
 impl Row {
-    fn of(here: &Here, job: &Arc<JobOverview>) -> Self {
+    fn of(here: &Here, disablings: &Disablings, job: &Arc<JobOverview>) -> Self {
         let clock = Clock::in_zone(job.time_zone);
         Self {
             reasons: findings::lines(here, &job.job, &job.obstacles, &clock),
+            disabled: disabled::of_job(&here.text, disablings, job),
             may_operate: here.may(Role::Operator, &job.job),
             may_edit: here.may(Role::Editor, &job.job),
             clock,
@@ -151,7 +155,11 @@ pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
         Ok(listed) => Overview::of(&here, listed),
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
-    let rows = |jobs: &[Arc<JobOverview>]| jobs.iter().take(MOST).map(|job| Row::of(&here, job)).collect::<Vec<_>>();
+    let shown = overview.concerns.values().flat_map(|jobs| jobs.iter().take(MOST));
+    let disablings = Disablings::of(&here, of_list(shown.map(|job| &**job))).await;
+    let rows = |jobs: &[Arc<JobOverview>]| {
+        jobs.iter().take(MOST).map(|job| Row::of(&here, &disablings, job)).collect::<Vec<_>>()
+    };
     let groups = overview.concerns.iter().map(|(concern, jobs)| Group {
         concern: *concern,
         rows: rows(jobs),

@@ -20,11 +20,12 @@ use super::job::failed;
 use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, error, page};
+use super::{Layout, disabled, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::ranges;
+use crate::service::disabled::{Disablings, What};
 use crate::service::part::{ON_A_PAGE, Part, PartQuery, part};
 use crate::text::t;
 use crate::texts;
@@ -108,6 +109,8 @@ struct Row {
     one: JobOfServer,
     /// Since when it has its status there.
     since: Option<i64>,
+    /// Who disabled it there.
+    disabled: Option<String>,
     clock: Clock,
     /// What each instance there has.
     parts: Vec<OfInstance>,
@@ -127,6 +130,7 @@ impl Row {
         let schedule = snapshot.as_ref().and_then(|snapshot| snapshot.usable()?.schedule());
         Self {
             since: snapshot.as_ref().and_then(|snapshot| snapshot.server_changed(server)),
+            disabled: None,
             clock: Clock::of(schedule),
             parts: snapshot.iter().flat_map(|snapshot| OfInstance::all(snapshot, server)).collect(),
             one,
@@ -216,6 +220,7 @@ pub(crate) async fn show(
         row.parts.retain(|part| instances.elements.iter().any(|shown| shown.instance == part.instance));
         rows.push(row);
     }
+    say_who_disabled(&here, &server, &mut rows).await;
     let everywhere = |role| here.identity.has_everywhere(role, here.registry.name());
     let shown = page(&ServerPage {
         layout,
@@ -232,6 +237,19 @@ pub(crate) async fn show(
         may_administer: everywhere(Role::Admin),
     });
     Said::forget(&here.app, shown)
+}
+
+/// Fills in who disabled the server for the jobs of a page.
+async fn say_who_disabled(here: &Here, server: &str, rows: &mut [Row]) {
+    let is_disabled = |row: &Row| row.one.status == ServerStatus::Disabled;
+    let of_page = rows.iter().filter(|row| is_disabled(row));
+    let disablings =
+        Disablings::of(here, of_page.filter_map(|row| Some((row.one.job.clone(), row.since?))).collect()).await;
+    let what = What::Server(server.to_owned());
+    for row in rows.iter_mut().filter(|row| is_disabled(row)) {
+        let by = disablings.by(&row.one.job, &what, row.since);
+        row.disabled = Some(disabled::told(&here.text, by.as_ref()));
+    }
 }
 
 /// Triggers, enables or disables all jobs of a server.

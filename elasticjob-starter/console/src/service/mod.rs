@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod configuration;
 pub(crate) mod connections;
 mod csv;
+pub(crate) mod disabled;
 pub(crate) mod fires;
 pub(crate) mod graph;
 pub(crate) mod history;
