@@ -1,8 +1,8 @@
 //! Measures the web console over many jobs and many rows of traces: `console_bench [--jobs J] [--items N] [--rows R]
 //! [--viewers V] [--rounds M]`.
 //!
-//! Starts a ZooKeeper, a PostgreSQL, a program with J jobs of N items that are not due, and `elasticjob console` as a process of
-//! its own; writes R rows of traces of the last 90 days. Then V viewers ask for each page M times, side by side. The last
+//! Starts a ZooKeeper, a PostgreSQL, a program with J jobs of N items and 50 jobs of one item that are not due, and `elasticjob console` as a process of
+//! its own; writes R rows of traces of the last 90 days, and of each of the 50 jobs 2,000 runs of the last day. Then V viewers ask for each page M times, side by side. The last
 //! line is one JSON object: for each page its time in milliseconds and its size; the memory of the console; the requests
 //! that the server of ZooKeeper got a second at rest, without the console and with it. Exit code 0, 1 when it failed, 2 for
 //! wrong usage.
@@ -41,6 +41,10 @@ const NAMESPACE: &str = "scale";
 const STARTED_TOGETHER: usize = 200;
 /// How many rows of traces one statement writes.
 const WRITTEN_TOGETHER: u64 = 500_000;
+/// The jobs that ran often during the last day: a page of the timeline has so many.
+const BUSY_JOBS: u64 = 50;
+/// How many runs each of them has: more than the timeline shows one by one.
+const BUSY_RUNS: u64 = 2_000;
 /// How far the traces reach back.
 const DAYS: u64 = 90;
 /// How long the server's requests are counted.
@@ -152,6 +156,10 @@ async fn start(
     let configuration = ZookeeperConfiguration::new(zookeeper.connect_string(), NAMESPACE);
     let registry = environment.connect_zookeeper(configuration).await?;
     let mut jobs = Vec::new();
+    for number in 0..BUSY_JOBS {
+        let job = JobConfiguration::builder(format!("busy-{number}"), 1).cron("0 0 0 1 1 ?").build()?;
+        jobs.push(ScheduleJobBootstrap::new(environment, registry.clone(), job, item_handler(async |_| {}))?);
+    }
     for number in 0..arguments.jobs {
         let job = JobConfiguration::builder(format!("job-{number}"), arguments.items);
         let job = match number % 10 {
@@ -195,6 +203,17 @@ async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), 
             ))
             .await;
     }
+    database
+        .execute(format!(
+            "INSERT INTO JOB_EXECUTION_LOG SELECT 'busy-' || k, job, job || '@-@0@-@READY@-@192.0.2.1@-@1', 'host', '192.0.2.1', \
+             0, 'NORMAL_TRIGGER', NULL, TRUE, to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', \
+             to_timestamp(at / 1000.0 + 2) AT TIME ZONE 'UTC', 'busy-' || k, at, '192.0.2.1@-@1', 'b-' || k FROM \
+             (SELECT k, 'busy-' || k % {BUSY_JOBS} AS job, {now} - k / {BUSY_JOBS} * {apart}::bigint AS at \
+             FROM generate_series(0, {rows} - 1) AS k) AS rows",
+            apart = 86_400_000 / BUSY_RUNS,
+            rows = BUSY_JOBS * BUSY_RUNS,
+        ))
+        .await;
     let decisions = arguments.rows / 20;
     let states = arguments.rows - runs - decisions;
     for from in (0..states).step_by(WRITTEN_TOGETHER as usize) {
@@ -270,7 +289,8 @@ async fn addresses(
         ("job, now", of_job.clone()),
         ("job, why", format!("{of_job}/why")),
         ("job, why at a fire", format!("{of_job}/why?at={fire}")),
-        ("job, runs", format!("{of_job}/runs")),
+        ("job, runs and heat map", format!("{of_job}/runs")),
+        ("busy job, runs and heat map", "/r/default/jobs/busy-0/runs".to_owned()),
         ("fire", format!("{of_job}/runs/{fire}")),
         ("job, schedule", format!("{of_job}/schedule")),
         ("job, configuration", format!("{of_job}/configuration")),
@@ -278,7 +298,8 @@ async fn addresses(
         ("job, graph", format!("{following}/graph")),
         ("job, dump", format!("{of_job}/dump")),
         ("graph of all jobs", "/r/default/graph".to_owned()),
-        ("timeline of 24 hours", "/r/default/timeline?span=24h".to_owned()),
+        ("timeline of 24 hours", "/r/default/timeline?span=24h&q=job-".to_owned()),
+        ("timeline of 24 hours, busy jobs", "/r/default/timeline?span=24h&q=busy-".to_owned()),
         ("servers", "/r/default/servers".to_owned()),
         ("server", format!("/r/default/servers/{server}")),
         ("alarms", "/r/default/alarms".to_owned()),

@@ -43,6 +43,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(600);
 /// Where a stream begins.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Since {
     /// The number of the last change that the caller knows of. Where it is not the last one, an event comes at once. The
     /// header Last-Event-ID counts more.

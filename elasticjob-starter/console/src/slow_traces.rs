@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use elasticjob::trace::{
     AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, LogFilter, LogRecord,
-    NewestRuns, Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord, TraceReader,
+    NewestRuns, Page, PageRequest, ReadError, RunCount, RunParts, StateFilter, StateRecord, TraceReader,
 };
 
 /// How long one read may take. Longer than any page takes at ten million rows, and shorter than the time after which proxies
@@ -29,6 +29,10 @@ impl TraceReader for TimeLimited {
 
     async fn count(&self, filter: &ExecutionFilter, most: u32) -> Result<RunCount, ReadError> {
         in_time(self.0.count(filter, most)).await
+    }
+
+    async fn count_parts(&self, wanted: &[RunParts]) -> Result<Vec<Vec<RunCount>>, ReadError> {
+        in_time(self.0.count_parts(wanted)).await
     }
 
     async fn fires(&self, wanted: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {

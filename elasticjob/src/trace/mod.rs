@@ -50,7 +50,7 @@ pub use handle::Tracing;
 pub use history::{
     AnyTraceReader, Cursor, CursorError, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome,
     ExecutionRecord, FireCount, LogFilter, LogRecord, NewestRuns, OperatorAction, Page, PageRequest, ReadError,
-    RunCount, StateFilter, StateRecord, TraceReader,
+    RunCount, RunParts, StateFilter, StateRecord, TraceReader,
 };
 pub use run_log::{JobLogEvent, LogLevel, RunLog, RunLogOptions, UnknownLogLevel};
 pub use storage::{AnyTracingStorage, TracingStorage, WriteError};

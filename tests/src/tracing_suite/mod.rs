@@ -8,6 +8,7 @@ mod history;
 mod many;
 mod nothing;
 mod outage;
+mod parts;
 mod retention;
 mod run_log;
 mod tables;
@@ -81,6 +82,9 @@ cases! {
     fires {
         the_newest_fires_of_several_jobs_are_counted_together,
         fires_of_tables_of_java_are_told_apart_by_the_second_they_began_in,
+    }
+    parts {
+        the_runs_of_several_jobs_are_counted_by_parts_of_a_time,
     }
     decisions {
         a_decision_is_kept_once_and_read_as_it_was_written,

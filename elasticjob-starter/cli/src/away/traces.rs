@@ -5,8 +5,8 @@ use std::sync::Arc;
 use elasticjob::trace::rdb::{DataSource, RdbError, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{
     DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, JobEvent, LogFilter, LogRecord,
-    NewestRuns, Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord, TraceReader, TracingStorage,
-    WriteError,
+    NewestRuns, Page, PageRequest, ReadError, RunCount, RunParts, StateFilter, StateRecord, TraceReader,
+    TracingStorage, WriteError,
 };
 use elasticjob_starter::settings::TracingSettings;
 use tokio::sync::OnceCell;
@@ -55,6 +55,10 @@ impl TraceReader for LateReader {
 
     async fn count(&self, filter: &ExecutionFilter, most: u32) -> Result<RunCount, ReadError> {
         self.reader()?.count(filter, most).await
+    }
+
+    async fn count_parts(&self, wanted: &[RunParts]) -> Result<Vec<Vec<RunCount>>, ReadError> {
+        self.reader()?.count_parts(wanted).await
     }
 
     async fn fires(&self, wanted: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {

@@ -253,6 +253,7 @@ pub(crate) async fn shut_down_server_of_job(
 /// Why something is removed, and whether instances that are online leave.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Removal {
     /// Make the instances leave that are online; else the removal is refused.
     force: bool,
@@ -276,6 +277,7 @@ pub(crate) async fn remove_job(
 /// Why something is removed.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Because {
     /// For the decision log; at most 200 characters.
     reason: String,

@@ -1,15 +1,22 @@
 //! Alarms.
 
 use axum::Json;
+use axum::extract::Query;
+use axum::extract::rejection::QueryRejection;
+use axum::http::header::LINK;
+use axum::response::IntoResponse;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
 use super::body::{Body, Reason, checked};
+use super::jobs::parameters;
 use super::named::Names;
 use crate::here::Here;
 use crate::service::alarms::{self, Acknowledged, Alarm};
+use crate::service::disabled::{DisabledBy, Disablings, of_list};
 use crate::service::job::FindingView;
+use crate::service::part::PartQuery;
 use crate::service::time::Time;
 
 /// Something that is wrong now.
@@ -28,6 +35,8 @@ pub(crate) struct AlarmView {
     usual: Option<u64>,
     /// The obstacles that keep the job or some of its items from running.
     obstacles: Vec<FindingView>,
+    /// Who disabled the job, or the first of its items that is disabled; `null` where nothing of it is, or that was not recorded.
+    disabled_by: Option<DisabledBy>,
     acknowledged: Option<AcknowledgedView>,
 }
 
@@ -48,7 +57,7 @@ impl From<Acknowledged> for AcknowledgedView {
 }
 
 impl AlarmView {
-    fn of(here: &Here, alarm: Alarm) -> Self {
+    fn of(here: &Here, disablings: &Disablings, alarm: Alarm) -> Self {
         let findings = |job: &elasticjob::operations::JobOverview| {
             job.obstacles.iter().map(|finding| FindingView::of(here, finding, &job.job)).collect()
         };
@@ -56,6 +65,7 @@ impl AlarmView {
             id: alarm.id,
             kind: alarm.kind.code(),
             obstacles: alarm.job.as_deref().map(findings).unwrap_or_default(),
+            disabled_by: alarm.job.as_deref().and_then(|job| disablings.by_of_job(job)),
             job: alarm.job.map(|job| job.job.to_string()),
             since: alarm.since.map(Time),
             usual: alarm.usual,
@@ -67,11 +77,19 @@ impl AlarmView {
 /// The alarms that hold now
 ///
 /// Alarms that no operator has acknowledged come first; then by urgency, then by age.
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs",
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs", params(PartQuery),
     responses((status = 200, body = Vec<AlarmView>), (status = "default", body = Problem)))]
-pub(crate) async fn list(here: Here) -> Result<Json<Vec<AlarmView>>, Problem> {
-    let alarms = alarms::alarms(&here).await?;
-    Ok(Json(alarms.into_iter().map(|alarm| AlarmView::of(&here, alarm)).collect()))
+pub(crate) async fn list(
+    here: Here,
+    query: Result<Query<PartQuery>, QueryRejection>,
+) -> Result<impl IntoResponse, Problem> {
+    let query = parameters(query)?;
+    let part = query.of(alarms::alarms(&here).await?, Alarm::place)?;
+    let link = part.link(&here, "alarms", query.limit, &[]);
+    let disablings =
+        Disablings::of(&here, of_list(part.elements.iter().filter_map(|alarm| alarm.job.as_deref()))).await;
+    let part = part.map(|alarm| AlarmView::of(&here, &disablings, alarm));
+    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
 }
 
 /// Say that the caller looks after an alarm
@@ -85,5 +103,6 @@ pub(crate) async fn acknowledge(
     Body(body): Body<Reason>,
 ) -> Result<Json<AlarmView>, Problem> {
     let alarm = alarms::acknowledge(&here, &alarm, checked(&body.reason)?).await?;
-    Ok(Json(AlarmView::of(&here, alarm)))
+    let disablings = Disablings::of(&here, of_list(alarm.job.as_deref())).await;
+    Ok(Json(AlarmView::of(&here, &disablings, alarm)))
 }

@@ -56,7 +56,7 @@ pub(crate) async fn get(of: OfJob) -> Result<Response, Problem> {
 /// How a configuration is changed.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-#[into_params(rename_all = "camelCase")]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub(crate) struct How {
     /// Say what would be changed, and write nothing.
     dry_run: bool,

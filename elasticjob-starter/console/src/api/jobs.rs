@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header::LINK;
+use axum::response::{IntoResponse, Response};
 use elasticjob::ident::ShardingItem;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -13,9 +14,12 @@ use super::Problem;
 use super::named::{Names, OfJob};
 use super::tagged::tagged;
 use crate::here::Here;
+use crate::pages::segment;
+use crate::service::disabled::{Disablings, of_list, of_parts};
 use crate::service::job::{FindingView, ItemView, JobView, findings, look};
 use crate::service::job_row::JobRow;
 use crate::service::jobs::{self, JobQuery};
+use crate::service::part::PartQuery;
 use crate::service::time::Time;
 
 /// The parameters of a request, or what is wrong with them.
@@ -47,7 +51,8 @@ pub(crate) async fn list(
     query: Result<Query<JobQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let found = jobs::list(&here, &parameters(query)?).await?;
-    let jobs = found.jobs.iter().map(|job| JobRow::of(&here, job)).collect();
+    let disablings = Disablings::of(&here, of_list(found.jobs.iter().map(|job| &**job))).await;
+    let jobs = found.jobs.iter().map(|job| JobRow::of(&here, &disablings, job)).collect();
     let page = JobPage { jobs, total: found.total, next: found.next, lost_since: found.lost_since.map(Time) };
     Ok(tagged(&headers, &page))
 }
@@ -57,15 +62,24 @@ pub(crate) async fn list(
     responses((status = 200, body = JobView), (status = "default", body = Problem)))]
 pub(crate) async fn one(of: OfJob) -> Result<Json<JobView>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    Ok(Json(JobView::of(&snapshot, now)))
+    let disablings = Disablings::of(&of.here, of_parts(&snapshot)).await;
+    Ok(Json(JobView::of(&snapshot, &disablings, now)))
 }
 
 /// The items of a job
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/items", tag = "jobs",
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/items", tag = "jobs", params(PartQuery),
     responses((status = 200, body = Vec<ItemView>), (status = "default", body = Problem)))]
-pub(crate) async fn items(of: OfJob) -> Result<Json<Vec<ItemView>>, Problem> {
+pub(crate) async fn items(
+    of: OfJob,
+    query: Result<Query<PartQuery>, QueryRejection>,
+) -> Result<impl IntoResponse, Problem> {
+    let query = parameters(query)?;
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    Ok(Json(snapshot.shards(now).into_iter().map(|shard| ItemView::of(&snapshot, shard)).collect()))
+    let part = query.of(snapshot.shards(now), |shard| shard.item)?;
+    let disablings = Disablings::of(&of.here, of_parts(&snapshot)).await;
+    let part = part.map(|shard| ItemView::of(&snapshot, &disablings, shard));
+    let link = part.link(&of.here, &format!("jobs/{}/items", segment(of.job.as_str())), query.limit, &[]);
+    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
 }
 
 /// An item of a job
@@ -77,16 +91,25 @@ pub(crate) async fn item(
 ) -> Result<Json<ItemView>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
     let found = snapshot.shards(now).into_iter().find(|shard| shard.item == item);
-    found.map(|shard| Json(ItemView::of(&snapshot, shard))).ok_or_else(|| Problem::no_such_item(&of.job, item))
+    let disablings = Disablings::of(&of.here, of_parts(&snapshot)).await;
+    found
+        .map(|shard| Json(ItemView::of(&snapshot, &disablings, shard)))
+        .ok_or_else(|| Problem::no_such_item(&of.job, item))
 }
 
 /// Which findings are asked for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct FindingQuery {
     /// The findings of this item alone, beside those of the job.
     #[param(value_type = Option<u32>)]
     item: Option<ShardingItem>,
+    /// The place after which the part of the list begins, as the header `Link` of the part before has it; empty for the begin of the list.
+    cursor: String,
+    /// The largest number of findings, from 1 to 1000. Unless it is said, the answer has all. Where more follow, the header `Link` has the
+    /// address of the next part.
+    limit: Option<usize>,
 }
 
 /// Why a job and its items run, do not run, or did not run
@@ -95,8 +118,14 @@ pub(crate) struct FindingQuery {
 pub(crate) async fn why(
     of: OfJob,
     query: Result<Query<FindingQuery>, QueryRejection>,
-) -> Result<Json<Vec<FindingView>>, Problem> {
-    let query = parameters(query)?;
+) -> Result<impl IntoResponse, Problem> {
+    let FindingQuery { item, cursor, limit } = parameters(query)?;
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    Ok(Json(findings(&of.here, &snapshot, query.item, now)))
+    // The order of the list is that of its numbers: a finding has no name of its own.
+    let findings = findings(&of.here, &snapshot, item, now).into_iter().enumerate().collect();
+    let part = PartQuery { cursor, limit }.of(findings, |(number, _)| *number)?.map(|(_, finding)| finding);
+    let item = item.map(|item| item.to_string());
+    let more: Vec<(&str, &str)> = item.iter().map(|item| ("item", item.as_str())).collect();
+    let link = part.link(&of.here, &format!("jobs/{}/findings", segment(of.job.as_str())), limit, &more);
+    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
 }

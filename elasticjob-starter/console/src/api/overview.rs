@@ -8,6 +8,7 @@ use utoipa::ToSchema;
 
 use super::Problem;
 use crate::here::Here;
+use crate::service::disabled::{Disablings, of_list};
 use crate::service::job_row::JobRow;
 use crate::service::overview::{Concern, MOST, Overview};
 use crate::service::time::Time;
@@ -45,7 +46,11 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
     let listed = here.registry.catalogue().jobs().await?;
     let lost_since = listed.lost_since.map(Time);
     let overview = Overview::of(&here, listed);
-    let rows = |jobs: &[std::sync::Arc<_>]| jobs.iter().take(MOST).map(|job| JobRow::of(&here, job)).collect();
+    let listed = overview.concerns.values().chain([&overview.now, &overview.next]);
+    let disablings =
+        Disablings::of(&here, of_list(listed.flat_map(|jobs| jobs.iter().take(MOST)).map(|job| &**job))).await;
+    let rows =
+        |jobs: &[std::sync::Arc<_>]| jobs.iter().take(MOST).map(|job| JobRow::of(&here, &disablings, job)).collect();
     Ok(Json(OverviewView {
         total: overview.total,
         well: overview.well(),

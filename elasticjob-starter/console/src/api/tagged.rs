@@ -1,8 +1,8 @@
 //! Lists with the tag of what they say, so that a program that asks again and again is told when nothing changed.
 
 use axum::Json;
-use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, LINK};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -25,6 +25,13 @@ pub(super) fn tagged(headers: &HeaderMap, value: &impl Serialize) -> Response {
         true => (StatusCode::NOT_MODIFIED, about).into_response(),
         false => (about, Json(value)).into_response(),
     }
+}
+
+/// The same of a part of a list, with the header that leads to the next part.
+pub(super) fn tagged_part(headers: &HeaderMap, value: &impl Serialize, link: Option<HeaderValue>) -> Response {
+    let mut answer = tagged(headers, value);
+    answer.headers_mut().extend(link.map(|link| (LINK, link)));
+    answer
 }
 
 /// Whether one of the tags that the caller has is this one.

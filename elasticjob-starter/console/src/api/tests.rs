@@ -1,5 +1,6 @@
 //! The API on the embedded registry, with jobs that run.
 
+mod parts;
 mod recorded;
 mod refused;
 mod servers;
@@ -78,6 +79,11 @@ async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
         let operation = &document["paths"][path][method.to_lowercase()];
         let id = operation["operationId"].as_str().expect("it has a name");
         assert!(ids.insert(id), "{id} is the name of two operations");
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let (name, place) = (parameter["name"].as_str().expect("a name"), &parameter["in"]);
+            let is_of_path = path.contains(&format!("{{{name}}}"));
+            assert_eq!(place == "path", is_of_path, "{method} {path}: {name} is in {place}");
+        }
         for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
             let parameters = operation["parameters"].as_array().expect("parameters");
             let is_that = |it: &Value| it["in"] == "path" && it["name"] == name && it["required"] == true;

@@ -8,11 +8,14 @@ use i18n_embed_fl::fl;
 
 use super::form::{self, Fields};
 use super::overview::{about_concern, name_of_concern};
+use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, error, findings, page};
+use super::{Layout, disabled, error, findings, page};
 use crate::here::Here;
 use crate::service::alarms::{self, Alarm, AlarmKind};
+use crate::service::disabled::{Disablings, of_list};
+use crate::service::part::{Part, PartQuery};
 use crate::text::{Text, t};
 
 #[derive(Template)]
@@ -20,7 +23,7 @@ use crate::text::{Text, t};
 struct AlarmsPage {
     layout: Layout,
     said: Option<Said>,
-    rows: Vec<Row>,
+    part: Part<Row>,
     /// Whether the acknowledgements of alarms outlive the console.
     are_kept: bool,
 }
@@ -29,15 +32,18 @@ struct Row {
     alarm: Alarm,
     clock: Clock,
     reasons: Vec<findings::Line>,
+    /// Who disabled the job, or a part of it.
+    disabled: Option<String>,
     may_acknowledge: bool,
 }
 
 impl Row {
-    fn of(here: &Here, alarm: Alarm) -> Self {
+    fn of(here: &Here, disablings: &Disablings, alarm: Alarm) -> Self {
         let clock = Clock::in_zone(alarm.job.as_ref().and_then(|job| job.time_zone));
         let reasons = alarm.job.as_deref().map(|job| findings::lines(here, &job.job, &job.obstacles, &clock));
         let may_acknowledge = alarm.acknowledged.is_none() && alarm.may_acknowledge(here);
-        Self { clock, reasons: reasons.unwrap_or_default(), may_acknowledge, alarm }
+        let disabled = alarm.job.as_deref().and_then(|job| disabled::of_job(&here.text, disablings, job));
+        Self { disabled, clock, reasons: reasons.unwrap_or_default(), may_acknowledge, alarm }
     }
 }
 
@@ -75,15 +81,19 @@ impl AlarmsPage {
     }
 }
 
-pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
+pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<PartQuery>) -> Response {
     let layout = Layout::of(&here).live(&here);
-    let alarms = match alarms::alarms(&here).await {
-        Ok(alarms) => alarms,
+    let found = alarms::alarms(&here).await.and_then(|alarms| query.on_a_page(alarms, Alarm::place));
+    let part = match found {
+        Ok(part) => {
+            let disablings =
+                Disablings::of(&here, of_list(part.elements.iter().filter_map(|alarm| alarm.job.as_deref()))).await;
+            part.map(|alarm| Row::of(&here, &disablings, alarm))
+        }
         Err(problem) => return error::problem(&here, &problem),
     };
-    let rows: Vec<Row> = alarms.into_iter().map(|alarm| Row::of(&here, alarm)).collect();
-    let shown =
-        page(&AlarmsPage { layout, said: Said::of(&headers), rows, are_kept: here.app.acknowledgements.are_kept() });
+    let are_kept = here.app.acknowledgements.are_kept();
+    let shown = page(&AlarmsPage { layout, said: Said::of(&headers), part, are_kept });
     Said::forget(&here.app, shown)
 }
 

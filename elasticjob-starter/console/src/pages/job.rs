@@ -19,10 +19,12 @@ use super::job_items::{ItemsQuery, Shown};
 use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, error, page};
+use super::{Layout, disabled, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
+use crate::service::disabled::{Disablings, What, of_parts};
+use crate::service::part::{ON_A_PAGE, Part, part};
 use crate::text::t;
 use crate::texts;
 
@@ -61,7 +63,7 @@ struct JobPage {
     runs: bool,
     /// What is wrong with the whole job.
     findings: Vec<Line>,
-    servers: Vec<Server>,
+    servers: Part<Server>,
     may_operate: bool,
     may_administer: bool,
 }
@@ -69,6 +71,8 @@ struct JobPage {
 /// An item, with the time of its state.
 struct Shard {
     info: ShardInfo,
+    /// Who disabled it.
+    disabled: Option<String>,
     since: Option<i64>,
     class: &'static str,
 }
@@ -78,7 +82,20 @@ struct Server {
     /// `None` where the server was removed while its instances are online.
     status: Option<ServerStatus>,
     changed: Option<i64>,
+    /// Who disabled it.
+    disabled: Option<String>,
     instances: Vec<(InstanceId, Option<i64>)>,
+}
+
+/// How many instances of a server are shown: the page of the server has them all.
+const INSTANCES: usize = 20;
+
+impl Server {
+    /// The instances that are shown, and how many are not.
+    fn shown(&self) -> (&[(InstanceId, Option<i64>)], usize) {
+        let shown = &self.instances[..self.instances.len().min(INSTANCES)];
+        (shown, self.instances.len() - shown.len())
+    }
 }
 
 impl JobPage {
@@ -106,7 +123,7 @@ pub(super) fn after(depends_on: &[Dependency]) -> Option<String> {
     (!jobs.is_empty()).then(|| jobs.join(", "))
 }
 
-fn shard(snapshot: &JobSnapshot, info: ShardInfo) -> Shard {
+fn shard(here: &Here, snapshot: &JobSnapshot, disablings: &Disablings, info: ShardInfo) -> Shard {
     let nodes = snapshot.items.get(&info.item);
     let since = nodes.and_then(|nodes| match info.status {
         ShardState::Disabled => nodes.disabled_since,
@@ -119,16 +136,25 @@ fn shard(snapshot: &JobSnapshot, info: ShardInfo) -> Shard {
         ShardState::ShardingFlag => "wait",
         _ => "ok",
     };
-    Shard { info, since, class }
+    let disabled = (info.status == ShardState::Disabled).then(|| {
+        let by = disablings.by(&snapshot.job, &What::Item(info.item), since);
+        disabled::told(&here.text, by.as_ref())
+    });
+    Shard { info, disabled, since, class }
 }
 
-fn servers(snapshot: &JobSnapshot) -> Vec<Server> {
+fn servers(here: &Here, snapshot: &JobSnapshot, disablings: &Disablings) -> Vec<Server> {
+    let disabled = |address: &str| {
+        let by = disablings.by(&snapshot.job, &What::Server(address.to_owned()), snapshot.server_changed(address));
+        disabled::told(&here.text, by.as_ref())
+    };
     let mut servers: Vec<Server> = snapshot
         .servers()
         .map(|(address, status)| Server {
             address: address.to_owned(),
             status: Some(status),
             changed: snapshot.server_changed(address),
+            disabled: (status == ServerStatus::Disabled).then(|| disabled(address)),
             instances: Vec::new(),
         })
         .collect();
@@ -137,9 +163,13 @@ fn servers(snapshot: &JobSnapshot) -> Vec<Server> {
         let one = (instance.clone(), since);
         match servers.iter_mut().find(|server| server.address == address) {
             Some(server) => server.instances.push(one),
-            None => {
-                servers.push(Server { address: address.to_owned(), status: None, changed: None, instances: vec![one] })
-            }
+            None => servers.push(Server {
+                address: address.to_owned(),
+                status: None,
+                changed: None,
+                disabled: None,
+                instances: vec![one],
+            }),
         }
     }
     servers
@@ -171,17 +201,23 @@ pub(crate) async fn show(
     let job = snapshot.job.clone();
     let all: Vec<Finding> = snapshot.findings(clock.now);
     let items = snapshot.shards(clock.now);
+    let disablings = Disablings::of(&here, of_parts(&snapshot)).await;
+    let servers =
+        match part(servers(&here, &snapshot, &disablings), |server| server.address.clone(), &query.server, ON_A_PAGE) {
+            Ok(part) => part,
+            Err(problem) => return error::problem(&here, &problem),
+        };
     let runs = items.iter().any(|item| item.status == ShardState::Running);
     let shown = page(&JobPage {
         layout,
         said: Said::of(&headers),
         head: Head::of(&here, &job, "now"),
         clock,
-        shards: query.shown(items).map(|info| shard(&snapshot, info)),
+        shards: query.shown(items).map(|info| shard(&here, &snapshot, &disablings, info)),
         query,
         runs,
         findings: findings::lines(&here, &job, &all, &clock),
-        servers: servers(&snapshot),
+        servers,
         may_operate: here.may(Role::Operator, &job),
         may_administer: here.may(Role::Admin, &job),
         snapshot,

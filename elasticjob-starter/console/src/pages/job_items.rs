@@ -21,6 +21,8 @@ pub(crate) struct ItemsQuery {
     pub(super) state: String,
     /// A part of the id of the instance.
     pub(super) owner: String,
+    /// The server after which the list of servers begins; empty for the begin of the list.
+    pub(super) server: String,
 }
 
 /// The items of one page.
@@ -46,7 +48,7 @@ impl ItemsQuery {
     /// What a form of an item sends along, so that the page after the action is the same.
     pub(super) fn of_form(fields: &[(String, String)]) -> Self {
         let one = |name| form::one(fields, name).to_owned();
-        Self { page: one("page"), state: one("state"), owner: one("owner") }
+        Self { page: one("page"), state: one("state"), owner: one("owner"), server: String::new() }
     }
 
     /// The number of the page, from 1.

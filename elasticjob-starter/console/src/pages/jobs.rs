@@ -21,12 +21,14 @@ use super::job;
 use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, error, page};
+use super::{Layout, disabled, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::api::body::checked_count;
 use crate::here::Here;
+use crate::service::disabled::{Disablings, of_list};
 use crate::service::jobs::{self, JobQuery};
+use crate::service::overview::Concern;
 use crate::service::strip::{FIRES, Mark, strips};
 use crate::text::{Text, t};
 use crate::texts;
@@ -61,10 +63,12 @@ struct Row {
     after: Option<String>,
     /// Its last fires.
     strip: Option<Strip>,
+    /// Who disabled it, or a part of it.
+    disabled: Option<String>,
 }
 
 impl Row {
-    fn of(here: &Here, job: Arc<JobOverview>, marks: Option<&Vec<Mark>>) -> Self {
+    fn of(here: &Here, disablings: &Disablings, job: Arc<JobOverview>, marks: Option<&Vec<Mark>>) -> Self {
         let clock = Clock::in_zone(job.time_zone);
         let strip = marks.filter(|marks| !marks.is_empty()).map(|marks| {
             let title = |mark: &Mark| (mark.outcome.into(), title(&here.text, &clock, mark));
@@ -73,6 +77,7 @@ impl Row {
         Self {
             may_operate: here.may(Role::Operator, &job.job),
             after: job::after(&job.depends_on),
+            disabled: disabled::of_job(&here.text, disablings, &job),
             words: job.cron.as_deref().and_then(|cron| words::of(&here.text, cron)),
             strip,
             clock,
@@ -130,12 +135,13 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Job
     };
     let is_traced = marks.is_some();
     let marks = marks.unwrap_or_default();
+    let disablings = Disablings::of(&here, of_list(found.jobs.iter().map(|job| &**job))).await;
     let rows: Vec<Row> = found
         .jobs
         .into_iter()
         .map(|job| {
             let marks = marks.get(job.job.as_str());
-            Row::of(&here, job, marks)
+            Row::of(&here, &disablings, job, marks)
         })
         .collect();
     let (said, may_operate) = (Said::of(&headers), rows.iter().any(|row| row.may_operate));

@@ -11,6 +11,7 @@ pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
 pub(crate) mod configuration_history;
 mod decisions;
+mod disabled;
 pub(crate) mod error;
 mod findings;
 pub(crate) mod fire;

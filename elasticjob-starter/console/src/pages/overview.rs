@@ -11,9 +11,10 @@ use i18n_embed_fl::fl;
 
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, error, findings, page};
+use super::{Layout, disabled, error, findings, page};
 use crate::access::Role;
 use crate::here::Here;
+use crate::service::disabled::{Disablings, of_list};
 use crate::service::overview::{Concern, MOST, Overview};
 use crate::text::{Text, t};
 
@@ -25,6 +26,8 @@ struct OverviewPage {
     overview: Overview,
     groups: Vec<Group>,
     now: Vec<Row>,
+    /// How many jobs that run are not shown.
+    more_now: usize,
     next: Vec<Row>,
 }
 
@@ -41,15 +44,18 @@ struct Row {
     job: Arc<JobOverview>,
     clock: Clock,
     reasons: Vec<findings::Line>,
+    /// Who disabled it, or a part of it.
+    disabled: Option<String>,
     may_operate: bool,
     may_edit: bool,
 }
 
 impl Row {
-    fn of(here: &Here, job: &Arc<JobOverview>) -> Self {
+    fn of(here: &Here, disablings: &Disablings, job: &Arc<JobOverview>) -> Self {
         let clock = Clock::in_zone(job.time_zone);
         Self {
             reasons: findings::lines(here, &job.job, &job.obstacles, &clock),
+            disabled: disabled::of_job(&here.text, disablings, job),
             may_operate: here.may(Role::Operator, &job.job),
             may_edit: here.may(Role::Editor, &job.job),
             clock,
@@ -102,7 +108,7 @@ impl Concern {
 }
 
 /// A concern in a few words.
-pub(super) fn name_of_concern(text: &Text, concern: Concern) -> String {
+pub(crate) fn name_of_concern(text: &Text, concern: Concern) -> String {
     let texts = text.loader();
     match concern {
         Concern::Overdue => fl!(texts, "concern-overdue"),
@@ -141,18 +147,6 @@ impl OverviewPage {
     fn about(&self, concern: &Concern) -> String {
         about_concern(&self.layout.text, *concern)
     }
-
-    /// The state that the list of jobs is filtered by for this concern.
-    fn filter(&self, concern: &Concern) -> Option<&'static str> {
-        match concern {
-            Concern::Crashed => Some("CRASHED"),
-            Concern::Refused => Some("CONFIGURATION_REFUSED"),
-            Concern::Failing => Some("FAILING"),
-            Concern::Disabled => Some("DISABLED"),
-            Concern::Unassigned => Some("SHARDING_FLAG"),
-            Concern::Overdue | Concern::DaemonEnds | Concern::CarriedWaits | Concern::Late => None,
-        }
-    }
 }
 
 pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
@@ -161,14 +155,19 @@ pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
         Ok(listed) => Overview::of(&here, listed),
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
-    let rows = |jobs: &[Arc<JobOverview>]| jobs.iter().take(MOST).map(|job| Row::of(&here, job)).collect::<Vec<_>>();
+    let shown = overview.concerns.values().flat_map(|jobs| jobs.iter().take(MOST));
+    let disablings = Disablings::of(&here, of_list(shown.map(|job| &**job))).await;
+    let rows = |jobs: &[Arc<JobOverview>]| {
+        jobs.iter().take(MOST).map(|job| Row::of(&here, &disablings, job)).collect::<Vec<_>>()
+    };
     let groups = overview.concerns.iter().map(|(concern, jobs)| Group {
         concern: *concern,
         rows: rows(jobs),
         more: jobs.len().saturating_sub(MOST),
     });
-    let (groups, now, next) = (groups.collect(), rows(&overview.now), rows(&overview.next));
-    let shown = page(&OverviewPage { layout, said: Said::of(&headers), overview, groups, now, next });
+    let (groups, now, next): (_, Vec<Row>, _) = (groups.collect(), rows(&overview.now), rows(&overview.next));
+    let more_now = overview.running.saturating_sub(now.len());
+    let shown = page(&OverviewPage { layout, said: Said::of(&headers), overview, groups, now, more_now, next });
     Said::forget(&here.app, shown)
 }
 

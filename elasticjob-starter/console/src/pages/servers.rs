@@ -20,16 +20,21 @@ use super::job::failed;
 use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, error, page};
+use super::{Layout, disabled, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::ranges;
+use crate::service::disabled::{Disablings, What};
+use crate::service::part::{ON_A_PAGE, Part, PartQuery, part};
 use crate::text::t;
 use crate::texts;
 
 /// How many jobs of a server are on a page.
 const JOBS: usize = 50;
+
+/// How many instances of a server the list of servers has: the page of the server has them all.
+const INSTANCES: usize = 5;
 
 /// Which jobs of a server are shown.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -39,12 +44,23 @@ pub(crate) struct ServerQuery {
     q: String,
     /// The job after which the page begins; empty for the first page.
     cursor: String,
+    /// The instance after which the list of instances begins; empty for the begin of the list.
+    instance: String,
 }
 
 impl ServerQuery {
     /// The parameters of the page that follows.
     fn after(&self, cursor: &str) -> String {
-        let fields = [("q", self.q.as_str()), ("cursor", cursor)];
+        self.address(&self.instance, cursor)
+    }
+
+    /// The parameters of the next part of the list of instances.
+    fn after_instance(&self, instance: &str) -> String {
+        self.address(instance, &self.cursor)
+    }
+
+    fn address(&self, instance: &str, cursor: &str) -> String {
+        let fields = [("q", self.q.as_str()), ("cursor", cursor), ("instance", instance)];
         let fields = fields.into_iter().filter(|(_, value)| !value.is_empty());
         form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
     }
@@ -54,7 +70,16 @@ impl ServerQuery {
 #[template(path = "servers.html")]
 struct ServersPage {
     layout: Layout,
-    servers: Vec<ServerBrief>,
+    part: Part<ServerBrief>,
+}
+
+impl ServersPage {
+    /// The instances of a server that are shown, and how many are not.
+    fn instances<'a>(&self, server: &'a ServerBrief) -> (Vec<&'a InstanceId>, usize) {
+        let shown: Vec<_> = server.instances.iter().take(INSTANCES).collect();
+        let more = server.instances.len() - shown.len();
+        (shown, more)
+    }
 }
 
 #[derive(Template)]
@@ -64,7 +89,9 @@ struct ServerPage {
     said: Option<Said>,
     server: String,
     /// Those that are online there.
-    instances: Vec<InstanceBrief>,
+    instances: Part<InstanceBrief>,
+    /// The query of the next part of its instances.
+    next_instances: Option<String>,
     /// Whether it has a job that the reader may see.
     is_known: bool,
     query: ServerQuery,
@@ -82,13 +109,15 @@ struct Row {
     one: JobOfServer,
     /// Since when it has its status there.
     since: Option<i64>,
+    /// Who disabled it there.
+    disabled: Option<String>,
     clock: Clock,
     /// What each instance there has.
-    parts: Vec<Part>,
+    parts: Vec<OfInstance>,
 }
 
 /// The items of a job that an instance has.
-struct Part {
+struct OfInstance {
     instance: InstanceId,
     owned: BTreeSet<ShardingItem>,
     running: BTreeSet<ShardingItem>,
@@ -101,14 +130,15 @@ impl Row {
         let schedule = snapshot.as_ref().and_then(|snapshot| snapshot.usable()?.schedule());
         Self {
             since: snapshot.as_ref().and_then(|snapshot| snapshot.server_changed(server)),
+            disabled: None,
             clock: Clock::of(schedule),
-            parts: snapshot.iter().flat_map(|snapshot| Part::all(snapshot, server)).collect(),
+            parts: snapshot.iter().flat_map(|snapshot| OfInstance::all(snapshot, server)).collect(),
             one,
         }
     }
 }
 
-impl Part {
+impl OfInstance {
     fn all(snapshot: &JobSnapshot, server: &str) -> Vec<Self> {
         let there = snapshot.instances().filter(|(_, address)| *address == server);
         let part = |instance: &InstanceId| {
@@ -131,7 +161,7 @@ impl Part {
 
 impl ServerPage {
     /// What an instance has of a job.
-    fn items(&self, part: &Part) -> String {
+    fn items(&self, part: &OfInstance) -> String {
         let loader = self.layout.text.loader();
         let owned = match part.owned.is_empty() {
             true => fl!(loader, "server-owns-none"),
@@ -146,11 +176,12 @@ fn path_of(here: &Here, server: &str) -> String {
     format!("/r/{}/servers/{}", here.registry.name(), super::segment(server))
 }
 
-pub(crate) async fn list(here: Here) -> Response {
+pub(crate) async fn list(here: Here, Query(query): Query<PartQuery>) -> Response {
     let layout = Layout::of(&here).live(&here);
-    match here.registry.catalogue().servers(|job| here.sees(job)).await {
-        Ok(servers) => page(&ServersPage { layout, servers }),
-        Err(wrong) => error::problem(&here, &wrong.into()),
+    let servers = here.registry.catalogue().servers(|job| here.sees(job)).await.map_err(Problem::from);
+    match servers.and_then(|servers| query.on_a_page(servers, |brief| brief.server.clone())) {
+        Ok(part) => page(&ServersPage { layout, part }),
+        Err(problem) => error::problem(&here, &problem),
     }
 }
 
@@ -171,6 +202,12 @@ pub(crate) async fn show(
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
     instances.retain(|instance| instance.server == server);
+    let id = |brief: &InstanceBrief| brief.instance.to_string();
+    let instances = match part(instances, id, &query.instance, ON_A_PAGE) {
+        Ok(part) => part,
+        Err(problem) => return error::problem(&here, &problem),
+    };
+    let next_instances = instances.next.as_deref().map(|last| query.after_instance(last));
     let (is_known, wanted) = (!jobs.is_empty(), query.q.to_lowercase());
     jobs.retain(|one| one.job.as_str().to_lowercase().contains(&wanted));
     let total = jobs.len();
@@ -178,14 +215,19 @@ pub(crate) async fn show(
     let next = jobs.get(JOBS - 1).filter(|_| jobs.len() > JOBS).map(|last| query.after(last.job.as_str()));
     let mut rows = Vec::new();
     for one in jobs.into_iter().take(JOBS) {
-        rows.push(Row::of(&here, &server, one).await);
+        let mut row = Row::of(&here, &server, one).await;
+        // What the page says of an instance is on the part of the list that has it.
+        row.parts.retain(|part| instances.elements.iter().any(|shown| shown.instance == part.instance));
+        rows.push(row);
     }
+    say_who_disabled(&here, &server, &mut rows).await;
     let everywhere = |role| here.identity.has_everywhere(role, here.registry.name());
     let shown = page(&ServerPage {
         layout,
         said: Said::of(&headers),
         server,
         instances,
+        next_instances,
         is_known,
         query,
         jobs: rows,
@@ -195,6 +237,19 @@ pub(crate) async fn show(
         may_administer: everywhere(Role::Admin),
     });
     Said::forget(&here.app, shown)
+}
+
+/// Fills in who disabled the server for the jobs of a page.
+async fn say_who_disabled(here: &Here, server: &str, rows: &mut [Row]) {
+    let is_disabled = |row: &Row| row.one.status == ServerStatus::Disabled;
+    let of_page = rows.iter().filter(|row| is_disabled(row));
+    let disablings =
+        Disablings::of(here, of_page.filter_map(|row| Some((row.one.job.clone(), row.since?))).collect()).await;
+    let what = What::Server(server.to_owned());
+    for row in rows.iter_mut().filter(|row| is_disabled(row)) {
+        let by = disablings.by(&row.one.job, &what, row.since);
+        row.disabled = Some(disabled::told(&here.text, by.as_ref()));
+    }
 }
 
 /// Triggers, enables or disables all jobs of a server.

@@ -4,8 +4,8 @@ use askama::Template;
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::{Happened, PastFire, shell_operand};
+use elasticjob::ident::ShardingItem;
+use elasticjob::operations::{Happened, JobSnapshot, PastFire, shell_operand};
 use elasticjob::schedule::format_rfc3339;
 use i18n_embed_fl::fl;
 use serde::Deserialize;
@@ -18,12 +18,13 @@ use super::job::{Head, snapshot};
 use super::query::Query;
 use super::said::{Said, Tone};
 use super::time::Clock;
-use super::{Layout, with_status};
+use super::{Layout, error, with_status};
 use crate::api::Problem;
 use crate::cloud::Cloud;
 use crate::here::Here;
 use crate::same::of_registry;
 use crate::service::audit::{ActionRecord, last_actions};
+use crate::service::part::{ON_A_PAGE, Part, part};
 use crate::service::past::past;
 use crate::text::t;
 
@@ -36,6 +37,8 @@ const LAST_ACTIONS: u32 = 5;
 pub(crate) struct WhyQuery {
     /// A time in the past; empty for now.
     at: String,
+    /// The item after which the list of items begins; empty for the begin of the list.
+    item: String,
 }
 
 #[derive(Template)]
@@ -51,7 +54,8 @@ struct WhyPage {
     past: Option<PastFire>,
     problem: Option<Problem>,
     of_job: Vec<Line>,
-    of_items: Vec<(ShardingItem, Vec<Line>)>,
+    /// A part of the items.
+    of_items: Part<(ShardingItem, Vec<Line>)>,
     /// What operators did to it last.
     actions: Result<Vec<ActionRecord>, Problem>,
 }
@@ -113,10 +117,14 @@ pub(crate) async fn show(
     }
     let status = problem.as_ref().filter(|it| it.code() != "not-traced").map_or(StatusCode::OK, Problem::status);
     let lines = |findings: &[_]| findings::lines(&here, &snapshot.job, findings, &clock);
-    let of_items = snapshot.items.keys().map(|item| (*item, lines(&snapshot.findings_of(*item, clock.now))));
-    let (mut of_job, mut of_items) = (lines(&snapshot.findings(clock.now)), of_items.collect::<Vec<_>>());
+    let items: Vec<ShardingItem> = snapshot.items.keys().copied().collect();
+    let of_items = match part(items, |item| *item, &query.item, ON_A_PAGE) {
+        Ok(part) => part.map(|item| (item, lines(&snapshot.findings_of(item, clock.now)))),
+        Err(problem) => return error::problem(&here, &problem),
+    };
+    let (mut of_job, mut of_items) = (lines(&snapshot.findings(clock.now)), of_items);
     if let (Ok(cloud), None) = (cloud, &found) {
-        add_carrier(&cloud, &snapshot.job, &mut of_job, &mut of_items).await;
+        add_carrier(&cloud, &snapshot, &mut of_job, &mut of_items.elements).await;
     }
     let actions = match found {
         None => last_actions(&here.registry, &snapshot.job, LAST_ACTIONS).await,
@@ -138,7 +146,12 @@ pub(crate) async fn show(
 }
 
 /// Adds what a carried job and its items wait for at their carrier: the registry center does not know it.
-async fn add_carrier(cloud: &Cloud, job: &JobName, of_job: &mut Vec<Line>, of_items: &mut [(ShardingItem, Vec<Line>)]) {
+async fn add_carrier(
+    cloud: &Cloud,
+    snapshot: &JobSnapshot,
+    of_job: &mut Vec<Line>,
+    of_items: &mut [(ShardingItem, Vec<Line>)],
+) {
     let loader = cloud.here.text.loader();
     let line = |why: String, since: Option<i64>| Line {
         text: fl!(loader, "why-at-carrier", why = why),
@@ -147,14 +160,19 @@ async fn add_carrier(cloud: &Cloud, job: &JobName, of_job: &mut Vec<Line>, of_it
         command: None,
         help: None,
     };
-    match Ready::of(cloud, job).await {
+    match Ready::of(cloud, &snapshot.job).await {
         Err(refusal) => of_job.push(line(refusal.message, None)),
         Ok(ready) => {
             for ready in ready {
                 of_job.extend(ready.why.map(|why| line(why, None)));
                 for waiting in ready.items {
-                    let known = of_items.iter_mut().find(|(item, _)| *item == waiting.item);
-                    known.map_or(&mut *of_job, |(_, lines)| lines).push(line(waiting.why, waiting.since));
+                    let shown = of_items.iter_mut().find(|(item, _)| *item == waiting.item).map(|(_, lines)| lines);
+                    match shown {
+                        Some(lines) => lines.push(line(waiting.why, waiting.since)),
+                        // The page with the item says it.
+                        None if snapshot.items.contains_key(&waiting.item) => {}
+                        None => of_job.push(line(waiting.why, waiting.since)),
+                    }
                 }
             }
         }

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use elasticjob::fire::Begun;
 use elasticjob::ident::{InstanceId, JobName, ShardingItem};
-use elasticjob::operations::{Argument, Finding, ItemSnapshot, JobSnapshot, OperationError, Remedy, ShardInfo};
+use elasticjob::operations::{
+    Argument, Finding, ItemSnapshot, JobSnapshot, OperationError, Remedy, ServerStatus, ShardInfo,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::disabled::{DisabledBy, Disablings, What};
 use super::now;
 use super::time::Time;
 use crate::here::Here;
@@ -59,9 +62,16 @@ pub(crate) struct ServerView {
     status: &'static str,
     #[schema(value_type = Option<String>)]
     changed_at: Option<Time>,
+    /// Who disabled it; `null` for a server that is enabled, and where that was not recorded.
+    disabled_by: Option<DisabledBy>,
 }
 
 impl InstanceView {
+    /// The id of the instance.
+    pub(crate) fn instance(&self) -> &str {
+        &self.instance
+    }
+
     /// The instances of a job.
     pub(crate) fn all(snapshot: &JobSnapshot) -> Vec<Self> {
         let view = |(instance, server): (&InstanceId, &str)| Self {
@@ -74,7 +84,7 @@ impl InstanceView {
 }
 
 impl JobView {
-    pub(crate) fn of(snapshot: &JobSnapshot, now: i64) -> Self {
+    pub(crate) fn of(snapshot: &JobSnapshot, disablings: &Disablings, now: i64) -> Self {
         let configuration = snapshot.usable();
         let schedule = configuration.and_then(|configuration| configuration.schedule());
         let problem = snapshot.configuration.as_ref().and_then(|read| read.as_ref().err().cloned());
@@ -93,10 +103,15 @@ impl JobView {
             instances: InstanceView::all(snapshot),
             servers: snapshot
                 .servers()
-                .map(|(server, status)| ServerView {
-                    server: server.to_owned(),
-                    status: status.as_str(),
-                    changed_at: snapshot.server_changed(server).map(Time),
+                .map(|(server, status)| {
+                    let changed = snapshot.server_changed(server);
+                    let disabled_at = changed.filter(|_| status == ServerStatus::Disabled);
+                    ServerView {
+                        server: server.to_owned(),
+                        status: status.as_str(),
+                        changed_at: changed.map(Time),
+                        disabled_by: disablings.by(&snapshot.job, &What::Server(server.to_owned()), disabled_at),
+                    }
                 })
                 .collect(),
         }
@@ -119,6 +134,8 @@ pub(crate) struct ItemView {
     /// Since when it is disabled.
     #[schema(value_type = Option<String>)]
     disabled_since: Option<Time>,
+    /// Who disabled it; `null` for an item that is enabled, and where that was not recorded.
+    disabled_by: Option<DisabledBy>,
     /// Since when a missed fire waits to be made up for.
     #[schema(value_type = Option<String>)]
     misfired_since: Option<Time>,
@@ -166,12 +183,17 @@ impl From<Begun> for RunView {
 
 impl ItemView {
     /// An item of a job, with what the registry center has of it, if anything.
-    pub(crate) fn of(snapshot: &JobSnapshot, info: ShardInfo) -> Self {
+    pub(crate) fn of(snapshot: &JobSnapshot, disablings: &Disablings, info: ShardInfo) -> Self {
         let known = snapshot.items.get(&info.item);
         let since = |of: fn(&ItemSnapshot) -> Option<i64>| known.and_then(of).map(Time);
         Self {
             owned_since: since(|item| item.owned_since),
             disabled_since: since(|item| item.disabled_since),
+            disabled_by: disablings.by(
+                &snapshot.job,
+                &What::Item(info.item),
+                known.filter(|item| item.disabled).and_then(|item| item.disabled_since),
+            ),
             misfired_since: since(|item| item.misfired_since),
             item: info.item,
             parameter: info.parameter,

@@ -6,6 +6,7 @@ use elasticjob::operations::{JobOverview, JobState};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::overview::Concern;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::texts;
@@ -22,11 +23,17 @@ const USUAL: usize = 50;
 /// Which jobs are listed.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct JobQuery {
     /// A part of the name or of the description.
     pub(crate) q: String,
     /// The state; empty for all.
     pub(crate) status: String,
+    /// A concern of the overview: overdue, daemon-ends, crashed, configuration-refused, unassigned, carried-waits, failing, disabled, late;
+    /// empty for all. A job has one, the first that holds.
+    pub(crate) concern: String,
+    /// `true` for the jobs that run now; empty for all.
+    pub(crate) running: String,
     /// The job after which the page begins; empty for the first page.
     pub(crate) cursor: String,
     /// How many.
@@ -50,7 +57,15 @@ impl JobQuery {
     pub(crate) fn after(&self, cursor: &str) -> String {
         let mut parameters = form_urlencoded::Serializer::new(String::new());
         let limit = self.limit.map(|limit| limit.to_string()).unwrap_or_default();
-        for (name, value) in [("q", self.q.as_str()), ("status", &self.status), ("cursor", cursor), ("limit", &limit)] {
+        let fields = [
+            ("q", self.q.as_str()),
+            ("status", &self.status),
+            ("concern", &self.concern),
+            ("running", &self.running),
+            ("cursor", cursor),
+            ("limit", &limit),
+        ];
+        for (name, value) in fields {
             if !value.is_empty() {
                 parameters.append_pair(name, value);
             }
@@ -71,13 +86,26 @@ impl JobQuery {
             let states = JobState::ALL.map(JobState::as_str).join(", ");
             return Err(Problem::bad_request(texts::no_such_status(&self.status, states)));
         }
+        if !self.concern.is_empty() && self.wanted_concern().is_none() {
+            let concerns = Concern::ALL.map(Concern::code).join(", ");
+            return Err(Problem::bad_request(texts::field_one_of("concern", concerns)));
+        }
+        if !matches!(self.running.as_str(), "" | "true") {
+            return Err(Problem::bad_request(texts::field_one_of("running", "true")));
+        }
         Ok(())
+    }
+
+    fn wanted_concern(&self) -> Option<Concern> {
+        Concern::ALL.into_iter().find(|concern| concern.code() == self.concern)
     }
 
     fn matches(&self, job: &JobOverview) -> bool {
         let wanted = self.q.to_lowercase();
         let is_named = |text: &str| text.to_lowercase().contains(&wanted);
         (self.status.is_empty() || self.status.eq_ignore_ascii_case(job.state.as_str()))
+            && (self.concern.is_empty() || Concern::of(job) == self.wanted_concern())
+            && (self.running.is_empty() || job.running_since.is_some())
             && (wanted.is_empty() || is_named(job.job.as_str()) || is_named(&job.description))
     }
 }

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use elasticjob::ident::JobName;
 use elasticjob::trace::{
     AnyTraceReader, Cursor, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, LogFilter,
-    LogRecord, NewestRuns, Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord, TraceReader,
+    LogRecord, NewestRuns, Page, PageRequest, ReadError, RunCount, RunParts, StateFilter, StateRecord, TraceReader,
 };
 
 /// Reads the storages of the jobs of a registry center.
@@ -157,6 +157,23 @@ impl TraceReader for TracesOfJobs {
             all.runs += count.runs;
             all.failed += count.failed;
             all.no_end += count.no_end;
+        }
+        Ok(all)
+    }
+
+    /// Each storage counts its own jobs. Of a job whose storage cannot be read there is nothing.
+    async fn count_parts(&self, wanted: &[RunParts]) -> Result<Vec<Vec<RunCount>>, ReadError> {
+        let mut all: Vec<_> = wanted.iter().map(|one| vec![RunCount::default(); one.parts().len()]).collect();
+        for (name, reader) in &self.readers {
+            let is_of_reader = |one: &RunParts| self.of_jobs.get(&one.job).unwrap_or(&self.usual) == name;
+            let places: Vec<usize> = (0..wanted.len()).filter(|place| is_of_reader(&wanted[*place])).collect();
+            if places.is_empty() {
+                continue;
+            }
+            let wanted: Vec<RunParts> = places.iter().map(|place| wanted[*place].clone()).collect();
+            for (place, counts) in places.into_iter().zip(reader.count_parts(&wanted).await?) {
+                all[place] = counts;
+            }
         }
         Ok(all)
     }

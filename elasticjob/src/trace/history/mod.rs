@@ -5,6 +5,7 @@ mod decision_text;
 mod filter;
 mod fires;
 mod page;
+mod parts;
 mod reader;
 mod record;
 
@@ -12,5 +13,6 @@ pub use action::OperatorAction;
 pub use filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
 pub use fires::{FireCount, NewestRuns};
 pub use page::{Cursor, CursorError, Page, PageRequest};
+pub use parts::RunParts;
 pub use reader::{AnyTraceReader, ReadError, TraceReader};
 pub use record::{DecisionRecord, ExecutionOutcome, ExecutionRecord, LogRecord, RunCount, StateRecord};

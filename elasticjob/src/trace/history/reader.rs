@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
 use super::fires::{FireCount, NewestRuns, of_records};
 use super::page::{Page, PageRequest};
+use super::parts::{RunParts, count_each};
 use super::record::{DecisionRecord, ExecutionRecord, LogRecord, RunCount, StateRecord};
 
 /// Reads what a [`TracingStorage`](crate::trace::TracingStorage) keeps. It changes nothing, and needs no right to.
@@ -29,6 +30,15 @@ pub trait TraceReader: Send + Sync + 'static {
     /// [`ReadError`].
     fn count(&self, filter: &ExecutionFilter, most: u32) -> impl Future<Output = Result<RunCount, ReadError>> + Send {
         count_records(self, filter, most)
+    }
+
+    /// How the runs of items of some jobs ended, by parts of a time: for each element of `wanted` one number for each of its
+    /// parts. The default counts one part after the other; a reader whose storage can group does better.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    fn count_parts(&self, wanted: &[RunParts]) -> impl Future<Output = Result<Vec<Vec<RunCount>>, ReadError>> + Send {
+        count_each(self, wanted)
     }
 
     /// The newest fires of some jobs, each with how its items ended: by job, and of each job the newest first. The default
@@ -159,6 +169,10 @@ impl TraceReader for AnyTraceReader {
         self.0.count(filter, most).await
     }
 
+    async fn count_parts(&self, wanted: &[RunParts]) -> Result<Vec<Vec<RunCount>>, ReadError> {
+        self.0.count_parts(wanted).await
+    }
+
     async fn fires(&self, wanted: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {
         self.0.fires(wanted).await
     }
@@ -190,6 +204,7 @@ trait Calls: Send + Sync {
         page: &'a PageRequest,
     ) -> Pending<'a, Page<ExecutionRecord>>;
     fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount>;
+    fn count_parts<'a>(&'a self, wanted: &'a [RunParts]) -> Pending<'a, Vec<Vec<RunCount>>>;
     fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
     fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
@@ -207,6 +222,10 @@ impl<R: TraceReader> Calls for R {
 
     fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount> {
         Box::pin(TraceReader::count(self, filter, most))
+    }
+
+    fn count_parts<'a>(&'a self, wanted: &'a [RunParts]) -> Pending<'a, Vec<Vec<RunCount>>> {
+        Box::pin(TraceReader::count_parts(self, wanted))
     }
 
     fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>> {

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use chrono::NaiveDateTime;
-use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuilder, Row, Type};
+use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuilder, Type};
 use tokio::sync::OnceCell;
 
 use super::RdbPool;
@@ -18,7 +18,7 @@ use super::wall_time::WallClock;
 use crate::schedule::TimeZone;
 use crate::trace::{
     DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, LogFilter, LogRecord, NewestRuns,
-    Page, PageRequest, ReadError, RunCount, StateFilter, StateRecord, TraceReader,
+    Page, PageRequest, ReadError, RunCount, RunParts, StateFilter, StateRecord, TraceReader,
 };
 
 /// A statement of SQLite has at most 500 parts.
@@ -89,6 +89,10 @@ impl TraceReader for RdbTraceReader {
         self.reader.count(filter, most).await
     }
 
+    async fn count_parts(&self, wanted: &[RunParts]) -> Result<Vec<Vec<RunCount>>, ReadError> {
+        self.reader.count_parts(wanted).await
+    }
+
     async fn fires(&self, wanted: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {
         self.reader.fires(wanted).await
     }
@@ -116,6 +120,7 @@ trait Calls: Send + Sync {
         page: &'a PageRequest,
     ) -> Pending<'a, Page<ExecutionRecord>>;
     fn count<'a>(&'a self, filter: &'a ExecutionFilter, most: u32) -> Pending<'a, RunCount>;
+    fn count_parts<'a>(&'a self, wanted: &'a [RunParts]) -> Pending<'a, Vec<Vec<RunCount>>>;
     fn fires<'a>(&'a self, wanted: &'a [NewestRuns]) -> Pending<'a, Vec<FireCount>>;
     fn states<'a>(&'a self, filter: &'a StateFilter, page: &'a PageRequest) -> Pending<'a, Page<StateRecord>>;
     fn decisions<'a>(&'a self, filter: &'a DecisionFilter, page: &'a PageRequest) -> Pending<'a, Page<DecisionRecord>>;
@@ -218,11 +223,27 @@ where
         Box::pin(async move {
             let own = self.own(EXECUTION_LOG, &self.own_of_executions).await?;
             let rows = self.rows(EXECUTION_LOG, Select::outcomes(own, self.clock, filter).count(most)).await?;
-            let number = |row: &DB::Row, column: &str| row.try_get::<i64, _>(column).map(i64::unsigned_abs);
-            let count = |row: &DB::Row| Ok([number(row, "runs")?, number(row, "failed")?, number(row, "no_end")?]);
-            let counted = rows.first().map_or(Ok([0; 3]), count);
-            let [runs, failed, no_end] = counted.map_err(|error| self.error(EXECUTION_LOG, &error))?;
-            Ok(RunCount { runs, failed, no_end })
+            let count = |row: &DB::Row| Columns::of(row, own, self.clock).run_count();
+            let counted = rows.first().map_or(Ok(RunCount::default()), count);
+            counted.map_err(|error| self.error(EXECUTION_LOG, &error))
+        })
+    }
+
+    fn count_parts<'a>(&'a self, wanted: &'a [RunParts]) -> Pending<'a, Vec<Vec<RunCount>>> {
+        Box::pin(async move {
+            let own = self.own(EXECUTION_LOG, &self.own_of_executions).await?;
+            let mut all = Vec::new();
+            for wanted in wanted.chunks(MOST_JOBS) {
+                let rows = self.rows(EXECUTION_LOG, Ok(Select::parts(own, self.clock, wanted))).await?;
+                let mut counts: Vec<_> =
+                    wanted.iter().map(|one| vec![RunCount::default(); one.parts().len()]).collect();
+                for row in &rows {
+                    let placed = Columns::of(row, own, self.clock).part_into(&mut counts);
+                    placed.map_err(|error| self.error(EXECUTION_LOG, &error))?;
+                }
+                all.append(&mut counts);
+            }
+            Ok(all)
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod fires;
 mod never;
+mod parts;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use sqlx::{ColumnIndex, Decode, Encode, QueryBuilder, Row, Type};
@@ -14,6 +15,11 @@ use crate::trace::{
     Cursor, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionOutcome, ExecutionRecord, LogFilter, LogLevel,
     LogRecord, PageRequest, StateFilter, StateRecord,
 };
+
+/// The numbers of runs of items by their end.
+const NUMBERS: &str = "COUNT(*) AS runs, \
+     COUNT(CASE WHEN complete_time IS NOT NULL AND NOT is_success THEN 1 END) AS failed, \
+     COUNT(CASE WHEN complete_time IS NULL THEN 1 END) AS no_end";
 
 /// A statement that reads rows of a table, under construction.
 pub(super) struct Select<'a, DB: Dialect> {
@@ -50,9 +56,7 @@ where
     /// The begin of a statement that counts, see [`count`](Self::count).
     pub(super) fn outcomes(own: &'a [OwnColumn], clock: WallClock, filter: &ExecutionFilter) -> Self {
         let head = format!(
-            "SELECT COUNT(*) AS runs, COUNT(CASE WHEN complete_time IS NOT NULL AND NOT is_success THEN 1 END) AS failed, \
-             COUNT(CASE WHEN complete_time IS NULL THEN 1 END) AS no_end \
-             FROM (SELECT complete_time, is_success FROM {} WHERE {} IS NOT NULL",
+            "SELECT {NUMBERS} FROM (SELECT complete_time, is_success FROM {} WHERE {} IS NOT NULL",
             EXECUTION_LOG.name, EXECUTION_LOG.time
         );
         Self::from(head, EXECUTION_LOG, own, clock).of_executions(filter)

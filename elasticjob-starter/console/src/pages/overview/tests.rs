@@ -163,3 +163,48 @@ async fn a_lost_registry_center_shows_since_when_and_what_was_known() {
         changes.changed().await.expect("it goes on");
     }
 }
+
+#[tokio::test]
+async fn the_rest_of_a_concern_is_in_the_list_of_exactly_that_concern() {
+    let memory = MemoryRegistry::new();
+    let _well = start_job(&memory, "well", &JobSettings::default()).await;
+    let mut nodes = Transaction::new();
+    let mut node = |path: String, data: &str| {
+        nodes.create(path, data, CreateMode::Persistent);
+    };
+    for number in 0..22 {
+        node(format!("/gone-{number:02}"), "");
+        node(format!("/gone-{number:02}/config"), "shardingTotalCount: 1\ncron: 0 0 0 1 1 ?\n");
+        // An instance of the job runs it, and one of its items was disabled before: it has two concerns, the second is counted nowhere.
+        node(format!("/off-{number:02}"), "");
+        node(format!("/off-{number:02}/config"), "shardingTotalCount: 1\n");
+        node(format!("/off-{number:02}/servers"), "");
+        node(format!("/off-{number:02}/servers/192.0.2.1"), "DISABLED");
+        node(format!("/off-{number:02}/instances"), "");
+        node(format!("/off-{number:02}/instances/192.0.2.1@-@1"), "");
+    }
+    let instance = memory.connect();
+    instance.commit(nodes).await.expect("they are written");
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "viewer").await;
+    let get = async |path: &str| call(&console, request("GET", path, Some(&cookie))).await;
+    let overview = get("/r/default").await.body;
+    for (concern, prefix) in [("crashed", "gone-"), ("disabled", "off-")] {
+        let link = format!(r#"<a href="/r/default/jobs?concern={concern}">2 more</a>"#);
+        assert!(overview.contains(&link), "{link}: {overview}");
+        let page = get(&format!("/r/default/jobs?concern={concern}")).await.body;
+        assert!(page.contains("22 jobs") && page.contains(&format!(r#"value="{concern}" selected"#)), "{page}");
+        let list = get(&format!("/api/v1/registries/default/jobs?concern={concern}&limit=200")).await.body;
+        let list: serde_json::Value = serde_json::from_str(&list).expect("it is JSON");
+        let names: Vec<_> =
+            list["jobs"].as_array().into_iter().flatten().filter_map(|job| job["job"].as_str()).collect();
+        assert_eq!((names.len(), &list["total"]), (22, &22.into()), "{list}");
+        assert!(names.iter().all(|name| name.starts_with(prefix)), "{names:?}");
+        let next = get(&format!("/r/default/jobs?concern={concern}&limit=3")).await.body;
+        assert!(next.contains(&format!("concern={concern}&#38;cursor={prefix}02")), "the next page keeps it: {next}");
+    }
+    for wrong in ["concern=tired", "running=maybe"] {
+        let answer = get(&format!("/api/v1/registries/default/jobs?{wrong}")).await;
+        assert!(answer.status == 400 && answer.body.contains("is one of"), "{wrong}: {}", answer.body);
+    }
+}

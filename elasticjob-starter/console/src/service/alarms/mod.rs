@@ -85,6 +85,13 @@ impl Alarm {
         Self { id, kind, job, since, usual: None, acknowledged }
     }
 
+    /// Its place in the order of the list, as a text that is compared as such.
+    pub(crate) fn place(&self) -> String {
+        let kind = AlarmKind::all().position(|kind| kind == self.kind).unwrap_or_default();
+        let (is_seen, since) = (u8::from(self.acknowledged.is_some()), self.since.unwrap_or_default());
+        format!("{is_seen}-{kind:02}-{since:020}-{}", self.id)
+    }
+
     /// Whether the caller may say that he or she looks after it.
     pub(crate) fn may_acknowledge(&self, here: &Here) -> bool {
         match &self.job {
@@ -145,7 +152,7 @@ pub(crate) async fn alarms(here: &Here) -> Result<Vec<Alarm>, Problem> {
         let alarm = Alarm::of(here, AlarmKind::RunsLong, Some(job), since);
         alarms.push(Alarm { usual: Some(usual), ..alarm });
     }
-    alarms.sort_by_key(|alarm| (alarm.acknowledged.is_some(), alarm.kind, alarm.since));
+    alarms.sort_by_cached_key(Alarm::place);
     Ok(alarms)
 }
 

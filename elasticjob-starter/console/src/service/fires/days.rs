@@ -1,9 +1,8 @@
 //! Counts the runs of each day by end.
 
-use chrono::{NaiveDate, NaiveTime};
+use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use elasticjob::operations::JobSnapshot;
-use elasticjob::trace::{ExecutionFilter, RunCount, TraceReader};
-use futures_util::{StreamExt, TryStreamExt};
+use elasticjob::trace::{RunCount, RunParts, TraceReader};
 
 use super::super::local::instant_of;
 use super::instant;
@@ -13,9 +12,6 @@ use crate::pages::time::Clock;
 
 /// How many runs of a day are counted.
 pub(crate) const MOST: u32 = 10_000;
-
-/// How many days are counted at the same time.
-const AT_ONCE: usize = 4;
 
 /// A day, in the zone of the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,17 +52,24 @@ pub(crate) async fn days(here: &Here, snapshot: &JobSnapshot, clock: &Clock, cou
     let midnight = |date: NaiveDate| instant_of(date.and_time(NaiveTime::MIN), clock.zone);
     let spans = dates.filter_map(|date| Some((date, midnight(date)?, midnight(date.succ_opt()?)?)));
     let schedule = snapshot.usable().and_then(|configuration| configuration.schedule());
-    let counted = spans.map(|(date, from, until)| async move {
-        let mut filter = ExecutionFilter::of_job(snapshot.job.clone());
-        (filter.from, filter.until) = (Some(from), Some(until));
-        let runs = reader.count(&filter, MOST).await?;
+    let spans: Vec<_> = spans.collect();
+    // Each day is a time of its own, so that a day with many runs leaves the others theirs.
+    let of_day = |(_, from, until): &(_, _, _)| RunParts {
+        job: snapshot.job.clone(),
+        from: *from,
+        splits: Vec::new(),
+        until: *until,
+        most: MOST,
+    };
+    let counted = reader.count_parts(&spans.iter().map(of_day).collect::<Vec<_>>()).await?;
+    let day = |((date, from, until), runs): ((NaiveDate, DateTime<Utc>, DateTime<Utc>), RunCount)| {
         let (from, until) = (from.timestamp_millis(), until.timestamp_millis());
         let planned = schedule.zip(snapshot.configured_since()).and_then(|(schedule, since)| {
             schedule.next_after(from.max(since) - 1).filter(|at| *at < until.min(clock.now - super::GRACE))
         });
         let most = self::planned(snapshot, from, until.min(clock.now - super::GRACE + MIDNIGHT)).unwrap_or_default();
         let not_run = if runs.runs < MOST.into() { most.saturating_sub(runs.runs) } else { 0 };
-        Ok::<_, Problem>(Day { date, from, until, not_run, is_missing: runs.runs == 0 && planned.is_some(), runs })
-    });
-    futures_util::stream::iter(counted).buffered(AT_ONCE).try_collect().await
+        Day { date, from, until, not_run, is_missing: runs.runs == 0 && planned.is_some(), runs }
+    };
+    Ok(spans.into_iter().zip(counted.into_iter().flatten()).map(day).collect())
 }

@@ -173,6 +173,8 @@ pub(crate) struct Row {
 pub(crate) struct Known {
     /// The newest first.
     pub(crate) fires: Vec<Summary>,
+    /// Where there are older runs of items than those of the fires: the begin of the oldest one that was read.
+    read_to: Option<i64>,
     /// Runs of items that began before those of the fires and are counted, as they are many; the oldest first.
     pub(crate) folded: Vec<Folded>,
     /// Fires that should have been and have no run.
@@ -198,8 +200,12 @@ pub(crate) async fn timeline(here: &Here, query: &TimelineQuery, now: i64) -> Re
     let wanted = JobQuery { q: query.q.clone(), cursor: query.cursor.clone(), limit, ..JobQuery::default() };
     let page = jobs::list(here, &wanted).await?;
     let rows = page.jobs.into_iter().map(|listed| row(here, listed.job.clone(), (from, until), now));
-    let rows = futures_util::stream::iter(rows).buffered(AT_ONCE).try_collect().await?;
-    let is_traced = here.registry.trace_reader().is_some();
+    let mut rows: Vec<Row> = futures_util::stream::iter(rows).buffered(AT_ONCE).try_collect().await?;
+    let reader = here.registry.trace_reader();
+    if let Some(reader) = reader {
+        traced::fold(reader, &mut rows, from).await?;
+    }
+    let is_traced = reader.is_some();
     Ok(Timeline { from, until, now, is_traced, rows, total: page.total, next: page.next })
 }
 

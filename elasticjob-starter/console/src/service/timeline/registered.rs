@@ -21,7 +21,7 @@ pub(super) fn known(snapshot: &JobSnapshot, (from, until): (i64, i64), now: i64)
         let (begin, end) = (fire.began.unwrap_or(fire.id.time()), fire.drawn_until(now));
         fire.outcome.is_some() && begin < until && end >= from
     });
-    Known { fires, folded: Vec::new(), gaps, unsure }
+    Known { fires, read_to: None, folded: Vec::new(), gaps, unsure }
 }
 
 /// The fires of the schedule from `low` on and before `high` that are not among those that are known.

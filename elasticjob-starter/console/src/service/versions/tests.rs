@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use axum::http::header::{ETAG, IF_MATCH};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use serde_json::{Value, json};
 
 use crate::Console;
@@ -120,6 +121,36 @@ async fn putting_back_keeps_the_secret_that_is_stored() {
     let stored =
         console.app().registries["default"].operations_of("", "").configuration(&job).await.expect("it is read");
     assert_eq!(stored.configuration.settings().props.expect("it has some")["url"], "postgres://app:hunter2@db/app");
+}
+
+#[tokio::test]
+async fn nothing_is_put_back_on_a_job_that_a_scheduler_carries() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let editor = Editor::at(&console).await;
+    let changed = editor.send("PATCH", CONFIGURATION, &json!({ "cron": "0 0 4 1 1 ?" })).await;
+    assert_eq!(changed.status, StatusCode::OK, "{}", changed.body);
+    let id = editor.versions().await[1]["id"].clone();
+    let page = "/r/default/jobs/settle/configuration/history";
+    let link = format!("configuration/edit?version={id}");
+    assert!(editor.get(page).await.body.contains(&link), "before it is registered it can be put back");
+
+    let mut registration = Transaction::new();
+    for (path, data) in [("/config", ""), ("/config/job", ""), ("/config/job/settle", r#"{"jobName": "settle"}"#)] {
+        registration.create(path, data, CreateMode::Persistent);
+    }
+    memory.connect().commit(registration).await.expect("it is registered");
+    let history = editor.get(page).await.body;
+    assert!(history.contains("registration") && !history.contains("edit?version"), "no button, and why: {history}");
+    let configuration = editor.get("/r/default/jobs/settle/configuration").await.body;
+    assert!(!configuration.contains("/configuration/edit"), "{configuration}");
+    let form = format!("/r/default/jobs/settle/configuration/edit?version={id}");
+    let form = call(&console, request("GET", &form, Some(&editor.cookie))).await;
+    assert_eq!(form.status, StatusCode::CONFLICT, "{}", form.body);
+    let restore = format!("{CONFIGURATION}/versions/{id}/restorations");
+    let refused = editor.send("POST", &restore, &json!({})).await;
+    assert_eq!((refused.status, &parsed(&refused)["code"]), (StatusCode::CONFLICT, &json!("carried-job")));
 }
 
 #[cfg(feature = "data")]

@@ -117,6 +117,11 @@ async fn a_job_is_read_from_the_storage_that_it_traces_to() {
     let most = async |filter: ExecutionFilter| traces.count(&filter, 100).await.expect("it is counted").runs;
     assert_eq!(most(ExecutionFilter::of_job(name("there"))).await, 16);
     assert_eq!(most(ExecutionFilter::default()).await, 36);
+    let parts =
+        |job| RunParts { job: name(job), from: second(0), splits: vec![second(10)], until: second(40), most: 99 };
+    let counted = traces.count_parts(&["there", "own", "here"].map(parts)).await.expect("it is counted");
+    let counted: Vec<Vec<u64>> = counted.iter().map(|parts| parts.iter().map(|part| part.runs).collect()).collect();
+    assert_eq!(counted, [[5, 11], [0, 0], [5, 15]], "in the order in which they were asked for");
 }
 
 #[tokio::test]
