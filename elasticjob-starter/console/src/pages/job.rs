@@ -23,7 +23,7 @@ use super::{Layout, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
-use crate::service::part::{ON_A_PAGE, Part, part};
+use crate::service::part::{Part, on_a_page};
 use crate::text::t;
 use crate::texts;
 
@@ -183,7 +183,7 @@ pub(crate) async fn show(
     let job = snapshot.job.clone();
     let all: Vec<Finding> = snapshot.findings(clock.now);
     let items = snapshot.shards(clock.now);
-    let servers = match part(servers(&snapshot), |server| server.address.clone(), &query.server, ON_A_PAGE) {
+    let servers = match on_a_page(servers(&snapshot), |server| server.address.clone(), &query.server) {
         Ok(part) => part,
         Err(problem) => return error::problem(&here, &problem),
     };
