@@ -62,6 +62,9 @@ pub(super) async fn the_runs_of_several_jobs_are_counted_by_parts_of_a_time(data
     both(&all, &expected, "each job by its parts").await;
     both(&[wanted("settle", &[], 100)], &[vec![[5, 2, 1]]], "a time in one part").await;
     both(&[wanted("settle", &[20, 40], 3)], &[vec![[0, 0, 0], [1, 0, 1], [2, 1, 0]]], "the newest are counted").await;
+    let out_of_order = [vec![[3, 1, 1], [0, 0, 0], [2, 1, 0], [0, 0, 0]]];
+    both(&[wanted("settle", &[40, 20, 70], 100)], &out_of_order, "a part neither goes back nor ends after the time")
+        .await;
     both(&[], &[], "no job").await;
     let many: Vec<RunParts> = (0..900).map(|number| wanted(&format!("job-{number}"), &[30], 1)).collect();
     let none = vec![vec![[0, 0, 0]; 2]; 900];

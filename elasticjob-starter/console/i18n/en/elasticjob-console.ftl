@@ -404,6 +404,7 @@ timeline-ended = Fires
 timeline-missed = Missing
 timeline-fires = { $count } fires, { $sign }
 timeline-cut = + { $folded } runs of items
+timeline-cut-more = + at least { $folded } runs of items
 timeline-folded = { $runs } runs of items, { $failed } failed, { $noEnd } without an end
 timeline-folded-more = at least { $runs } runs of items, { $failed } failed, { $noEnd } without an end
 timeline-folded-bar = runs of items before the newest { $count } of a job, by parts of the time

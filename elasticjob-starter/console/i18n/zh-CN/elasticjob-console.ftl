@@ -448,6 +448,7 @@ timeline-ended = 触发
 timeline-missed = 缺失
 timeline-fires = { $count } 次触发，{ $sign }
 timeline-cut = 另有 { $folded } 次分片项运行
+timeline-cut-more = 另有至少 { $folded } 次分片项运行
 timeline-folded = { $runs } 次分片项运行，{ $failed } 次失败，{ $noEnd } 次无结束
 timeline-folded-more = 至少 { $runs } 次分片项运行，{ $failed } 次失败，{ $noEnd } 次无结束
 timeline-folded-bar = 每个作业最新 { $count } 次分片项运行之前的运行，按时段合并

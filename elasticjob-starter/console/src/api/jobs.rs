@@ -109,6 +109,7 @@ pub(crate) struct FindingQuery {
     cursor: String,
     /// The largest number of findings, from 1 to 1000. Unless it is said, the answer has all. Where more follow, the header `Link` has the
     /// address of the next part.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
 }
 
@@ -121,9 +122,8 @@ pub(crate) async fn why(
 ) -> Result<impl IntoResponse, Problem> {
     let FindingQuery { item, cursor, limit } = parameters(query)?;
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    // The order of the list is that of its numbers: a finding has no name of its own.
-    let findings = findings(&of.here, &snapshot, item, now).into_iter().enumerate().collect();
-    let part = PartQuery { cursor, limit }.of(findings, |(number, _)| *number)?.map(|(_, finding)| finding);
+    let findings = findings(&of.here, &snapshot, item, now);
+    let part = PartQuery { cursor, limit }.of(findings, |(place, _)| *place)?.map(|(_, finding)| finding);
     let item = item.map(|item| item.to_string());
     let more: Vec<(&str, &str)> = item.iter().map(|item| ("item", item.as_str())).collect();
     let link = part.link(&of.here, &format!("jobs/{}/findings", segment(of.job.as_str())), limit, &more);

@@ -17,19 +17,20 @@ const BYTES: usize = 16;
 /// The tag is made of the content and not of the last change in the registry center: what a list says depends on the time
 /// and on the caller as well.
 pub(super) fn tagged(headers: &HeaderMap, value: &impl Serialize) -> Response {
-    let body = serde_json::to_vec(value).unwrap_or_default();
-    let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..BYTES]));
-    // A cache may keep it for this caller, and asks before it shows it.
-    let about = [(ETAG, tag.clone()), (CACHE_CONTROL, "private, no-cache".to_owned())];
-    match knows(headers, &tag) {
-        true => (StatusCode::NOT_MODIFIED, about).into_response(),
-        false => (about, Json(value)).into_response(),
-    }
+    tagged_part(headers, value, None)
 }
 
-/// The same of a part of a list, with the header that leads to the next part.
+/// The same of a part of a list, with the header that leads to the next part. The tag is of both: the caller follows the header.
 pub(super) fn tagged_part(headers: &HeaderMap, value: &impl Serialize, link: Option<HeaderValue>) -> Response {
-    let mut answer = tagged(headers, value);
+    let body = serde_json::to_vec(value).unwrap_or_default();
+    let of_both = Sha256::new().chain_update(&body).chain_update(link.as_ref().map_or(&[][..], HeaderValue::as_bytes));
+    let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&of_both.finalize()[..BYTES]));
+    // A cache may keep it for this caller, and asks before it shows it.
+    let about = [(ETAG, tag.clone()), (CACHE_CONTROL, "private, no-cache".to_owned())];
+    let mut answer = match knows(headers, &tag) {
+        true => (StatusCode::NOT_MODIFIED, about).into_response(),
+        false => (about, Json(value)).into_response(),
+    };
     answer.headers_mut().extend(link.map(|link| (LINK, link)));
     answer
 }

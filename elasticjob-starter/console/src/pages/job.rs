@@ -24,7 +24,7 @@ use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::disabled::{Disablings, What, of_parts};
-use crate::service::part::{ON_A_PAGE, Part, part};
+use crate::service::part::{Part, on_a_page};
 use crate::text::t;
 use crate::texts;
 
@@ -202,11 +202,11 @@ pub(crate) async fn show(
     let all: Vec<Finding> = snapshot.findings(clock.now);
     let items = snapshot.shards(clock.now);
     let disablings = Disablings::of(&here, of_parts(&snapshot)).await;
-    let servers =
-        match part(servers(&here, &snapshot, &disablings), |server| server.address.clone(), &query.server, ON_A_PAGE) {
-            Ok(part) => part,
-            Err(problem) => return error::problem(&here, &problem),
-        };
+    let servers = servers(&here, &snapshot, &disablings);
+    let servers = match on_a_page(servers, |server| server.address.clone(), &query.server) {
+        Ok(part) => part,
+        Err(problem) => return error::problem(&here, &problem),
+    };
     let runs = items.iter().any(|item| item.status == ShardState::Running);
     let shown = page(&JobPage {
         layout,

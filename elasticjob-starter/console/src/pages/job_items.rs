@@ -48,7 +48,7 @@ impl ItemsQuery {
     /// What a form of an item sends along, so that the page after the action is the same.
     pub(super) fn of_form(fields: &[(String, String)]) -> Self {
         let one = |name| form::one(fields, name).to_owned();
-        Self { page: one("page"), state: one("state"), owner: one("owner"), server: String::new() }
+        Self { page: one("page"), state: one("state"), owner: one("owner"), server: one("server") }
     }
 
     /// The number of the page, from 1.
@@ -60,6 +60,12 @@ impl ItemsQuery {
     pub(super) fn address(&self) -> String {
         let query = self.at(self.page());
         if query.is_empty() { query } else { format!("?{query}") }
+    }
+
+    /// The address of the next part of the servers, with the same items.
+    pub(super) fn after_server(&self, server: &str) -> String {
+        let query = Self { server: server.to_owned(), ..self.clone() };
+        query.at(query.page())
     }
 
     fn at(&self, page: usize) -> String {
@@ -74,7 +80,12 @@ impl ItemsQuery {
     /// The fields that are not empty.
     fn fields(&self, page: usize) -> Vec<(&'static str, String)> {
         let page = if page > 1 { page.to_string() } else { String::new() };
-        let fields = [("state", self.state.trim().to_owned()), ("owner", self.owner.trim().to_owned()), ("page", page)];
+        let fields = [
+            ("state", self.state.trim().to_owned()),
+            ("owner", self.owner.trim().to_owned()),
+            ("page", page),
+            ("server", self.server.clone()),
+        ];
         fields.into_iter().filter(|(_, value)| !value.is_empty()).collect()
     }
 

@@ -26,7 +26,7 @@ use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::ranges;
 use crate::service::disabled::{Disablings, What};
-use crate::service::part::{ON_A_PAGE, Part, PartQuery, part};
+use crate::service::part::{Part, PartQuery, on_a_page};
 use crate::text::t;
 use crate::texts;
 
@@ -203,7 +203,7 @@ pub(crate) async fn show(
     };
     instances.retain(|instance| instance.server == server);
     let id = |brief: &InstanceBrief| brief.instance.to_string();
-    let instances = match part(instances, id, &query.instance, ON_A_PAGE) {
+    let instances = match on_a_page(instances, id, &query.instance) {
         Ok(part) => part,
         Err(problem) => return error::problem(&here, &problem),
     };

@@ -65,7 +65,7 @@ struct Line {
     unsure: Option<Stretch>,
     coming: Vec<Px>,
     /// How many runs of items are not shown by their fires; 0 for none.
-    folded_runs: u64,
+    folded_runs: String,
     /// How many fires ended how, in words.
     outcomes: String,
     /// How many fires should have been and have no run, in words; empty for none.
@@ -191,7 +191,13 @@ fn line(here: &Here, clock: &Clock, scale: &Scale, (from, until): (i64, i64), ro
         gaps: known.gaps.iter().map(hollow).collect(),
         unsure: known.unsure.as_ref().map(|gap| between(gap, unsure(text, gap))),
         coming: lane::places(&row.coming, scale),
-        folded_runs: known.folded.iter().map(|part| part.runs.runs).sum(),
+        folded_runs: match known.folded.iter().map(|part| part.runs.runs).sum::<u64>() {
+            0 => String::new(),
+            runs if known.folded.iter().any(|part| part.is_cut) => {
+                fl!(text.loader(), "timeline-cut-more", folded = runs)
+            }
+            runs => fl!(text.loader(), "timeline-cut", folded = runs),
+        },
         outcomes: outcomes(text, &known.fires),
         missing,
         next: row.next,
@@ -203,7 +209,9 @@ fn folded(text: &Text, clock: &Clock, scale: &Scale, part: &Folded) -> (Stretch,
     let (runs, failed, no_end) = (part.runs.runs, part.runs.failed, part.runs.no_end);
     let sign = match (failed, no_end) {
         (1.., _) => Sign::Bad,
+        // Among those that are not counted some may have failed.
         (0, 1..) => Sign::Unknown,
+        (0, 0) if part.is_cut => Sign::Unknown,
         (0, 0) => Sign::Ok,
     };
     let count = match part.is_cut {

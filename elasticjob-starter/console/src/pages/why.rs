@@ -24,7 +24,7 @@ use crate::cloud::Cloud;
 use crate::here::Here;
 use crate::same::of_registry;
 use crate::service::audit::{ActionRecord, last_actions};
-use crate::service::part::{ON_A_PAGE, Part, part};
+use crate::service::part::{Part, on_a_page};
 use crate::service::past::past;
 use crate::text::t;
 
@@ -118,7 +118,7 @@ pub(crate) async fn show(
     let status = problem.as_ref().filter(|it| it.code() != "not-traced").map_or(StatusCode::OK, Problem::status);
     let lines = |findings: &[_]| findings::lines(&here, &snapshot.job, findings, &clock);
     let items: Vec<ShardingItem> = snapshot.items.keys().copied().collect();
-    let of_items = match part(items, |item| *item, &query.item, ON_A_PAGE) {
+    let of_items = match on_a_page(items, |item| *item, &query.item) {
         Ok(part) => part.map(|item| (item, lines(&snapshot.findings_of(item, clock.now)))),
         Err(problem) => return error::problem(&here, &problem),
     };

@@ -291,13 +291,21 @@ impl FindingView {
 }
 
 /// The reasons for a job, then those for its items, or for one of them.
-pub(crate) fn findings(here: &Here, snapshot: &JobSnapshot, item: Option<ShardingItem>, now: i64) -> Vec<FindingView> {
-    let mut findings = snapshot.findings(now);
-    match item {
-        Some(item) => findings.extend(snapshot.findings_of(item, now)),
-        None => findings.extend(snapshot.items.keys().flat_map(|item| snapshot.findings_of(*item, now))),
-    }
-    findings.iter().map(|finding| FindingView::of(here, finding, &snapshot.job)).collect()
+///
+/// Each comes with its place in the list, where it stays when findings of other items come and go.
+pub(crate) fn findings(
+    here: &Here,
+    snapshot: &JobSnapshot,
+    item: Option<ShardingItem>,
+    now: i64,
+) -> Vec<(u64, FindingView)> {
+    // Those of the job have the first places; an item has a few findings at most.
+    const PLACES: u64 = 1_000;
+    let items = item.map_or_else(|| snapshot.items.keys().copied().collect(), |item| vec![item]);
+    let of_items = items.into_iter().map(|item| (PLACES * (u64::from(item) + 1), snapshot.findings_of(item, now)));
+    let all = std::iter::once((0, snapshot.findings(now))).chain(of_items);
+    let placed = all.flat_map(|(first, findings)| (first..).zip(findings));
+    placed.map(|(place, finding)| (place, FindingView::of(here, &finding, &snapshot.job))).collect()
 }
 
 /// A job with the time at which it was looked at.

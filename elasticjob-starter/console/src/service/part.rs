@@ -27,6 +27,7 @@ pub(crate) struct PartQuery {
     pub(crate) cursor: String,
     /// The largest number of elements, from 1 to 1000. Unless it is said, the answer has all. Where more follow, the header `Link` has the
     /// address of the next part.
+    #[param(minimum = 1, maximum = 1000)]
     pub(crate) limit: Option<usize>,
 }
 
@@ -81,17 +82,23 @@ impl PartQuery {
     where
         K: Ord + Display + FromStr<Err: Display>,
     {
-        Self { limit: Some(self.limit.unwrap_or(ON_A_PAGE)), ..self.clone() }.of(list, key)
+        on_a_page(list, key, &self.cursor)
     }
 }
 
+/// The part of a list that a page shows after a place. Where nothing is left there, the begin: an empty page would say that there is
+/// nothing at all.
+pub(crate) fn on_a_page<T, K>(list: Vec<T>, key: impl Fn(&T) -> K, cursor: &str) -> Result<Part<T>, Problem>
+where
+    K: Ord + Display + FromStr<Err: Display>,
+{
+    let after = parsed::<K>("cursor", cursor)?;
+    let is_left = after.is_none_or(|after| list.iter().any(|one| key(one) > after));
+    part(list, key, if is_left { cursor } else { "" }, ON_A_PAGE)
+}
+
 /// The part of a list after a place, in the order of the keys. The element at that place may have gone meanwhile.
-pub(crate) fn part<T, K>(
-    mut list: Vec<T>,
-    key: impl Fn(&T) -> K,
-    cursor: &str,
-    limit: usize,
-) -> Result<Part<T>, Problem>
+fn part<T, K>(mut list: Vec<T>, key: impl Fn(&T) -> K, cursor: &str, limit: usize) -> Result<Part<T>, Problem>
 where
     K: Ord + Display + FromStr<Err: Display>,
 {
@@ -133,5 +140,10 @@ mod tests {
         }
         let page = query(None).on_a_page((0..150_u32).collect(), |one| *one).expect("a page");
         assert_eq!((page.elements.len(), page.total, page.next.as_deref()), (ON_A_PAGE, 150, Some("99")));
+        for (count, cursor, from) in [(150, "99", 100), (100, "99", 0), (0, "99", 0)] {
+            let page = on_a_page((0..count).collect(), |one| *one, cursor).expect("a page");
+            let first = (count > 0).then_some(from);
+            assert_eq!(page.elements.first().copied(), first, "what was after {cursor} may have gone: {count}");
+        }
     }
 }

@@ -24,6 +24,9 @@ use crate::trace::{
 /// A statement of SQLite has at most 500 parts.
 const MOST_JOBS: usize = 400;
 
+/// How many values a statement has at most: SQLite takes 32,766 of them, the other databases twice as many.
+const MOST_VALUES: usize = 30_000;
+
 /// Reads what was traced to a database, by Java instances as well. It creates nothing, and needs the right to read alone.
 pub struct RdbTraceReader {
     reader: Box<dyn Calls>,
@@ -233,7 +236,9 @@ where
         Box::pin(async move {
             let own = self.own(EXECUTION_LOG, &self.own_of_executions).await?;
             let mut all = Vec::new();
-            for wanted in wanted.chunks(MOST_JOBS) {
+            // A value for the begin of each part, and a few more for each job.
+            let values = wanted.iter().map(|one| one.splits.len() + 4).max().unwrap_or(1);
+            for wanted in wanted.chunks((MOST_VALUES / values).clamp(1, MOST_JOBS)) {
                 let rows = self.rows(EXECUTION_LOG, Ok(Select::parts(own, self.clock, wanted))).await?;
                 let mut counts: Vec<_> =
                     wanted.iter().map(|one| vec![RunCount::default(); one.parts().len()]).collect();

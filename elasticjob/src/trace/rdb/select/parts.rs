@@ -31,10 +31,11 @@ where
         let numbers = super::NUMBERS;
         let head = format!("SELECT job, part, {numbers} FROM (");
         let mut select = Self::from(head, EXECUTION_LOG, own, clock);
-        for (number, RunParts { job, from, splits, until, most }) in wanted.iter().enumerate() {
+        for (number, parts) in wanted.iter().enumerate() {
+            let RunParts { job, from, until, most, .. } = parts;
             let union = if number == 0 { "" } else { " UNION ALL " };
             select.query.push(format!("{union}SELECT * FROM (SELECT '{number}' AS job, "));
-            select.part(splits.iter().map(|split| clock.time(comparable(*split))));
+            select.part(parts.parts().skip(1).map(|(begin, _)| clock.time(comparable(begin))));
             select.query.push(format!(" AS part, complete_time, is_success FROM {name} WHERE {time} IS NOT NULL"));
             select.job(Some(job));
             select.times(Some(*from), Some(*until));
