@@ -12,6 +12,7 @@ use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use tokio::sync::watch;
 
+use crate::service::disabled::KeptActions;
 use crate::service::now;
 use crate::service::recent_actions::RecentActions;
 use crate::service::strip::KeptFires;
@@ -27,6 +28,8 @@ pub struct Registry {
     traces: Option<AnyTraceReader>,
     /// What was read of the traces for lists of jobs.
     kept_fires: KeptFires,
+    /// What was read of the actions that disabled something.
+    kept_actions: KeptActions,
     record: Option<Tracing>,
     /// The tracings of jobs that have others.
     record_of_jobs: Arc<BTreeMap<JobName, Tracing>>,
@@ -61,6 +64,7 @@ impl Registry {
             catalogue,
             traces: None,
             kept_fires: KeptFires::default(),
+            kept_actions: KeptActions::default(),
             record: None,
             record_of_jobs: Arc::default(),
             kept: None,
@@ -177,6 +181,11 @@ impl Registry {
     pub(crate) fn action_reader(&self) -> Option<&AnyTraceReader> {
         let kept = self.kept.as_ref().filter(|kept| kept.outlives_the_console || self.traces.is_none());
         kept.map(|kept| &kept.reader).or(self.traces.as_ref())
+    }
+
+    /// What was read of the actions that disabled something.
+    pub(crate) fn kept_actions(&self) -> &KeptActions {
+        &self.kept_actions
     }
 
     /// Writes the actions that wait to be kept.

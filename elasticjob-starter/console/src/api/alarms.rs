@@ -35,7 +35,8 @@ pub(crate) struct AlarmView {
     usual: Option<u64>,
     /// The obstacles that keep the job or some of its items from running.
     obstacles: Vec<FindingView>,
-    /// Who disabled the job, or the first of its items that is disabled; `null` where nothing of it is, or that was not recorded.
+    /// Who disabled the job, or the first of its items that is disabled; `null` where nothing of it is, or that was not
+    /// recorded or not read so far.
     disabled_by: Option<DisabledBy>,
     acknowledged: Option<AcknowledgedView>,
 }
@@ -65,7 +66,7 @@ impl AlarmView {
             id: alarm.id,
             kind: alarm.kind.code(),
             obstacles: alarm.job.as_deref().map(findings).unwrap_or_default(),
-            disabled_by: alarm.job.as_deref().and_then(|job| disablings.by_of_job(job)),
+            disabled_by: alarm.job.as_deref().and_then(|job| disablings.by_of_job(job)?.operator()),
             job: alarm.job.map(|job| job.job.to_string()),
             since: alarm.since.map(Time),
             usual: alarm.usual,

@@ -18,7 +18,7 @@ use super::named::{Names, OfJob};
 use super::tagged::tagged_part;
 use crate::here::Here;
 use crate::pages::segment;
-use crate::service::disabled::{DisabledBy, Disablings, What};
+use crate::service::disabled::{By, DisabledBy, Disablings, What};
 use crate::service::job::{InstanceView, look};
 use crate::service::part::PartQuery;
 use crate::service::time::Time;
@@ -41,7 +41,7 @@ pub(crate) struct ServerJob {
     job: String,
     /// ENABLED or DISABLED.
     status: &'static str,
-    /// Who disabled it; `null` where the server is enabled for the job, and where that was not recorded.
+    /// Who disabled it; `null` where the server is enabled for the job, and where that was not recorded or not read so far.
     disabled_by: Option<DisabledBy>,
     instance_count: usize,
 }
@@ -156,8 +156,8 @@ pub(crate) async fn one(
     let disablings = Disablings::of(&here, since.clone().into_iter().collect()).await;
     let what = What::Server(server.clone());
     let part = part.map(|one| {
-        let by = disablings.by(&one.job, &what, since.get(&one.job).copied());
-        ServerJob::of(one, by)
+        let by = since.get(&one.job).map(|since| disablings.by(&one.job, &what, Some(*since)));
+        ServerJob::of(one, by.and_then(By::operator))
     });
     let link = part.link(&here, &format!("servers/{}", segment(&server)), query.limit, &[]);
     Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))

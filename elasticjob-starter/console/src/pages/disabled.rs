@@ -3,21 +3,20 @@
 use elasticjob::operations::JobOverview;
 use i18n_embed_fl::fl;
 
-use crate::service::disabled::{DisabledBy, Disablings, disabled};
+use crate::service::disabled::{By, Disablings};
 use crate::text::Text;
 
-/// Who disabled it and why, or that it was not recorded.
-pub(super) fn told(text: &Text, by: Option<&DisabledBy>) -> String {
-    match by {
-        None => fl!(text.loader(), "disabled-by-unknown"),
-        Some(by) if by.reason.is_empty() => fl!(text.loader(), "disabled-by", actor = by.actor.as_str()),
-        Some(by) => {
-            fl!(text.loader(), "disabled-by-reason", actor = by.actor.as_str(), reason = by.reason.as_str())
-        }
-    }
+/// Who disabled it and why, or that it was not recorded. `None` where the records were not read so far.
+pub(super) fn told(text: &Text, by: By) -> Option<String> {
+    Some(match by {
+        By::Unread => return None,
+        By::NotRecorded => fl!(text.loader(), "disabled-by-unknown"),
+        By::Operator(by) if by.reason.is_empty() => fl!(text.loader(), "disabled-by", actor = by.actor),
+        By::Operator(by) => fl!(text.loader(), "disabled-by-reason", actor = by.actor, reason = by.reason),
+    })
 }
 
-/// The same of a job of which something is disabled; `None` where nothing is.
+/// The same of a job; `None` as well where nothing of it is disabled.
 pub(super) fn of_job(text: &Text, disablings: &Disablings, job: &JobOverview) -> Option<String> {
-    disabled(job).map(|_| told(text, disablings.by_of_job(job).as_ref()))
+    told(text, disablings.by_of_job(job)?)
 }

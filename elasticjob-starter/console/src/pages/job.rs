@@ -136,17 +136,15 @@ fn shard(here: &Here, snapshot: &JobSnapshot, disablings: &Disablings, info: Sha
         ShardState::ShardingFlag => "wait",
         _ => "ok",
     };
-    let disabled = (info.status == ShardState::Disabled).then(|| {
-        let by = disablings.by(&snapshot.job, &What::Item(info.item), since);
-        disabled::told(&here.text, by.as_ref())
-    });
+    let by = || disablings.by(&snapshot.job, &What::Item(info.item), since);
+    let disabled = (info.status == ShardState::Disabled).then(by).and_then(|by| disabled::told(&here.text, by));
     Shard { info, disabled, since, class }
 }
 
 fn servers(here: &Here, snapshot: &JobSnapshot, disablings: &Disablings) -> Vec<Server> {
     let disabled = |address: &str| {
         let by = disablings.by(&snapshot.job, &What::Server(address.to_owned()), snapshot.server_changed(address));
-        disabled::told(&here.text, by.as_ref())
+        disabled::told(&here.text, by)
     };
     let mut servers: Vec<Server> = snapshot
         .servers()
@@ -154,7 +152,7 @@ fn servers(here: &Here, snapshot: &JobSnapshot, disablings: &Disablings) -> Vec<
             address: address.to_owned(),
             status: Some(status),
             changed: snapshot.server_changed(address),
-            disabled: (status == ServerStatus::Disabled).then(|| disabled(address)),
+            disabled: (status == ServerStatus::Disabled).then(|| disabled(address)).flatten(),
             instances: Vec::new(),
         })
         .collect();

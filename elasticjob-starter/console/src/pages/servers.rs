@@ -248,7 +248,7 @@ async fn say_who_disabled(here: &Here, server: &str, rows: &mut [Row]) {
     let what = What::Server(server.to_owned());
     for row in rows.iter_mut().filter(|row| is_disabled(row)) {
         let by = disablings.by(&row.one.job, &what, row.since);
-        row.disabled = Some(disabled::told(&here.text, by.as_ref()));
+        row.disabled = disabled::told(&here.text, by);
     }
 }
 

@@ -1,21 +1,48 @@
 //! Who disabled a job, a server of a job or an item, and why, from the recorded actions of operators.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{JobOverview, JobSnapshot, Reason, ServerStatus};
-use elasticjob::trace::{DecisionFilter, DecisionKind, OperatorAction, PageRequest, TraceReader};
+use elasticjob::trace::{
+    AnyTraceReader, DecisionFilter, DecisionKind, OperatorAction, PageRequest, ReadError, TraceReader,
+};
+use futures_util::stream::{self, StreamExt};
 use serde::Serialize;
+use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 
 use super::audit::ActionRecord;
 use super::fires::instant;
+use super::now;
 use crate::here::Here;
+
+const MINUTE: i64 = 60_000;
 
 /// How far the recorded time of an action and the time of the node that it changed may be apart, in milliseconds: two machines write
 /// them, each by its own clock.
 const APART: i64 = 60_000;
 
-/// How many actions are read, the newest ones.
-const MOST: u32 = 1_000;
+/// For this long a record may be on its way to the database, in milliseconds.
+const ON_ITS_WAY: i64 = 60_000;
+
+/// How many actions are read around a moment, the newest ones.
+const MOST: u32 = 200;
+
+/// How many moments are read for a page, and how many of them at a time. The next time it is drawn it has further ones.
+const MOST_READ: usize = 24;
+const AT_A_TIME: usize = 4;
+
+/// How long a page waits for them. It is drawn whenever something changes, and says the rest without them.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long records are not asked for that could not be read.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// For how many moments actions are kept.
+const MOST_KEPT: usize = 10_000;
 
 /// The operator who disabled something, as far as that was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
@@ -48,48 +75,136 @@ impl What {
     }
 }
 
+/// What is known of who disabled something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum By {
+    Operator(DisabledBy),
+    /// No action is recorded: another program did it, or a console that records nothing.
+    NotRecorded,
+    /// The records could not be read so far, or may not be written yet.
+    Unread,
+}
+
+impl By {
+    /// The operator, where one is known.
+    pub(crate) fn operator(self) -> Option<DisabledBy> {
+        match self {
+            Self::Operator(by) => Some(by),
+            Self::NotRecorded | Self::Unread => None,
+        }
+    }
+}
+
+/// A job, and the minute in which something of it was disabled.
+type Moment = (JobName, i64);
+
+/// The actions that were read so far. They are over, so they are read once.
+#[derive(Debug, Default)]
+pub(crate) struct KeptActions(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    of: BTreeMap<Moment, Arc<[ActionRecord]>>,
+    /// Until then none are asked for.
+    pauses_until: Option<Instant>,
+}
+
+impl KeptActions {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, moment: Moment, actions: Arc<[ActionRecord]>) {
+        let mut kept = self.lock();
+        if kept.of.len() >= MOST_KEPT {
+            kept.of.clear();
+        }
+        kept.of.insert(moment, actions);
+    }
+}
+
 /// The recorded actions that may have disabled what is disabled now.
 #[derive(Debug, Default)]
-pub(crate) struct Disablings(Vec<ActionRecord>);
+pub(crate) struct Disablings {
+    of: BTreeMap<Moment, Arc<[ActionRecord]>>,
+    /// Whether there are records at all.
+    is_recorded: bool,
+    now: i64,
+}
 
 impl Disablings {
-    /// Reads the actions on these jobs, each of which something is disabled since this time: all jobs of a page together. Nothing is
-    /// asked where nothing is disabled. Where the records cannot be read, it is not known who disabled something.
+    /// The actions on these jobs, each of which something is disabled since this time. Each job is asked for by its name and for two
+    /// minutes, so that the database has it in its index, and once; nothing is asked where nothing is disabled.
     pub(crate) async fn of(here: &Here, disabled: Vec<(JobName, i64)>) -> Self {
-        let times = || disabled.iter().map(|(_, since)| *since);
-        let (Some(reader), Some(first), Some(last)) = (here.registry.action_reader(), times().min(), times().max())
-        else {
-            return Self::default();
+        let now = now();
+        let Some(reader) = here.registry.action_reader() else { return Self { now, ..Self::default() } };
+        let moments: BTreeSet<Moment> = disabled.into_iter().map(|(job, since)| (job, minute(since))).collect();
+        let kept = here.registry.kept_actions();
+        let (mut of, pauses) = {
+            let known = kept.lock();
+            let of = |moment: &Moment| Some((moment.clone(), known.of.get(moment)?.clone()));
+            let of: BTreeMap<_, _> = moments.iter().filter_map(of).collect();
+            (of, known.pauses_until.is_some_and(|until| Instant::now() < until))
         };
-        let mut filter = DecisionFilter::default();
-        filter.kinds = vec![DecisionKind::Operator];
-        filter.jobs = disabled.iter().map(|(job, _)| job.to_string()).collect();
-        filter.jobs.sort_unstable();
-        filter.jobs.dedup();
-        (filter.from, filter.until) = (Some(instant(first - APART)), Some(instant(last + APART)));
-        let found = reader.decisions(&filter, &PageRequest::default().limit(MOST)).await;
-        Self(found.map(|page| page.records.into_iter().map(ActionRecord).collect()).unwrap_or_default())
+        let unread: Vec<Moment> = moments.into_iter().filter(|moment| !pauses && !of.contains_key(moment)).collect();
+        let reads: Vec<_> = unread.into_iter().take(MOST_READ).map(|moment| read(reader, moment)).collect();
+        let mut reads = stream::iter(reads).buffer_unordered(AT_A_TIME);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match timeout_at(until, reads.next()).await {
+                Ok(Some(Ok((moment, actions)))) => {
+                    if moment.1 + MINUTE + ON_ITS_WAY < now {
+                        kept.keep(moment.clone(), actions.clone());
+                    }
+                    of.insert(moment, actions);
+                }
+                Ok(None) => break,
+                // The pages of the records say what is wrong with them.
+                Ok(Some(Err(_))) | Err(_) => {
+                    kept.lock().pauses_until = Some(Instant::now() + PAUSE);
+                    break;
+                }
+            }
+        }
+        Self { of, is_recorded: true, now }
     }
 
-    /// Who disabled it at this time. `None` where that was not recorded.
-    pub(crate) fn by(&self, job: &JobName, what: &What, since: Option<i64>) -> Option<DisabledBy> {
-        let since = since?;
+    /// Who disabled it at this time.
+    pub(crate) fn by(&self, job: &JobName, what: &What, since: Option<i64>) -> By {
+        let Some(since) = since.filter(|_| self.is_recorded) else { return By::NotRecorded };
+        let Some(actions) = self.of.get(&(job.clone(), minute(since))) else { return By::Unread };
         let apart = |record: &ActionRecord| (record.0.at.timestamp_millis() - since).abs();
         let is_meant = |record: &&ActionRecord| {
-            record.0.job_name == job.as_str()
-                && matches!(record.action().outcome(), "done" | "unknown")
-                && apart(record) <= APART
-                && what.is_of(record.action())
+            record.action().outcome() == "done" && apart(record) <= APART && what.is_of(record.action())
         };
-        let record = self.0.iter().filter(is_meant).min_by_key(|record| apart(record))?;
-        Some(DisabledBy { actor: record.action().actor().to_owned(), reason: record.0.reason.clone() })
+        match actions.iter().filter(is_meant).min_by_key(|record| apart(record)) {
+            Some(record) => {
+                By::Operator(DisabledBy { actor: record.action().actor().to_owned(), reason: record.0.reason.clone() })
+            }
+            None if self.now < since + ON_ITS_WAY => By::Unread,
+            None => By::NotRecorded,
+        }
     }
 
-    /// Who disabled the job or the first of its items that is disabled. `None` where nothing of it is, or that was not recorded.
-    pub(crate) fn by_of_job(&self, job: &JobOverview) -> Option<DisabledBy> {
+    /// Who disabled the job or the first of its items that is disabled. `None` where nothing of it is.
+    pub(crate) fn by_of_job(&self, job: &JobOverview) -> Option<By> {
         let (what, since) = disabled(job)?;
-        self.by(&job.job, &what, since)
+        Some(self.by(&job.job, &what, since))
     }
+}
+
+/// The minute of a time.
+fn minute(at: i64) -> i64 {
+    at - at.rem_euclid(MINUTE)
+}
+
+/// Reads the actions on a job that may have disabled something of it in a minute.
+async fn read(reader: &AnyTraceReader, moment: Moment) -> Result<(Moment, Arc<[ActionRecord]>), ReadError> {
+    let mut filter = DecisionFilter::of_job(moment.0.clone());
+    filter.kinds = vec![DecisionKind::Operator];
+    (filter.from, filter.until) = (Some(instant(moment.1 - APART)), Some(instant(moment.1 + MINUTE + APART)));
+    let page = reader.decisions(&filter, &PageRequest::default().limit(MOST)).await?;
+    Ok((moment, page.records.into_iter().map(ActionRecord).collect()))
 }
 
 /// The jobs of a list of which something is disabled, with since when.

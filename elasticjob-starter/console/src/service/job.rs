@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::disabled::{DisabledBy, Disablings, What};
+use super::disabled::{By, DisabledBy, Disablings, What};
 use super::now;
 use super::time::Time;
 use crate::here::Here;
@@ -62,7 +62,7 @@ pub(crate) struct ServerView {
     status: &'static str,
     #[schema(value_type = Option<String>)]
     changed_at: Option<Time>,
-    /// Who disabled it; `null` for a server that is enabled, and where that was not recorded.
+    /// Who disabled it; `null` for a server that is enabled, and where that was not recorded or not read so far.
     disabled_by: Option<DisabledBy>,
 }
 
@@ -105,12 +105,12 @@ impl JobView {
                 .servers()
                 .map(|(server, status)| {
                     let changed = snapshot.server_changed(server);
-                    let disabled_at = changed.filter(|_| status == ServerStatus::Disabled);
+                    let by = || disablings.by(&snapshot.job, &What::Server(server.to_owned()), changed);
                     ServerView {
                         server: server.to_owned(),
                         status: status.as_str(),
                         changed_at: changed.map(Time),
-                        disabled_by: disablings.by(&snapshot.job, &What::Server(server.to_owned()), disabled_at),
+                        disabled_by: (status == ServerStatus::Disabled).then(by).and_then(By::operator),
                     }
                 })
                 .collect(),
@@ -134,7 +134,7 @@ pub(crate) struct ItemView {
     /// Since when it is disabled.
     #[schema(value_type = Option<String>)]
     disabled_since: Option<Time>,
-    /// Who disabled it; `null` for an item that is enabled, and where that was not recorded.
+    /// Who disabled it; `null` for an item that is enabled, and where that was not recorded or not read so far.
     disabled_by: Option<DisabledBy>,
     /// Since when a missed fire waits to be made up for.
     #[schema(value_type = Option<String>)]
@@ -189,11 +189,9 @@ impl ItemView {
         Self {
             owned_since: since(|item| item.owned_since),
             disabled_since: since(|item| item.disabled_since),
-            disabled_by: disablings.by(
-                &snapshot.job,
-                &What::Item(info.item),
-                known.filter(|item| item.disabled).and_then(|item| item.disabled_since),
-            ),
+            disabled_by: known
+                .filter(|item| item.disabled)
+                .and_then(|of| disablings.by(&snapshot.job, &What::Item(info.item), of.disabled_since).operator()),
             misfired_since: since(|item| item.misfired_since),
             item: info.item,
             parameter: info.parameter,

@@ -6,7 +6,7 @@ use elasticjob::operations::{ItemCounts, JobOverview, Overdue};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::disabled::{DisabledBy, Disablings};
+use super::disabled::{By, DisabledBy, Disablings};
 use super::job::{FindingView, RunView};
 use super::time::Time;
 use crate::here::Here;
@@ -46,7 +46,8 @@ pub(crate) struct JobRow {
     overdue: Option<OverdueView>,
     /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.
     obstacles: Vec<FindingView>,
-    /// Who disabled the job, or the first of its items that is disabled; `null` where nothing of it is, or that was not recorded.
+    /// Who disabled the job, or the first of its items that is disabled; `null` where nothing of it is, or that was not
+    /// recorded or not read so far.
     disabled_by: Option<DisabledBy>,
 }
 
@@ -96,7 +97,7 @@ impl JobRow {
             running_since: job.running_since.map(Time),
             failed_items: job.failed.clone(),
             overdue: job.overdue.map(OverdueView::from),
-            disabled_by: disablings.by_of_job(job),
+            disabled_by: disablings.by_of_job(job).and_then(By::operator),
             obstacles: job.obstacles.iter().map(|finding| FindingView::of(here, finding, &job.job)).collect(),
         }
     }
