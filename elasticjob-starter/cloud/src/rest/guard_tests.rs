@@ -1,4 +1,4 @@
-//! Who is let in, behind a proxy as well, and what answers tell browsers and caches.
+//! The guard of the API: who is let in, behind a proxy as well, and what answers tell browsers and caches.
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};

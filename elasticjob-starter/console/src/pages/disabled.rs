@@ -1,4 +1,4 @@
-//! Who disabled something, in the language of the reader.
+//! The operator who disabled something, in the language of the reader.
 
 use elasticjob::operations::JobOverview;
 use i18n_embed_fl::fl;

@@ -1,4 +1,4 @@
-//! Who disabled a job, a server of a job or an item, and why, from the recorded actions of operators.
+//! The operator who disabled a job, a server of a job or an item, and the reason, from the recorded actions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

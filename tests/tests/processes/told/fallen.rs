@@ -39,7 +39,10 @@ pub async fn once(server: Arc<ZookeeperServer>) {
     two.run_again(other, "works", &[items[other]]).await;
     let status = two.says(&["status", "works"], &["status     OK"]).await;
     assert!(!status.contains('!'), "{status}");
-    assert_eq!(two.failures(other, "works"), Vec::<String>::new());
+    // Its item may have had no owner for a fire that came meanwhile, and that is said.
+    let is_of_fall = |failure: &String| !failure.contains("no instance began the fires");
+    let of_other: Vec<String> = two.failures(other, "works").into_iter().filter(is_of_fall).collect();
+    assert_eq!(of_other, Vec::<String>::new());
     assert_eq!(two.end(falls).await.code(), Some(0), "{}", two.all());
 }
 

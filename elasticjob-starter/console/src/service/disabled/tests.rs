@@ -1,4 +1,4 @@
-//! Who disabled something, on every page and in every answer that shows it.
+//! The operator who disabled something, on every page and in every answer that shows it.
 
 use std::future::pending;
 
