@@ -135,7 +135,10 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
     });
     let Latest { records, truncated } = records.await?;
     // A database may not tell capitals apart.
-    let seen = records.into_iter().filter(|record: &ExecutionRecord| visitor.may(Role::Viewer, &record.job_name));
+    let is_wanted = |task: &str| filter.task_id.as_deref().is_none_or(|wanted| wanted == task);
+    let seen = records
+        .into_iter()
+        .filter(|record: &ExecutionRecord| is_wanted(&record.task_id) && visitor.may(Role::Viewer, &record.job_name));
     let row = |record: ExecutionRecord| {
         json!({
             "id": record.id, "jobName": record.job_name, "taskId": record.task_id, "hostname": record.hostname,
@@ -164,7 +167,10 @@ pub(super) async fn states(visitor: Visitor, Query(parameters): Query<Parameters
         })
     };
     let Latest { records, truncated } = records.await?;
-    let seen = records.into_iter().filter(|record: &StateRecord| visitor.may(Role::Viewer, &record.job_name));
+    let is_wanted = |task: &str| filter.task_id.as_deref().is_none_or(|wanted| wanted == task);
+    let seen = records
+        .into_iter()
+        .filter(|record: &StateRecord| is_wanted(&record.task_id) && visitor.may(Role::Viewer, &record.job_name));
     page(seen.map(row).collect(), truncated, &parameters, &STATE)
 }
 
