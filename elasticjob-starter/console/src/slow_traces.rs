@@ -54,7 +54,6 @@ impl TraceReader for TimeLimited {
 
 #[cfg(test)]
 mod tests {
-    use std::future::pending;
     use std::sync::Arc;
 
     use axum::http::StatusCode;
@@ -62,25 +61,9 @@ mod tests {
     use elasticjob::registry::memory::MemoryRegistry;
 
     use super::*;
+    use crate::testing::stuck::Stuck;
     use crate::testing::{call, cookie_of, request, with_users};
     use crate::{Console, Registry};
-
-    /// A database that never answers.
-    struct Stuck;
-
-    impl TraceReader for Stuck {
-        async fn executions(&self, _: &ExecutionFilter, _: &PageRequest) -> Result<Page<ExecutionRecord>, ReadError> {
-            pending().await
-        }
-
-        async fn states(&self, _: &StateFilter, _: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
-            pending().await
-        }
-
-        async fn decisions(&self, _: &DecisionFilter, _: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
-            pending().await
-        }
-    }
 
     #[tokio::test]
     async fn a_page_tells_that_the_database_of_traces_is_slow() {

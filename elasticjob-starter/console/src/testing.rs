@@ -1,5 +1,6 @@
 //! A console for tests, and calls of it without a network.
 
+pub(crate) mod stuck;
 pub(crate) mod traced;
 
 use std::sync::Arc;

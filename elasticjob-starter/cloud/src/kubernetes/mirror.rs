@@ -94,31 +94,21 @@ impl Mirror {
             Event::InitApply(job) => drop(self.jobs.listing.insert(job.name_any(), slim(job))),
             Event::InitDone => {
                 self.jobs.complete();
-                let jobs = self.jobs.known.iter().flatten();
-                let known: HashMap<&str, &Job> = jobs.map(|(name, job)| (name.as_str(), job)).collect();
-                self.unnoted.retain(|name, pods| {
-                    pods.retain(|_, pod| known.get(name.as_str()).is_some_and(|job| losses::lacks(job, pod)));
-                    !pods.is_empty()
-                });
+                self.forget_noted();
                 return self.all_anew();
             }
             Event::Apply(job) => {
                 let name = job.name_any();
-                if let Some(pods) = self.unnoted.get_mut(&name) {
-                    pods.retain(|_, pod| losses::lacks(&job, pod));
-                    if pods.is_empty() {
-                        self.unnoted.remove(&name);
-                    }
-                }
                 if let Some(known) = &mut self.jobs.known {
                     known.insert(name.clone(), slim(job));
                 }
+                self.forget_noted();
                 return self.changes(&name);
             }
             Event::Delete(job) => {
                 let name = job.name_any();
                 self.jobs.known.iter_mut().for_each(|known| drop(known.remove(&name)));
-                self.unnoted.remove(&name);
+                self.forget_noted();
                 let told = self.told.remove(&name).unwrap_or_default();
                 // What has not ended is gone: the scheduler finds that when it reads the states.
                 return told
@@ -170,6 +160,16 @@ impl Mirror {
             }
         }
         Vec::new()
+    }
+
+    /// Forgets the lost places that their Jobs note by now, and those of Jobs that are gone.
+    fn forget_noted(&mut self) {
+        let jobs = &self.jobs.known;
+        self.unnoted.retain(|name, pods| {
+            let job = jobs.as_ref().and_then(|jobs| jobs.get(name));
+            pods.retain(|_, pod| job.is_some_and(|job| losses::lacks(job, pod)));
+            !pods.is_empty()
+        });
     }
 
     /// After a listing: events may have been missed.

@@ -135,10 +135,9 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
     });
     let Latest { records, truncated } = records.await?;
     // A database may not tell capitals apart.
-    let is_wanted = |task: &str| filter.task_id.as_deref().is_none_or(|wanted| wanted == task);
-    let seen = records
-        .into_iter()
-        .filter(|record: &ExecutionRecord| is_wanted(&record.task_id) && visitor.may(Role::Viewer, &record.job_name));
+    let seen = records.into_iter().filter(|record: &ExecutionRecord| {
+        is_task(filter.task_id.as_deref(), &record.task_id) && visitor.may(Role::Viewer, &record.job_name)
+    });
     let row = |record: ExecutionRecord| {
         json!({
             "id": record.id, "jobName": record.job_name, "taskId": record.task_id, "hostname": record.hostname,
@@ -167,11 +166,15 @@ pub(super) async fn states(visitor: Visitor, Query(parameters): Query<Parameters
         })
     };
     let Latest { records, truncated } = records.await?;
-    let is_wanted = |task: &str| filter.task_id.as_deref().is_none_or(|wanted| wanted == task);
-    let seen = records
-        .into_iter()
-        .filter(|record: &StateRecord| is_wanted(&record.task_id) && visitor.may(Role::Viewer, &record.job_name));
+    let seen = records.into_iter().filter(|record: &StateRecord| {
+        is_task(filter.task_id.as_deref(), &record.task_id) && visitor.may(Role::Viewer, &record.job_name)
+    });
     page(seen.map(row).collect(), truncated, &parameters, &STATE)
+}
+
+/// Whether a task is the one that is asked for, to the letter.
+fn is_task(wanted: Option<&str>, task: &str) -> bool {
+    wanted.is_none_or(|wanted| wanted == task)
 }
 
 /// What wrote the rows of ElasticJob-Cloud. Here the scheduler writes all of them.

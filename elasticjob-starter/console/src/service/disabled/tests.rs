@@ -1,15 +1,13 @@
 //! The operator who disabled something, on every page and in every answer that shows it.
 
-use std::future::pending;
-
 use axum::http::header::ACCEPT_LANGUAGE;
 use elasticjob::config::JobSettings;
 use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
-use elasticjob::trace::{DecisionRecord, ExecutionFilter, ExecutionRecord, Page, StateFilter, StateRecord};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::testing::stuck::Stuck;
 use crate::testing::{call, console_of, cookie_of, json as with_json, request, start_job, with_users};
 use crate::{Console, Registry};
 
@@ -93,23 +91,6 @@ fn what_is_read_and_not_there_is_not_recorded_once_its_record_must_have_come() {
     assert_eq!(by(&known(900_000), 180_000), By::Unread, "that minute was not read");
     assert_eq!(by(&Disablings::default(), 130_000), By::NotRecorded, "nothing has records");
     assert_eq!(known(900_000).by(&job, &What::Job, None), By::NotRecorded);
-}
-
-/// A database that never answers.
-struct Stuck;
-
-impl TraceReader for Stuck {
-    async fn executions(&self, _: &ExecutionFilter, _: &PageRequest) -> Result<Page<ExecutionRecord>, ReadError> {
-        pending().await
-    }
-
-    async fn states(&self, _: &StateFilter, _: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
-        pending().await
-    }
-
-    async fn decisions(&self, _: &DecisionFilter, _: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
-        pending().await
-    }
 }
 
 #[tokio::test]
