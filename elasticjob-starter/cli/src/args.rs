@@ -95,7 +95,7 @@ pub(crate) const DEFAULT: &str = "default";
 pub(crate) enum Command {
     /// The coming fires of a cron expression; needs no registry center
     Next(Next),
-    /// The runs of a job, from the database that elasticjob.tracing names; needs no registry center
+    /// The runs of items, of a job or of all, from the database that elasticjob.tracing names; needs no registry center
     History(History),
     /// The log of a job in a run, from the database that elasticjob.tracing names; needs no registry center
     Log(Log),

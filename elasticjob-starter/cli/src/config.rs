@@ -29,15 +29,21 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
             return Err(Failure::Usage(format!("--remove-prop: job '{}' has no property '{key}'; {known}", set.job)));
         }
     }
-    let change = operations.update_configuration(&stored, &settings).await?;
+    let change = match set.dry_run {
+        true => operations.check_configuration(&stored, &settings)?.1,
+        false => operations.update_configuration(&stored, &settings).await?,
+    };
     let notes = change.notes();
     if as_json {
-        return Ok(json(&serde_json::json!({ "job": set.job, "changes": change.changes, "notes": notes })));
+        let written = !set.dry_run && !change.changes.is_empty();
+        let told = serde_json::json!({ "job": set.job, "changes": change.changes, "notes": notes, "written": written });
+        return Ok(json(&told));
     }
     if change.changes.is_empty() {
         return Ok(format!("job '{}' has these settings already\n", set.job));
     }
-    Ok(change.changes.iter().chain(&notes).map(|line| format!("{line}\n")).collect())
+    let not_written = set.dry_run.then(|| "nothing was written, because of --dry-run".to_owned());
+    Ok(change.changes.iter().chain(&notes).chain(&not_written).map(|line| format!("{line}\n")).collect())
 }
 
 /// Reads the settings like arguments of the starter: with the same names, types and errors.
@@ -107,7 +113,7 @@ mod tests {
             ("tick", &["props..a=1"], "unknown setting 'props..a'; "),
         ] {
             let settings = settings.iter().map(|setting| (*setting).to_owned()).collect();
-            let set = Set { job: JobName::new(job).unwrap(), settings, remove_prop: Vec::new() };
+            let set = Set { job: JobName::new(job).unwrap(), settings, remove_prop: Vec::new(), dry_run: false };
             let error = parse(&set).unwrap_err();
             assert!(error.to_string().starts_with(told) && error.exit_code() == 2, "{error}");
         }

@@ -1,14 +1,15 @@
-//! `elasticjob history`: the runs of a job, as they were traced to a database.
+//! `elasticjob history`: the runs of a job or of all, as they were traced to a database.
 
 use chrono::{DateTime, Utc};
 use elasticjob::ident::JobName;
 use elasticjob::schedule::{TimeZone, format_rfc3339};
-use elasticjob::trace::{Cursor, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, TraceReader};
-use elasticjob_starter::settings::Sources;
+use elasticjob::trace::{
+    AnyTraceReader, Cursor, ExecutionFilter, ExecutionOutcome, ExecutionRecord, Page, TraceReader,
+};
 use serde::Serialize;
 
 use crate::Console;
-use crate::args::{History, Registry};
+use crate::args::History;
 use crate::failure::Failure;
 use crate::table::{Table, json};
 use crate::traces;
@@ -16,7 +17,8 @@ use crate::traces;
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told<'a> {
-    job: &'a JobName,
+    /// `null` where the runs of all jobs are asked for.
+    job: Option<&'a JobName>,
     executions: Vec<Execution<'a>>,
     /// The cursor of the next page.
     next: Option<String>,
@@ -27,6 +29,7 @@ struct Told<'a> {
 #[serde(rename_all = "camelCase")]
 struct Execution<'a> {
     id: &'a str,
+    job: &'a str,
     item: u32,
     source: &'a str,
     outcome: &'static str,
@@ -44,26 +47,25 @@ struct Execution<'a> {
 
 pub(crate) async fn history(
     wanted: &History,
-    flags: &Registry,
-    sources: &Sources,
+    reader: &AnyTraceReader,
     as_json: bool,
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
-    let mut filter = ExecutionFilter::of_job(wanted.job.clone());
-    filter.item = wanted.item;
+    let mut filter = ExecutionFilter::default();
+    (filter.job, filter.item) = (wanted.job.clone(), wanted.item);
     filter.instance = wanted.instance.clone();
     filter.outcome = wanted.failed.then_some(ExecutionOutcome::Failed);
     filter.source = wanted.source.map(Into::into);
     (filter.from, filter.until) = (wanted.part.from, wanted.part.until);
-    let reader = traces::open(flags, sources, console).await?;
     let page = reader.executions(&filter, &wanted.part.page()).await?;
     let zone = TimeZone::local().unwrap_or(TimeZone::UTC);
-    if as_json { Ok(as_told(&wanted.job, &page)) } else { Ok(text(&page, zone, console)) }
+    if as_json { Ok(as_told(wanted.job.as_ref(), &page)) } else { Ok(text(wanted.job.is_none(), &page, zone, console)) }
 }
 
-fn as_told(job: &JobName, page: &Page<ExecutionRecord>) -> String {
+fn as_told(job: Option<&JobName>, page: &Page<ExecutionRecord>) -> String {
     let executions = page.records.iter().map(|record| Execution {
         id: &record.id,
+        job: &record.job_name,
         item: record.sharding_item,
         source: &record.source,
         outcome: record.outcome.as_str(),
@@ -81,12 +83,16 @@ fn as_told(job: &JobName, page: &Page<ExecutionRecord>) -> String {
     json(&Told { job, executions: executions.collect(), next: page.next.as_ref().map(Cursor::to_string) })
 }
 
-fn text(page: &Page<ExecutionRecord>, zone: TimeZone, console: &mut Console<'_>) -> String {
+fn text(has_jobs: bool, page: &Page<ExecutionRecord>, zone: TimeZone, console: &mut Console<'_>) -> String {
     let time = |at: DateTime<Utc>| format_rfc3339(at.timestamp_millis(), zone);
-    let mut table = Table::new(["STARTED", "SCHEDULED", "ITEM", "SOURCE", "OUTCOME", "TOOK", "INSTANCE", "CAUSE"]);
+    let columns = ["STARTED", "SCHEDULED", "ITEM", "SOURCE", "OUTCOME", "TOOK", "INSTANCE", "CAUSE"];
+    // Of one job each line would say the same.
+    let of_job = has_jobs.then_some("JOB");
+    let mut table = Table::new(of_job.into_iter().chain(columns));
     for record in &page.records {
         let took = record.complete_time.map(|end| format!("{} ms", (end - record.start_time).num_milliseconds()));
-        table.row([
+        let job = has_jobs.then(|| record.job_name.clone());
+        let cells = [
             time(record.start_time),
             record.scheduled_at.map(time).unwrap_or_default(),
             record.sharding_item.to_string(),
@@ -95,7 +101,8 @@ fn text(page: &Page<ExecutionRecord>, zone: TimeZone, console: &mut Console<'_>)
             took.unwrap_or_default(),
             record.instance.clone().unwrap_or_else(|| record.ip.clone()),
             record.failure_cause.clone().unwrap_or_default(),
-        ]);
+        ];
+        table.row(job.into_iter().chain(cells));
     }
     traces::note_rest(page.records.len(), page.next.as_ref(), "runs", console);
     table.into_text()

@@ -148,7 +148,10 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
         Command::Cloud(wanted) => cloud::run(wanted, &arguments.registry, sources, console).await,
         #[cfg(all(feature = "cloud", not(unix)))]
         Command::Cloud(_) => Err(Failure::Usage("carried jobs need Unix".to_owned())),
-        Command::History(wanted) => history::history(&wanted, &arguments.registry, sources, json, console).await,
+        Command::History(wanted) => {
+            let reader = traces::open(&arguments.registry, sources, console).await?;
+            history::history(&wanted, &reader, json, console).await
+        }
         Command::Log(wanted) => log::log(&wanted, &arguments.registry, sources, json, console).await,
         Command::Decisions(wanted) => {
             let reader = traces::open(&arguments.registry, sources, console).await?;

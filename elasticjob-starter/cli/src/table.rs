@@ -14,12 +14,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new<const N: usize>(head: [&str; N]) -> Self {
-        Self { rows: vec![head.map(str::to_owned).to_vec()] }
+    pub(crate) fn new<'h>(head: impl IntoIterator<Item = &'h str>) -> Self {
+        Self { rows: vec![head.into_iter().map(str::to_owned).collect()] }
     }
 
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.map(|cell| one_line(&cell)).to_vec());
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().map(|cell| one_line(&cell)).collect());
     }
 
     pub(crate) fn into_text(self) -> String {

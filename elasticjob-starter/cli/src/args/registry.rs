@@ -87,6 +87,7 @@ impl RegistryCommand {
             | Self::Graph { .. }
             | Self::Nodes(_) => false,
             Self::Config { command: ConfigCommand::Get { .. } } => false,
+            Self::Config { command: ConfigCommand::Set(set) } if set.dry_run => false,
             Self::Trigger(_)
             | Self::Rerun(_)
             | Self::Cancel(_)
@@ -201,4 +202,7 @@ pub(crate) struct Set {
     /// A property to remove; may be repeated
     #[arg(long, value_name = "KEY")]
     pub(crate) remove_prop: Vec<String>,
+    /// Check the change and say what it would change; write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }

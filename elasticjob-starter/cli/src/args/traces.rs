@@ -33,8 +33,8 @@ impl Part {
 
 #[derive(Debug, Args)]
 pub(crate) struct History {
-    /// The job
-    pub(crate) job: JobName,
+    /// The job; without it the runs of all jobs
+    pub(crate) job: Option<JobName>,
     /// Runs of this item alone
     #[arg(long)]
     pub(crate) item: Option<ShardingItem>,

@@ -50,7 +50,8 @@ async fn says(group: &Group, arguments: &[&str]) -> Result<String, (u8, String)>
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
     let request = CancelRequest::new("alice", "wrong input");
-    let done = on_registry(command(arguments), &operations(group), &request, false, &mut console).await;
+    let as_json = arguments.contains(&"--json");
+    let done = on_registry(command(arguments), &operations(group), &request, as_json, &mut console).await;
     done.map_err(|failure| (failure.exit_code(), failure.to_string()))
 }
 
@@ -126,6 +127,16 @@ async fn a_wrong_value_is_wrong_usage_whoever_finds_it() {
         let (code, error) = says(&group, &["config", "set", "tick", wrong]).await.unwrap_err();
         assert_eq!(code, 2, "{wrong}: {error}");
     }
+    let before = says(&group, &["config", "get", "tick"]).await.unwrap();
+    let tried = says(&group, &["config", "set", "tick", "--dry-run", "description=night"]).await.unwrap();
+    assert!(tried.contains("description: '' -> 'night'\n"), "{tried}");
+    assert!(tried.ends_with("nothing was written, because of --dry-run\n"), "{tried}");
+    let tried = says(&group, &["config", "set", "tick", "--dry-run", "description=night", "--json"]).await.unwrap();
+    let tried: serde_json::Value = serde_json::from_str(&tried).unwrap();
+    assert_eq!((&tried["written"], tried["changes"].as_array().map(Vec::len)), (&false.into(), Some(1)), "{tried}");
+    let (code, error) = says(&group, &["config", "set", "tick", "--dry-run", "cron=x"]).await.unwrap_err();
+    assert!(code == 2 && error.contains("cron"), "{error}");
+    assert_eq!(says(&group, &["config", "get", "tick"]).await.unwrap(), before, "nothing was written");
     let said = says(&group, &["config", "set", "tick", "job-error-handler-type=PAGER"]).await.unwrap();
     let note = "not built in, so the programs of the job have to have it: job-error-handler-type 'PAGER'\n";
     assert_eq!(said, format!("job-error-handler-type: '' -> 'PAGER'\n{note}"));

@@ -1,12 +1,13 @@
-//! Tests of `elasticjob decisions`, `states` and `audit`.
+//! Tests of `elasticjob history`, `decisions`, `states` and `audit`.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::Parser;
+use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, TaskId};
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{
-    AnyTraceReader, DecisionKind, ExecutionType, JobDecisionEvent, JobEvent, JobStatusTraceEvent, TaskState,
-    TracingStorage,
+    AnyTraceReader, DecisionKind, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent,
+    TaskState, TracingStorage,
 };
 use serde_json::{Map, Value, json};
 
@@ -19,7 +20,7 @@ fn at(minute: i64) -> DateTime<Utc> {
 
 fn decision(job: &str, kind: DecisionKind, minute: i64, detail: Value) -> JobEvent {
     JobEvent::Decision(JobDecisionEvent {
-        id: format!("{job}-{minute}"),
+        id: format!("{job}-{minute}").into(),
         job_name: JobName::new(job).unwrap(),
         at: at(minute),
         kind,
@@ -51,12 +52,58 @@ fn state(job: &str, state: TaskState, minute: i64) -> JobEvent {
     })
 }
 
+fn run(job: &str, minute: i64, failure: Option<&str>) -> JobEvent {
+    let (job_name, instance) = (JobName::new(job).unwrap(), InstanceId::of_process("192.0.2.2", 7));
+    JobEvent::Execution(JobExecutionEvent {
+        id: format!("{job}-{minute}").into(),
+        run_id: "run".into(),
+        task_id: TaskId::new(&job_name, [0], &instance),
+        job_name,
+        instance,
+        hostname: "host".into(),
+        source: ExecutionSource::NormalTrigger,
+        scheduled_at: Some(at(minute)),
+        attempt: None,
+        sharding_item: 0,
+        start_time: at(minute),
+        complete_time: Some(at(minute)),
+        success: failure.is_none(),
+        failure_cause: failure.map(str::to_owned),
+    })
+}
+
+#[tokio::test]
+async fn the_runs_of_a_job_or_of_all_are_written_the_last_ones_first() {
+    let folder = std::env::temp_dir().join(format!("elasticjob-history-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let source = DataSource::new(&format!("sqlite:{}", folder.join("trace.db").display())).unwrap();
+    let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.unwrap();
+    let events = [run("settle", 1, None), run("report", 2, Some("no disk")), run("settle", 3, Some("no disk"))];
+    storage.write(&events).await.unwrap();
+    let reader = AnyTraceReader::new(RdbTraceReader::connect(&source, None).await.unwrap());
+    let jobs = async |arguments: &[&str]| {
+        let told = tells(&reader, arguments).await;
+        let runs = told["executions"].as_array().unwrap().clone();
+        (told["job"].clone(), runs.iter().map(|run| run["job"].as_str().unwrap().to_owned()).collect::<Vec<_>>())
+    };
+    assert_eq!(jobs(&["history"]).await, (Value::Null, ["settle", "report", "settle"].map(str::to_owned).into()));
+    assert_eq!(jobs(&["history", "settle"]).await, ("settle".into(), ["settle", "settle"].map(str::to_owned).into()));
+    assert_eq!(jobs(&["history", "--failed", "--limit", "1"]).await.1, ["settle"]);
+    let (all, note) = says(&reader, &["history", "--limit", "2"]).await;
+    let second: Vec<&str> = all.lines().nth(2).unwrap().split_whitespace().collect();
+    assert!(all.starts_with("JOB ") && second[0] == "report", "{all}");
+    assert!(note.starts_with("note: there are older runs: add --after '"), "{note}");
+    assert!(says(&reader, &["history", "settle"]).await.0.starts_with("STARTED "), "of one job it says no job");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 /// What a command writes, and its remarks.
 async fn says(reader: &AnyTraceReader, arguments: &[&str]) -> (String, String) {
     let arguments = Arguments::parse_from(["elasticjob"].iter().chain(arguments));
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut console = Console { stdout: &mut stdout, stderr: &mut stderr, is_terminal: false };
     let done = match &arguments.command {
+        Command::History(wanted) => crate::history::history(wanted, reader, arguments.json, &mut console).await,
         Command::Decisions(wanted) => crate::decisions::decisions(wanted, reader, arguments.json, &mut console).await,
         Command::States(wanted) => crate::states::states(wanted, reader, arguments.json, &mut console).await,
         Command::Audit(wanted) => crate::audit::actions(wanted, reader, arguments.json, &mut console).await,

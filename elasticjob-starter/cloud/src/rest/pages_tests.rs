@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::tests::{PASSWORD, Server, job, until};
+use super::tests::{PASSWORD, Server, WHILE_IT_IS_THERE, job, until};
 
 struct Page {
     status: StatusCode,
@@ -190,7 +190,7 @@ async fn the_page_why_names_what_an_item_waits_for_at_its_carrier() {
     let server = Server::start().await;
     let (admin, token) = (cookie(&server, "admin").await, server.token("admin").await);
     let done = (StatusCode::OK, json!(true));
-    let busy = server.app("a", "while [ ! -e end ]; do sleep 0.05; done");
+    let busy = server.app("a", WHILE_IT_IS_THERE);
     assert_eq!(server.call(&token, "POST", "/api/app", &busy).await, done);
     // One of its two items has room, and the other one waits.
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::pages_tests::{cookie, text};
-use super::tests::{Server, job, until};
+use super::tests::{Server, WHILE_IT_IS_THERE, job, until};
 use crate::scheduler::tests::away::Away;
 use crate::scratch::Scratch;
 
@@ -26,7 +26,7 @@ async fn an_item_that_the_engine_has_not_taken_waits_and_does_not_run() {
     let server = Server::on(scratch, away.clone()).await;
     let (admin, token) = (cookie(&server, "admin").await, server.token("admin").await);
     let done = (StatusCode::OK, json!(true));
-    let app = server.app("a", "while [ ! -e end ]; do sleep 0.05; done");
+    let app = server.app("a", WHILE_IT_IS_THERE);
     assert_eq!(server.call(&token, "POST", "/api/app", &app).await, done);
     assert_eq!(server.call(&token, "POST", "/api/job/register", &job("work", "a")).await, done);
     away.is_unreachable.store(true, Ordering::SeqCst);

@@ -155,12 +155,15 @@ pub(super) async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnM
     assert!(tokio::time::timeout(Duration::from_secs(60), waiting).await.is_ok(), "not within 60 s: {what}");
 }
 
+/// A program that runs until it is stopped, or its folder is removed with that of the test.
+pub(super) const WHILE_IT_IS_THERE: &str = "while [ -e \"$0\" ]; do sleep 0.05; done";
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_commands_of_the_manual_register_trigger_and_remove() {
     let server = Server::start().await;
     let admin = server.token("admin").await;
     let ok = (StatusCode::OK, json!(true));
-    let app = server.app("my_app", "echo \"item $ELASTICJOB_SHARDING_ITEM\"; while [ ! -e end ]; do sleep 0.05; done");
+    let app = server.app("my_app", &format!("echo \"item $ELASTICJOB_SHARDING_ITEM\"; {WHILE_IT_IS_THERE}"));
     assert_eq!(server.call(&admin, "POST", "/api/app", &app).await, ok);
     assert_eq!(server.call(&admin, "POST", "/api/app", &app).await.0, StatusCode::CONFLICT);
     // The example of the manual as it stands: a year is no `?`.

@@ -34,7 +34,7 @@ mod waiting_launches;
 mod withdrawn;
 
 /// Says that it runs, and runs until the test lets it end.
-const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
+const UNTIL_TOLD: &str = "echo begun >>$DIR/runs; while [ -d $DIR ] && [ ! -e $DIR/end ]; do sleep 0.05; done";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_registered_job_fires_and_its_items_run_as_processes() {
@@ -201,7 +201,7 @@ async fn a_change_keeps_the_other_fields_and_what_runs() {
 }
 
 /// Goes on when it is asked to end, until the test lets it end, and says when it does.
-const DEAF_UNTIL_TOLD: &str = "trap '' TERM; echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done; \
+const DEAF_UNTIL_TOLD: &str = "trap '' TERM; echo begun >>$DIR/runs; while [ -d $DIR ] && [ ! -e $DIR/end ]; do sleep 0.05; done; \
                                echo ended >>$DIR/runs";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -323,8 +323,7 @@ async fn all_items_that_an_operator_cancelled_are_asked_to_end_before_the_first_
     let cluster = Cluster::new();
     let away = Arc::new(Away::of_host(&cluster, "a"));
     let member = cluster.scheduler_with(away.clone()).await;
-    let deaf =
-        "trap 'echo asked >>$DIR/asked' TERM; echo begun >>$DIR/runs; while [ ! -e $DIR/end ]; do sleep 0.05; done";
+    let deaf = "trap 'echo asked >>$DIR/asked' TERM; echo begun >>$DIR/runs; while [ -d $DIR ] && [ ! -e $DIR/end ]; do sleep 0.05; done";
     let long = job("long", "long", json!({ "gracePeriodSeconds": 60, "shardingTotalCount": 3 }));
     member.register(cluster.app("long", deaf), long).await;
     member.trigger("long").await;

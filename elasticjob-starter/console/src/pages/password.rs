@@ -143,7 +143,8 @@ mod tests {
         let settings = call(&console, own(PASSWORD)).await;
         assert!(settings.body.contains("of-settings"), "{}", settings.body);
         let mut codes = Vec::new();
-        for _ in 0..7 {
+        // The first waits are over while a busy machine checks a password; they double.
+        while codes.len() < 12 && !codes.ends_with(&[429]) {
             codes.push(call(&console, own("wrong horse battery")).await.status.as_u16());
         }
         assert!(codes.starts_with(&[422]) && codes.ends_with(&[429]), "{codes:?}");
