@@ -6,6 +6,16 @@ use sqlx::{Database, Encode, QueryBuilder, Type};
 
 use super::cells::Cells;
 
+/// The binary logarithm of the most rows of a statement. With more, a statement has more placeholders than a database takes.
+const MOST_ROWS: u32 = 8;
+
+/// How many of so many rows the next statement takes. It is a power of two, so that a connection knows each statement after a
+/// while: it prepares none of these again, and closes none. MySQL prepares a statement with a description of each placeholder;
+/// it does not answer a close, so that the statement after it waits for the acknowledgement of TCP, 40 ms long.
+pub(super) fn next_rows(rows: usize) -> usize {
+    1 << rows.checked_ilog2().unwrap_or(0).min(MOST_ROWS)
+}
+
 /// The statement with a list of values for each row, after the given head.
 pub(super) fn by_row<DB, R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<DB>
 where
@@ -51,5 +61,29 @@ where
 
     fn time(&mut self, value: Option<NaiveDateTime>) {
         self.0.push_bind(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::iter;
+
+    use super::*;
+
+    #[test]
+    fn the_rows_of_a_statement_are_few_numbers_for_all_batches() {
+        let mut sizes = BTreeSet::new();
+        for batch in 1..=2_000_usize {
+            let parts = iter::successors(Some((0, batch)), |(_, left)| {
+                let part = next_rows(*left);
+                Some((part, left.checked_sub(part)?)).filter(|_| *left > 0)
+            });
+            let parts: Vec<usize> = parts.map(|(part, _)| part).skip(1).collect();
+            assert_eq!(parts.iter().sum::<usize>(), batch);
+            sizes.extend(parts);
+        }
+        // Four tables have as many statements each, and a connection keeps a hundred.
+        assert_eq!(sizes.into_iter().collect::<Vec<_>>(), [1, 2, 4, 8, 16, 32, 64, 128, 256]);
     }
 }

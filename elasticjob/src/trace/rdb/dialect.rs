@@ -242,6 +242,12 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     /// Whether times are instants; then the wall-clock time of UTC is written.
     const KEEPS_INSTANTS: bool;
 
+    /// Whether a connection keeps the statements that insert rows.
+    const KEEPS_INSERTS: bool;
+
+    /// How many of so many rows the next statement inserts; at least one.
+    fn next_rows(rows: usize) -> usize;
+
     /// The statement that inserts rows, up to what follows them. `put` gives the values of a row.
     fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self>;
 

@@ -5,7 +5,7 @@ use sqlx::error::{DatabaseError, ErrorKind};
 use sqlx::mysql::MySqlDatabaseError;
 use sqlx::{MySql, QueryBuilder};
 
-use super::by_row::by_row;
+use super::by_row::{self, by_row};
 use super::cells::Cells;
 use super::dialect::{Dialect, Table, create_decision_log, create_run_log};
 
@@ -99,6 +99,12 @@ impl Dialect for MySql {
     const SECOND_OF_START: &'static str = "start_time";
 
     const KEEPS_INSTANTS: bool = true;
+
+    const KEEPS_INSERTS: bool = true;
+
+    fn next_rows(rows: usize) -> usize {
+        by_row::next_rows(rows)
+    }
 
     fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self> {
         by_row(head, rows, put)

@@ -67,6 +67,13 @@ impl Dialect for Postgres {
 
     const KEEPS_INSTANTS: bool = false;
 
+    // A pooler between (PgBouncer) may give each transaction another session, which knows no statement of the last one.
+    const KEEPS_INSERTS: bool = false;
+
+    fn next_rows(rows: usize) -> usize {
+        rows
+    }
+
     fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self> {
         by_column(head, rows, put)
     }

@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use sqlx::error::{DatabaseError, ErrorKind};
 use sqlx::{QueryBuilder, Sqlite};
 
-use super::by_row::by_row;
+use super::by_row::{self, by_row};
 use super::cells::Cells;
 use super::dialect::{Dialect, Table};
 
@@ -66,6 +66,12 @@ impl Dialect for Sqlite {
     const SECOND_OF_START: &'static str = "SUBSTR(start_time, 1, 19)";
 
     const KEEPS_INSTANTS: bool = false;
+
+    const KEEPS_INSERTS: bool = true;
+
+    fn next_rows(rows: usize) -> usize {
+        by_row::next_rows(rows)
+    }
 
     fn insert<R>(head: String, rows: Vec<R>, put: impl Fn(R, &mut dyn Cells)) -> QueryBuilder<Self> {
         by_row(head, rows, put)

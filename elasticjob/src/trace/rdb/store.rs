@@ -219,25 +219,13 @@ where
             let known: Vec<(String,)> = query.build_query_as().fetch_all(&mut *transaction).await?;
             states.retain(|state| !known.iter().any(|(id,)| *id == state.id));
         }
-        if !executions.is_empty() {
-            insert_executions(executions, &self.own_of_executions)
-                .build()
-                .persistent(false)
-                .execute(&mut *transaction)
-                .await?;
+        write(&mut transaction, executions, |rows| insert_executions(rows, &self.own_of_executions)).await?;
+        write(&mut transaction, states, |rows| insert_states(rows, &self.own_of_states, self.has_source)).await?;
+        if extras.contains(&Extra::Decisions) {
+            write(&mut transaction, decisions, insert_decisions).await?;
         }
-        if !states.is_empty() {
-            insert_states(states, &self.own_of_states, self.has_source)
-                .build()
-                .persistent(false)
-                .execute(&mut *transaction)
-                .await?;
-        }
-        if !decisions.is_empty() && extras.contains(&Extra::Decisions) {
-            insert_decisions(decisions).build().persistent(false).execute(&mut *transaction).await?;
-        }
-        if !lines.is_empty() && extras.contains(&Extra::Lines) {
-            insert_lines(lines).build().persistent(false).execute(&mut *transaction).await?;
+        if extras.contains(&Extra::Lines) {
+            write(&mut transaction, lines, insert_lines).await?;
         }
         transaction.commit().await?;
         self.in_doubt.store(false, Ordering::Relaxed);
@@ -294,6 +282,25 @@ where
             error => WriteError::Unavailable(error.to_string()),
         }
     }
+}
+
+/// Writes rows, with as many statements as the dialect takes for them.
+async fn write<DB, R>(
+    connection: &mut DB::Connection,
+    rows: Vec<R>,
+    insert: impl Fn(Vec<R>) -> QueryBuilder<DB>,
+) -> Result<(), sqlx::Error>
+where
+    DB: Dialect<Arguments: IntoArguments<DB>>,
+    for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
+{
+    let mut rows = rows.into_iter();
+    while rows.len() > 0 {
+        let next = DB::next_rows(rows.len());
+        let part = rows.by_ref().take(next).collect();
+        insert(part).build().persistent(DB::KEEPS_INSERTS).execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 fn days_ago(days: u32) -> DateTime<Utc> {
