@@ -47,17 +47,17 @@ mod health;
 mod here;
 mod live;
 mod live_log;
-mod messages;
 mod metrics;
 mod oidc_options;
 mod options;
 mod pages;
+mod parity;
 #[cfg(test)]
-mod published;
+mod published_weaknesses;
 mod registries;
 mod requests;
 mod router;
-mod same;
+mod schedule_words;
 mod serve;
 mod service;
 mod slow_traces;
@@ -68,7 +68,7 @@ mod testing;
 mod text;
 mod texts;
 mod theme;
-mod words;
+mod translated;
 
 pub use access::{
     Access, Caller, FirstPassword, Grant, HostName, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role,

@@ -84,7 +84,7 @@ fn between<'a>(text: &'a str, begin: &'a str, end: &'a str) -> impl Iterator<Ite
 #[cfg(feature = "console")]
 #[test]
 fn every_command_that_a_page_of_the_console_offers_is_one_of_the_command_line() {
-    let table = text("elasticjob-starter/console/src/same/table.rs");
+    let table = text("elasticjob-starter/console/src/parity/table.rs");
     let commands: Vec<String> = between(&table, "\"", "\"").collect();
     assert!(commands.len() > 20, "{commands:?}");
     for (command, name) in commands.iter().flat_map(|command| NAMES.map(|name| (command, name))) {

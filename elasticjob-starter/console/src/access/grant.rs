@@ -53,7 +53,7 @@ pub(crate) enum Permission {
     Public,
     /// Every known caller may call it; what it shows is filtered by their grants.
     Known,
-    /// The same, and programs of this host need not be known: see [`is_near`](super::near::is_near). They are viewers.
+    /// The same, and programs of this host need not be known: see [`is_near`](super::own_host::is_near). They are viewers.
     KnownOrNear,
     /// The role, in the registry center and for the job that the path names.
     Has(Role),

@@ -15,7 +15,7 @@ use super::grant::{Grant, Permission, Role};
 use super::host::{Misnamed, is_named_right};
 use super::identity::Identity;
 use super::log::{Event, address, in_short};
-use super::near::is_near;
+use super::own_host::is_near;
 use super::proxy;
 use super::session::{COOKIE, SessionToken};
 use crate::api::{Problem, is_api};

@@ -1,27 +1,27 @@
 //! Access control.
 
 mod account;
-mod door;
 mod grant;
 mod guard;
 mod host;
 mod identity;
 mod log;
 mod login;
-mod near;
 #[cfg(feature = "oidc")]
 pub(crate) mod oidc;
+mod other_routes;
+mod own_host;
 mod password;
 mod proxy;
 mod session;
 mod throttle;
 mod token;
-mod untrusted;
+mod untrusted_proxy;
 mod user;
 
-pub use door::{Access, Caller, NotKnown};
 pub use grant::{Grant, Role};
 pub use host::HostName;
+pub use other_routes::{Access, Caller, NotKnown};
 pub use password::{PasswordHash, PasswordProblem};
 pub use proxy::{IpRange, ProxyLogin};
 pub use token::{Token, TokenHash, TokenProblem};
@@ -39,5 +39,5 @@ pub(crate) use proxy::note as note_proxy;
 pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions};
 pub(crate) use throttle::{Throttle, network};
 pub(crate) use token::{Invalid, KeptToken, TokenView, Tokens, USUAL_DAYS};
-pub(crate) use untrusted::UntrustedProxies;
+pub(crate) use untrusted_proxy::UntrustedProxies;
 pub(crate) use user::{KeptUser, NotChanged, UserView, Users};

@@ -17,11 +17,11 @@ use utoipa::ToSchema;
 
 use super::code::Code;
 use crate::access::{Invalid, NotChanged, Permission};
-use crate::messages;
 use crate::store::StoreError;
 use crate::streams::NoPlace;
 use crate::text::Text;
 use crate::texts;
+use crate::translated;
 
 fn as_text<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(message.as_str())
@@ -71,7 +71,7 @@ impl Problem {
 
     /// The detail in the language of the reader.
     pub(crate) fn told(&self, text: &Text) -> String {
-        messages::shown(text, &self.detail)
+        translated::shown(text, &self.detail)
     }
 
     pub(crate) fn code(&self) -> &'static str {

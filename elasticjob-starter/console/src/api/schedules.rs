@@ -8,10 +8,10 @@ use utoipa::ToSchema;
 use super::Problem;
 use super::body::Body;
 use crate::here::Who;
+use crate::schedule_words;
 use crate::service::now;
 use crate::service::time::Time;
 use crate::texts;
-use crate::words;
 
 /// The longest expression that is read.
 const LONGEST: usize = 256;
@@ -72,7 +72,7 @@ pub(crate) async fn preview(who: Who, Body(wanted): Body<Expression>) -> Result<
     let schedule = Schedule::parse(&wanted.cron, wanted.time_zone.as_deref());
     let schedule = schedule.map_err(|wrong| Problem::wrong_schedule(&wrong))?;
     let fires = coming(&schedule, from.map_or_else(now, |from| from.timestamp_millis()), count);
-    Ok(Json(Fires { words: words::of(&who.text, &wanted.cron), ends: fires.len() < count, fires }))
+    Ok(Json(Fires { words: schedule_words::of(&who.text, &wanted.cron), ends: fires.len() < count, fires }))
 }
 
 /// The fires of a schedule after a time.

@@ -7,9 +7,9 @@ use axum::response::Response;
 use i18n_embed_fl::fl;
 
 use super::form::{self, Fields};
+use super::outcome::{Said, Tone};
 use super::overview::{about_concern, name_of_concern};
 use super::query::Query;
-use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, disabled, error, findings, page};
 use crate::here::Here;

@@ -8,7 +8,7 @@ use elasticjob::operations::StoredConfiguration;
 use serde_json::Value;
 
 use super::job::{Head, named};
-use super::said::{Said, Tone};
+use super::outcome::{Said, Tone};
 use super::{Layout, error, page};
 use crate::access::Role;
 use crate::here::Here;

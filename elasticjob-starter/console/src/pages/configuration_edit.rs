@@ -21,16 +21,16 @@ use self::merge::{Changed, Values, merge};
 use super::configuration::rows;
 use super::form::{self, Fields};
 use super::job::{Head, failed, named, path_of};
+use super::outcome::Said;
 use super::query::Query;
-use super::said::Said;
 use super::setting_about::about;
 use super::{Layout, error, page, with_status};
 use crate::api::Problem;
 use crate::here::Here;
-use crate::messages;
 use crate::service::configuration::{ChangeView, changed, put_back};
 use crate::service::versions::{self, Version, flat};
 use crate::text::{Text, t};
+use crate::translated;
 
 /// Settings that the form does not have: the node of the configuration has no place for them, or, for `disabled`, it
 /// only says how servers start.
@@ -363,7 +363,7 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
             with_status(StatusCode::UNPROCESSABLE_ENTITY, &form)
         }
         Err(Wrong::Values(problems)) => {
-            form.problems.extend(problems.iter().map(|problem| messages::shown(&here.text, problem)));
+            form.problems.extend(problems.iter().map(|problem| translated::shown(&here.text, problem)));
             with_status(StatusCode::UNPROCESSABLE_ENTITY, &form)
         }
         Err(Wrong::Operation(wrong)) => {

@@ -10,9 +10,9 @@ use crate::api::Problem;
 use crate::app::App;
 use crate::cloud::Refusal;
 use crate::here::{Here, Who};
-use crate::messages;
 use crate::text::{Language, Text, t};
 use crate::theme::Theme;
+use crate::translated;
 
 #[derive(Template)]
 #[template(path = "error.html")]
@@ -55,7 +55,7 @@ fn page_of(layout: Layout, problem: &Problem) -> ErrorPage {
     ErrorPage {
         title: String::new(),
         detail: problem.told(&layout.text),
-        is_english: !messages::is_translated(&layout.text, problem.detail()),
+        is_english: !translated::is_translated(&layout.text, problem.detail()),
         meaning: meaning(&layout.text, problem),
         layout,
     }

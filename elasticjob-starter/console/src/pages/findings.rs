@@ -9,7 +9,7 @@ use elasticjob::operations::{Argument, Finding, Reason, Remedy};
 use super::time::Clock;
 use crate::access::Role;
 use crate::here::Here;
-use crate::same::of_registry;
+use crate::parity::of_registry;
 use crate::text::{Language, Text};
 
 /// A finding on a page.

@@ -15,7 +15,7 @@ use super::decisions;
 use super::fires;
 use super::form::{self, Fields};
 use super::job::{Head, failed_by, named, path_of, snapshot};
-use super::said::Said;
+use super::outcome::Said;
 use super::time::{Clock, duration};
 use super::{Layout, error, with_status};
 use crate::access::Role;

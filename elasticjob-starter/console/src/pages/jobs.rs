@@ -18,21 +18,21 @@ use super::chart::strip::Strip;
 use super::fires::outcome;
 use super::form::{self, Fields};
 use super::job;
+use super::outcome::{Said, Tone};
 use super::query::Query;
-use super::said::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, disabled, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::api::body::checked_count;
 use crate::here::Here;
+use crate::schedule_words;
 use crate::service::disabled::{Disablings, of_list};
 use crate::service::jobs::{self, JobQuery};
 use crate::service::overview::Concern;
 use crate::service::strip::{FIRES, Mark, strips};
 use crate::text::{Text, t};
 use crate::texts;
-use crate::words;
 
 #[derive(Template)]
 #[template(path = "jobs.html")]
@@ -78,7 +78,7 @@ impl Row {
             may_operate: here.may(Role::Operator, &job.job),
             after: job::after(&job.depends_on),
             disabled: disabled::of_job(&here.text, disablings, &job),
-            words: job.cron.as_deref().and_then(|cron| words::of(&here.text, cron)),
+            words: job.cron.as_deref().and_then(|cron| schedule_words::of(&here.text, cron)),
             strip,
             clock,
             job,

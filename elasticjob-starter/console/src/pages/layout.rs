@@ -9,10 +9,10 @@ use crate::app::App;
 use crate::assets;
 use crate::here::{Here, Who};
 use crate::live::Wanted;
-use crate::same::{self, Copy};
+use crate::parity::{self, Copy};
+use crate::schedule_words;
 use crate::text::{Language, Text};
 use crate::theme::Theme;
-use crate::words;
 
 /// The frame of a page.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Layout {
 
     pub(crate) fn new(app: &App, identity: &Identity, text: Text, theme: Theme, place: &str) -> Self {
         let registries = app.registries.keys().filter(|name| identity.sees_registry(name)).cloned().collect();
-        let same = same::of_page(&text, identity, place);
+        let same = parity::of_page(&text, identity, place);
         Self {
             text,
             theme,
@@ -127,7 +127,7 @@ impl Layout {
 
     /// A schedule in words.
     pub(crate) fn words(&self, cron: &str) -> Option<String> {
-        words::of(&self.text, cron)
+        schedule_words::of(&self.text, cron)
     }
 
     pub(crate) fn asset(&self, name: &str) -> String {

@@ -32,6 +32,7 @@ mod layout;
 pub(crate) mod login;
 mod marked;
 pub(crate) mod nodes;
+mod outcome;
 pub(crate) mod overview;
 pub(crate) mod password;
 pub(crate) mod problems;
@@ -40,7 +41,6 @@ pub(crate) mod run_log;
 pub(crate) mod runs;
 #[cfg(test)]
 mod runs_tests;
-mod said;
 pub(crate) mod schedule;
 pub(crate) mod servers;
 mod setting_about;

@@ -9,7 +9,7 @@ use elasticjob::fire::{Begun, FireState};
 use elasticjob::operations::JobOverview;
 use i18n_embed_fl::fl;
 
-use super::said::{Said, Tone};
+use super::outcome::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, disabled, error, findings, page};
 use crate::access::Role;

@@ -8,13 +8,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
 use super::form::{self, Fields};
-use super::said::{Said, Tone};
+use super::outcome::{Said, Tone};
 use super::{Layout, login, with_status};
 use crate::access::{Account, Kind, NotChanged, PasswordProblem};
 use crate::api::Problem;
 use crate::here::Who;
-use crate::messages;
 use crate::text::t;
+use crate::translated;
 
 const PATH: &str = "/password";
 
@@ -69,7 +69,7 @@ pub(crate) async fn change(who: Who, Form(sent): Fields) -> Response {
     match session {
         Ok(token) => login::with_session(Said::done(t!(page, "password-done")).at(&who.app, PATH), &who.app, &token),
         Err(problem) => {
-            page.problem = Some(messages::shown(&who.text, &problem.message()));
+            page.problem = Some(translated::shown(&who.text, &problem.message()));
             with_status(Problem::from(problem).status(), &page)
         }
     }

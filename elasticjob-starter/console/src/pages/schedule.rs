@@ -14,10 +14,10 @@ use super::time::Clock;
 use super::{Layout, page};
 use crate::api::Problem;
 use crate::here::Here;
-use crate::messages;
-use crate::same;
+use crate::parity;
 use crate::service::fires::{Became, Expected, FireId, Summary, expected};
 use crate::text::{Text, t};
+use crate::translated;
 
 /// How many fires are shown.
 pub(crate) const SHOWN: usize = 20;
@@ -114,7 +114,7 @@ impl Try {
             return Some(Err(fl!(text.loader(), "schedule-too-long", most = LONGEST)));
         }
         let schedule = Schedule::parse(cron, Some(zone).filter(|zone| !zone.is_empty()));
-        Some(schedule.map(|schedule| fires(&schedule, now)).map_err(|wrong| messages::shown(text, &wrong.message())))
+        Some(schedule.map(|schedule| fires(&schedule, now)).map_err(|wrong| translated::shown(text, &wrong.message())))
     }
 }
 
@@ -139,7 +139,7 @@ pub(crate) async fn show(here: Here, Path((_, name)): Path<(String, String)>, Qu
         let query =
             form_urlencoded::Serializer::new(String::new()).extend_pairs([("cron", &cron), ("zone", &zone)]).finish();
         let path = here.place.split('?').next().unwrap_or_default();
-        layout.same = same::of_page(&here.text, &here.identity, &format!("{path}?{query}"));
+        layout.same = parity::of_page(&here.text, &here.identity, &format!("{path}?{query}"));
     }
     page(&SchedulePage {
         layout,

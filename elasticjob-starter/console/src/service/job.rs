@@ -16,7 +16,7 @@ use super::now;
 use super::time::Time;
 use crate::here::Here;
 use crate::pages::segment;
-use crate::same::of_registry;
+use crate::parity::of_registry;
 
 /// A job as it stands.
 #[derive(Debug, Clone, Serialize, ToSchema)]

@@ -10,7 +10,7 @@ use super::disabled::{By, DisabledBy, Disablings};
 use super::job::{FindingView, RunView};
 use super::time::Time;
 use crate::here::Here;
-use crate::words;
+use crate::schedule_words;
 
 /// A job: its state, what runs, what went wrong, and what should have run and did not.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -85,7 +85,7 @@ impl JobRow {
             description: job.description.clone(),
             cron: job.cron.clone(),
             time_zone: job.time_zone.map(|zone| zone.to_string()),
-            schedule_words: job.cron.as_deref().and_then(|cron| words::of(&here.text, cron)),
+            schedule_words: job.cron.as_deref().and_then(|cron| schedule_words::of(&here.text, cron)),
             problem: job.problem.clone(),
             next_fire: job.next_fire.map(Time),
             instance_count: job.instances,

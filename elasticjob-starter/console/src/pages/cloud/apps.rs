@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::form::{self, Fields};
-use super::super::said::{Said, Tone};
+use super::super::outcome::{Said, Tone};
 use super::super::{Layout, error, page, segment};
 use super::{Disabled, ended, fields, no_action};
 use crate::access::Role;

@@ -12,7 +12,7 @@ pub(crate) mod tasks;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::said::Said;
+use super::outcome::Said;
 use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::cloud::{Cloud, Refusal};

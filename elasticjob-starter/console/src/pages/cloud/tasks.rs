@@ -7,7 +7,7 @@ use elasticjob::ident::JobName;
 use i18n_embed_fl::fl;
 use serde::Deserialize;
 
-use super::super::said::{Said, Tone};
+use super::super::outcome::{Said, Tone};
 use super::super::time::Clock;
 use super::super::{Layout, error, page, segment};
 use super::ended;

@@ -10,10 +10,10 @@ pub(crate) mod users;
 use axum::response::Response;
 
 use super::form;
-use super::said::Said;
+use super::outcome::Said;
 use crate::access::{Grant, NotChanged, Role};
 use crate::here::Who;
-use crate::messages;
+use crate::translated;
 
 /// A role as a form has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +55,6 @@ fn grants(fields: &[(String, String)]) -> Vec<Grant> {
 fn ended(who: &Who, ended: Result<(), NotChanged>, done: String, path: &str) -> Response {
     match ended {
         Ok(()) => Said::done(done).at(&who.app, path),
-        Err(problem) => Said::failed(messages::shown(&who.text, &problem.message())).at(&who.app, path),
+        Err(problem) => Said::failed(translated::shown(&who.text, &problem.message())).at(&who.app, path),
     }
 }

@@ -6,7 +6,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::super::form::{self, Fields};
-use super::super::said::{Said, Tone};
+use super::super::outcome::{Said, Tone};
 use super::super::time::Clock;
 use super::super::{Layout, page};
 use super::{GrantRow, ended, grants};
