@@ -30,7 +30,7 @@ pub(crate) async fn set(operations: &Operations, set: Set, as_json: bool) -> Res
         }
     }
     let change = match set.dry_run {
-        true => operations.check_configuration(&stored, &settings)?.1,
+        true => operations.try_configuration(&stored, &settings).await?.1,
         false => operations.update_configuration(&stored, &settings).await?,
     };
     let notes = change.notes();

@@ -126,8 +126,24 @@ impl Operations {
         ended
     }
 
-    /// The changes that [`update_configuration`](Self::update_configuration) would make, with the configuration that it would
+    /// What [`update_configuration`](Self::update_configuration) would do: the changes, with the configuration that it would
     /// write. Nothing is written.
+    ///
+    /// # Errors
+    /// Those of `update_configuration`, but for what only writing shows.
+    pub async fn try_configuration(
+        &self,
+        read: &StoredConfiguration,
+        settings: &JobSettings,
+    ) -> Result<(JobConfiguration, ConfigurationChange), OperationError> {
+        let (changed, difference) = self.check_configuration(read, settings)?;
+        self.check_beside_others(read, &changed).await?;
+        Ok((changed, difference))
+    }
+
+    /// The changes that [`update_configuration`](Self::update_configuration) would make, with the configuration that it would
+    /// write. Nothing is written, and no other job is read: whether the change fits to those that this job runs after says
+    /// [`try_configuration`](Self::try_configuration).
     ///
     /// # Errors
     /// [`OperationError::Invalid`] with all problems, [`OperationError::CarriedJob`] where the registration of a carried job
@@ -155,24 +171,33 @@ impl Operations {
         Ok((changed, difference))
     }
 
+    /// Whether a change fits to the jobs that this one runs after.
+    async fn check_beside_others(
+        &self,
+        read: &StoredConfiguration,
+        changed: &JobConfiguration,
+    ) -> Result<(), OperationError> {
+        let invalid = |problem: Option<_>| match problem {
+            Some(problem) => Err(OperationError::Invalid { job: changed.job_name().clone(), problems: vec![problem] }),
+            None => Ok(()),
+        };
+        if changed.depends_on() != read.configuration.depends_on() {
+            invalid(closed_cycle(OtherJobs::of(&*self.registry), changed).await?)?;
+        }
+        let has_totals = |of: &JobConfiguration| (of.depends_on().to_vec(), of.sharding_total_count());
+        if has_totals(changed) != has_totals(&read.configuration) {
+            invalid(unequal_totals(OtherJobs::of(&*self.registry), changed).await?)?;
+        }
+        Ok(())
+    }
+
     async fn update(
         &self,
         read: &StoredConfiguration,
         settings: &JobSettings,
     ) -> Result<ConfigurationChange, OperationError> {
         let job = read.configuration.job_name();
-        let (changed, difference) = self.check_configuration(read, settings)?;
-        if changed.depends_on() != read.configuration.depends_on()
-            && let Some(problem) = closed_cycle(OtherJobs::of(&*self.registry), &changed).await?
-        {
-            return Err(OperationError::Invalid { job: job.clone(), problems: vec![problem] });
-        }
-        let has_totals = |of: &JobConfiguration| (of.depends_on().to_vec(), of.sharding_total_count());
-        if has_totals(&changed) != has_totals(&read.configuration)
-            && let Some(problem) = unequal_totals(OtherJobs::of(&*self.registry), &changed).await?
-        {
-            return Err(OperationError::Invalid { job: job.clone(), problems: vec![problem] });
-        }
+        let (changed, difference) = self.try_configuration(read, settings).await?;
         if changed == read.configuration {
             return Ok(difference);
         }

@@ -115,7 +115,9 @@ async fn updated(
     let settings = changed(&stored, change, is_patch)?;
     let checked = operations.check_configuration(&stored, &settings);
     let snapshot = of.here.views().snapshot(&of.job).await?;
-    if !how.dry_run {
+    if how.dry_run {
+        operations.try_configuration(&stored, &settings).await?;
+    } else {
         // It records what it does, and what it refuses.
         operations.update_configuration(&stored, &settings).await?;
     }

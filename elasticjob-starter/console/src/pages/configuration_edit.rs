@@ -398,6 +398,8 @@ async fn perform(
     let snapshot = here.views().snapshot(stored.configuration.job_name()).await.map_err(Wrong::Operation)?;
     if saves {
         operations.update_configuration(stored, &settings).await.map_err(told)?;
+    } else {
+        operations.try_configuration(stored, &settings).await.map_err(told)?;
     }
     Ok(ChangeView::of(&snapshot, &stored.configuration, &after, difference))
 }

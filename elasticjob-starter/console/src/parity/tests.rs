@@ -32,7 +32,7 @@ const WITHOUT_COMMAND: [(&str, &str, &str); 9] = [
     (
         "/r/{registry}/timeline",
         "",
-        "the console puts it together of several jobs: `elasticjob history` and `next` have them one by one",
+        "the console draws it: `elasticjob history` lists the runs, and `elasticjob next` the fires of a schedule",
     ),
     ("/r/{registry}/alarms", "", "an acknowledgement lives in the console alone"),
     ("/r/{registry}/jobs/{job}/configuration/edit", "save", "versions that are put back live in the console alone"),

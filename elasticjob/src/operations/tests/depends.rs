@@ -49,7 +49,9 @@ async fn a_change_that_closes_a_cycle_is_refused_and_named() {
     let _c = desk.start(after("c", "b"), handler).await;
     let stored = desk.operations.configuration(&name("b")).await.unwrap();
     let change = JobSettings { depends_on: Some(vec!["c".to_owned()]), ..stored.configuration.settings() };
-    let error = desk.operations.update_configuration(&stored, &change).await.unwrap_err().to_string();
+    let error = desk.operations.update_configuration(&stored, &change).await.unwrap_err();
+    assert_eq!(desk.operations.try_configuration(&stored, &change).await.unwrap_err(), error, "before it is written");
+    let error = error.to_string();
     assert!(error.contains("depends-on") && error.contains("b -> c -> b"), "{error}");
     let other = JobSettings { depends_on: Some(vec!["d".to_owned()]), ..stored.configuration.settings() };
     let changed = desk.operations.update_configuration(&stored, &other).await.unwrap();
