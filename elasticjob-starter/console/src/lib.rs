@@ -55,6 +55,7 @@ mod pages;
 #[cfg(test)]
 mod published;
 mod registries;
+mod request_id;
 mod requests;
 mod router;
 mod same;

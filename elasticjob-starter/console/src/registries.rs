@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
-use elasticjob::operations::{Audit, Catalogue, Operations};
+use elasticjob::operations::{Audit, Catalogue, Operations, Origin};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::trace::{AnyTraceReader, Tracing};
@@ -232,13 +232,13 @@ impl Registry {
         self.catalogue.views()
     }
 
-    /// Operations that change something, for this operator.
-    pub(crate) fn operations_of(&self, actor: &str, reason: &str) -> Operations {
+    /// Operations that change something, for this operator, who acts from there.
+    pub(crate) fn operations_of(&self, actor: &str, origin: Origin, reason: &str) -> Operations {
         let operations = Operations::new(self.center.clone());
         match self.record.as_ref().or(self.kept.as_ref().map(|kept| &kept.record)) {
             Some(tracing) => {
                 let audit = Audit::new(tracing.clone(), actor).of_jobs(self.record_of_jobs.clone());
-                operations.audited(audit.reason(reason))
+                operations.audited(audit.origin(origin).reason(reason))
             }
             None => operations,
         }
