@@ -24,7 +24,7 @@ use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::disabled::{Disablings, What, of_parts};
-use crate::service::part::{Part, on_a_page};
+use crate::service::part::{Part, first, on_a_page};
 use crate::text::t;
 use crate::texts;
 
@@ -92,9 +92,8 @@ const INSTANCES: usize = 20;
 
 impl Server {
     /// The instances that are shown, and how many are not.
-    fn shown(&self) -> (&[(InstanceId, Option<i64>)], usize) {
-        let shown = &self.instances[..self.instances.len().min(INSTANCES)];
-        (shown, self.instances.len() - shown.len())
+    fn shown(&self) -> (Vec<&(InstanceId, Option<i64>)>, usize) {
+        first(&self.instances, INSTANCES)
     }
 }
 

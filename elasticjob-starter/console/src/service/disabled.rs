@@ -220,6 +220,12 @@ pub(crate) fn of_parts(snapshot: &JobSnapshot) -> Vec<(JobName, i64)> {
     servers.chain(items).map(|since| (snapshot.job.clone(), since)).collect()
 }
 
+/// The job for an item of it, where that is disabled, with since when.
+pub(crate) fn of_item(snapshot: &JobSnapshot, item: ShardingItem) -> Vec<(JobName, i64)> {
+    let since = snapshot.items.get(&item).filter(|item| item.disabled).and_then(|item| item.disabled_since);
+    since.map(|since| (snapshot.job.clone(), since)).into_iter().collect()
+}
+
 /// What is disabled of a job, and since when: the whole job, or else the first of its items.
 pub(crate) fn disabled(job: &JobOverview) -> Option<(What, Option<i64>)> {
     let of_job = job.obstacles.iter().find(|finding| finding.reason == Reason::AllServersDisabled);
