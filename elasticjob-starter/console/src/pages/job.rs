@@ -18,6 +18,7 @@ use super::form::{self, Fields};
 use super::job_items::{ItemsQuery, Shown};
 use super::query::Query;
 use super::said::{Said, Tone};
+use super::shard_map::{ShardMap, class_of};
 use super::time::Clock;
 use super::{Layout, disabled, error, page};
 use crate::access::Role;
@@ -58,6 +59,7 @@ struct JobPage {
     clock: Clock,
     snapshot: JobSnapshot,
     query: ItemsQuery,
+    map: ShardMap,
     shards: Shown<Shard>,
     /// Whether any item runs.
     runs: bool,
@@ -129,12 +131,7 @@ fn shard(here: &Here, snapshot: &JobSnapshot, disablings: &Disablings, info: Sha
         ShardState::Running => nodes.running.as_ref().map(|mark| mark.since),
         _ => nodes.owned_since,
     });
-    let class = match info.status {
-        ShardState::Disabled => "off",
-        ShardState::Running => "run",
-        ShardState::ShardingFlag => "wait",
-        _ => "ok",
-    };
+    let class = class_of(&info.status);
     let by = || disablings.by(&snapshot.job, &What::Item(info.item), since);
     let disabled = (info.status == ShardState::Disabled).then(by).and_then(|by| disabled::told(&here.text, by));
     Shard { info, disabled, since, class }
@@ -210,6 +207,7 @@ pub(crate) async fn show(
         said: Said::of(&headers),
         head: Head::of(&here, &job, "now"),
         clock,
+        map: ShardMap::of(&snapshot, &items),
         shards: query.shown(items).map(|info| shard(&here, &snapshot, &disablings, info)),
         query,
         runs,

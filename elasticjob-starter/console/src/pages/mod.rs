@@ -45,6 +45,7 @@ pub(crate) mod schedule;
 pub(crate) mod servers;
 mod setting_about;
 pub(crate) mod settings;
+mod shard_map;
 pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod timeline;
