@@ -349,6 +349,16 @@ kind-operator = 运维操作
 overview = 总览
 overview-well = 正常
 overview-running = 正在运行
+overview-changes = 最近的变更
+overview-changes-unread = 刚才无法读取操作员的操作，或者没有保存：下面只有配置变更。
+overview-changes-none = 最近 7 天没有变更。
+overview-change = 变更
+overview-configured = 写入了配置
+overview-connections = 注册中心与追踪数据
+overview-registry = 注册中心
+traces-answer = 有应答
+traces-silent = 无应答
+traces-not-read = 尚未读取
 overview-next = 即将触发
 overview-nothing = 所有作业均正常。
 overview-why = 原因
@@ -1126,6 +1136,10 @@ status-of-succeeded = 成功
 status-of-failed = 失败
 status-of-cancelled = 已取消
 status-of-not-run = 未运行
+status-of-connected = 已连接
+status-of-connecting = 连接中
+status-of-suspended = 已断开
+status-of-closed = 已关闭
 
 # Messages; English comes from the message itself
 message-cron-invalid = cron 表达式“{ $expression }”无效：{ $cause }

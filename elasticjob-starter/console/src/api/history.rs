@@ -158,7 +158,7 @@ impl From<DecisionRecord> for Decision {
 }
 
 /// An action of an operator.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OperatorAction {
     id: String,
