@@ -4,6 +4,8 @@ pub(crate) mod access;
 mod actions;
 pub(crate) mod alarms;
 pub(crate) mod chart;
+#[cfg(test)]
+mod chinese_tests;
 pub(crate) mod cloud;
 #[cfg(feature = "oidc")]
 pub(crate) mod company_login;
