@@ -339,6 +339,7 @@ concern-disabled-about = An operator disabled the job on all servers, or some of
 concern-late = Late
 concern-late-about = Its latest fire began 5 s or more after its time.
 not-finished = no instance finished its run
+since-unseen = Since when is not known: the console did not see it happen.
 registry-lost = The registry center is lost since { $since }. What is shown is from then.
 # Fires and runs
 tab-runs = Runs

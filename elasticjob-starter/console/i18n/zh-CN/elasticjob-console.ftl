@@ -386,6 +386,7 @@ concern-disabled-about = 运维人员在所有服务器上禁用了该作业，�
 concern-late = 延迟
 concern-late-about = 最近一次触发比预定时间晚 5 秒或更久才开始运行。
 not-finished = 没有实例完成其运行
+since-unseen = 何时开始未知：当时控制台没有看到。
 registry-lost = 注册中心自 { $since } 起失去连接，当前显示的是那时的状态。
 # Fires and runs
 tab-runs = 触发记录

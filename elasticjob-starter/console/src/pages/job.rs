@@ -177,7 +177,7 @@ pub(super) fn named(here: &Here, name: &str) -> Result<JobName, Box<Response>> {
 /// The snapshot of the job that a path names, or the page that says why there is none.
 pub(super) async fn snapshot(here: &Here, name: &str) -> Result<JobSnapshot, Box<Response>> {
     let job = named(here, name)?;
-    here.views().snapshot(&job).await.map_err(|wrong| Box::new(error::problem(here, &wrong.into())))
+    here.registry.catalogue().snapshot(&job).await.map_err(|wrong| Box::new(error::problem(here, &wrong.into())))
 }
 
 pub(crate) async fn show(
