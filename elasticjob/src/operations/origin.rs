@@ -10,7 +10,7 @@ pub struct Origin {
     request: Option<String>,
 }
 
-/// What an operator uses to act.
+/// The surface on which an operator acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Surface {
@@ -31,7 +31,7 @@ impl Surface {
         match self {
             Self::Page => "page",
             Self::Rest => "rest",
-            Self::CommandLine => "command-line",
+            Self::CommandLine => "cli",
         }
     }
 }

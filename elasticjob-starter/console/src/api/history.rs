@@ -177,7 +177,7 @@ pub(crate) struct OperatorAction {
     after: Option<String>,
     reason: String,
     error: Option<String>,
-    /// What the operator used: `page`, `rest` or `command-line`; `null` where an older release wrote the record.
+    /// What the operator used: `page`, `rest` or `cli`; `null` where an older release wrote the record.
     surface: Option<String>,
     /// The address that the operator acted from; `null` where it was not recorded, as for the command line.
     address: Option<String>,

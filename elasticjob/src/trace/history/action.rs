@@ -57,7 +57,8 @@ impl<'a> OperatorAction<'a> {
         self.0.contains_key("after").then(|| (self.word("before"), self.word("after")))
     }
 
-    /// What the operator used: the name of a [`Surface`](crate::operations::Surface). Records of older releases do not say it.
+    /// The surface on which the operator acted: the name of a [`Surface`](crate::operations::Surface). Records of older releases do not say
+    /// it.
     pub fn surface(self) -> Option<&'a str> {
         self.said("surface")
     }
