@@ -21,6 +21,7 @@ struct Told<'a> {
 
 /// Times are in milliseconds since 1970.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Action<'a> {
     id: &'a str,
     job: &'a str,
@@ -34,6 +35,9 @@ struct Action<'a> {
     after: Option<&'a str>,
     reason: &'a str,
     error: Option<&'a str>,
+    surface: Option<&'a str>,
+    address: Option<&'a str>,
+    request_id: Option<&'a str>,
 }
 
 pub(crate) async fn actions(
@@ -82,6 +86,9 @@ fn told(records: &[DecisionRecord], next: Option<&Cursor>) -> String {
             after: action.states().map(|(_, after)| after),
             reason: &record.reason,
             error: action.error(),
+            surface: action.surface(),
+            address: action.address(),
+            request_id: action.request(),
         }
     });
     json(&Told { actions: actions.collect(), next: next.map(Cursor::to_string) })
@@ -89,7 +96,7 @@ fn told(records: &[DecisionRecord], next: Option<&Cursor>) -> String {
 
 fn text(records: &[DecisionRecord], next: Option<&Cursor>, console: &mut Console<'_>) -> String {
     let zone = TimeZone::local().unwrap_or(TimeZone::UTC);
-    let mut table = Table::new(["TIME", "WHO", "ACTION", "JOB", "OUTCOME", "CHANGED", "REASON", "ERROR"]);
+    let mut table = Table::new(["TIME", "WHO", "FROM", "ACTION", "JOB", "OUTCOME", "CHANGED", "REASON", "ERROR"]);
     for record in records {
         let action = OperatorAction::of(record);
         let states = action.states().map(|(before, after)| format!("{before} -> {after}"));
@@ -97,6 +104,7 @@ fn text(records: &[DecisionRecord], next: Option<&Cursor>, console: &mut Console
         table.row([
             format_rfc3339(record.at.timestamp_millis(), zone),
             action.actor().to_owned(),
+            [action.surface(), action.address()].into_iter().flatten().collect::<Vec<_>>().join(" "),
             action.name().to_owned(),
             record.job_name.clone(),
             action.outcome().to_owned(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use elasticjob::operations::{Audit, Operations};
+use elasticjob::operations::{Audit, Operations, Origin, Surface};
 use elasticjob::trace::Tracing;
 use elasticjob_starter::settings::Sources;
 
@@ -32,8 +32,8 @@ pub(crate) async fn audited(
     match opened.unwrap_or_else(|_| Err(format!("the database does not answer within {} s", OPEN_LIMIT.as_secs()))) {
         Ok(None) => (operations, Recording(None)),
         Ok(Some(tracing)) => {
-            let audit = Audit::new(tracing.clone(), operator(sources)).reason(reason.unwrap_or_default());
-            (operations.audited(audit), Recording(Some(tracing)))
+            let audit = Audit::new(tracing.clone(), operator(sources)).origin(Origin::new(Surface::CommandLine));
+            (operations.audited(audit.reason(reason.unwrap_or_default())), Recording(Some(tracing)))
         }
         Err(why) => {
             let _ = writeln!(console.stderr, "warning: this action is not recorded in the decision log: {why}");

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Extension, Router};
 use tokio_util::sync::CancellationToken;
 
@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::access::oidc::Oidc;
 use crate::access::{
     AccessLog, FirstPassword, PasswordProblem, Passwords, Sessions, Throttle, Tokens, UntrustedProxies, Users,
+    note_proxy,
 };
 use crate::api::Answers;
 use crate::cloud::Rest;
@@ -20,6 +21,7 @@ use crate::headers;
 use crate::options::ConsoleOptions;
 use crate::pages::chart::pictures::Pictures;
 use crate::registries::Registry;
+use crate::request_id;
 use crate::requests::Requests;
 use crate::router;
 use crate::service::alarms::{self, Acknowledgements, Usual};
@@ -224,7 +226,8 @@ impl Console {
         match &self.cloud {
             None => own.merge(self.more.clone()),
             Some(rest) => {
-                let api = rest.router().clone().layer(from_fn(headers::add));
+                let api = rest.router().clone().layer(from_fn(headers::add)).layer(from_fn(request_id::mark));
+                let api = api.layer(from_fn_with_state(self.app.clone(), note_proxy));
                 own.layer(Extension(rest.clone())).merge(api).merge(self.more.clone())
             }
         }

@@ -127,7 +127,10 @@ impl Cloud {
     /// The same with the headers.
     pub(crate) async fn call(&self, method: Method, path: &str, body: String) -> Result<(HeaderMap, String), Refusal> {
         let failed = |why: String| Refusal { status: StatusCode::BAD_GATEWAY, message: why, problems: Vec::new() };
-        let mut request = Request::builder().method(method).uri(path).extension(Caller::of(&self.here.identity));
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .extension(Caller::of(&self.here.identity, self.here.origin.clone()));
         if let Some(host) = &self.host {
             request = request.header(HOST, host);
         }

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use elasticjob::fire::CancelRequest;
 use elasticjob::ident::JobName;
-use elasticjob::operations::Operations;
+use elasticjob::operations::{Operations, Origin, Surface};
 
 use crate::access::{Identity, Role, address};
 use crate::api::{Problem, is_api};
@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::cloud::Rest;
 use crate::pages;
 use crate::registries::Registry;
+use crate::request_id::RequestId;
 use crate::text::{Language, Text};
 use crate::theme::Theme;
 
@@ -25,6 +26,8 @@ pub(crate) struct Here {
     pub(crate) app: App,
     pub(crate) registry: Arc<Registry>,
     pub(crate) identity: Identity,
+    /// From where the caller acts.
+    pub(crate) origin: Origin,
     pub(crate) text: Text,
     pub(crate) theme: Theme,
     /// The path and the query, below the base path.
@@ -41,7 +44,7 @@ impl Here {
 
     /// Operations that change something, in the name of the caller.
     pub(crate) fn operations(&self, reason: &str) -> Operations {
-        self.registry.operations_of(self.identity.name(), reason)
+        self.registry.operations_of(self.identity.name(), self.origin.clone(), reason)
     }
 
     /// The wish of the caller that runs end.
@@ -69,9 +72,11 @@ impl FromRequestParts<App> for Here {
         let name = named.unwrap_or_default();
         match app.registries.get(&name) {
             Some(registry) => {
-                let Who { app, identity, text, theme, place, .. } = who;
+                let Who { app, identity, text, theme, place, from } = who;
+                let surface = if is_api(parts.uri.path()) { Surface::Rest } else { Surface::Page };
+                let origin = Origin::new(surface).address(from).request(RequestId::of(&parts.extensions));
                 let has_scheduler = Rest::of(parts, &name).is_some();
-                Ok(Self { app, registry: registry.clone(), identity, text, theme, place, has_scheduler })
+                Ok(Self { app, registry: registry.clone(), identity, origin, text, theme, place, has_scheduler })
             }
             None if is_api(parts.uri.path()) => Err(Problem::no_such_registry(&name).into_response()),
             None => Err(pages::error::no_such_page(app, &who.identity, &parts.headers)),

@@ -55,6 +55,7 @@ mod parity;
 #[cfg(test)]
 mod published_weaknesses;
 mod registries;
+mod request_id;
 mod requests;
 mod router;
 mod schedule_words;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
-use elasticjob::operations::{Audit, Catalogue, Operations};
+use elasticjob::operations::{Audit, Catalogue, Operations, Origin};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::trace::{AnyTraceReader, Tracing};
@@ -16,7 +16,7 @@ use crate::service::disabled::KeptActions;
 use crate::service::now;
 use crate::service::recent_actions::RecentActions;
 use crate::service::strip::KeptFires;
-use crate::slow_traces::TimeLimited;
+use crate::slow_traces::{Answering, TimeLimited, TraceHealth};
 use crate::store::DataFile;
 
 /// A registry center, with the traces of its jobs.
@@ -26,6 +26,8 @@ pub struct Registry {
     watched: WatchedRegistry,
     catalogue: Catalogue,
     traces: Option<AnyTraceReader>,
+    /// Whether their storage answers.
+    trace_health: TraceHealth,
     /// What was read of the traces for lists of jobs.
     kept_fires: KeptFires,
     /// What was read of the actions that disabled something.
@@ -63,6 +65,7 @@ impl Registry {
             watched,
             catalogue,
             traces: None,
+            trace_health: TraceHealth::default(),
             kept_fires: KeptFires::default(),
             kept_actions: KeptActions::default(),
             record: None,
@@ -78,7 +81,8 @@ impl Registry {
     /// Shows the runs and decisions that this reader finds.
     #[must_use]
     pub fn traces(self, traces: AnyTraceReader) -> Self {
-        Self { traces: Some(AnyTraceReader::new(TimeLimited(traces))), ..self }
+        let limited = TimeLimited(traces, self.trace_health.clone());
+        Self { traces: Some(AnyTraceReader::new(limited)), ..self }
     }
 
     /// Shows these settings of the registry center to administrators, by name. Give no secrets.
@@ -213,6 +217,11 @@ impl Registry {
         self.traces.as_ref()
     }
 
+    /// Whether the storage of the traces answered the last read; `None` before the first one.
+    pub(crate) fn trace_health(&self) -> Option<Answering> {
+        self.trace_health.get()
+    }
+
     pub(crate) fn kept_fires(&self) -> &KeptFires {
         &self.kept_fires
     }
@@ -232,13 +241,13 @@ impl Registry {
         self.catalogue.views()
     }
 
-    /// Operations that change something, for this operator.
-    pub(crate) fn operations_of(&self, actor: &str, reason: &str) -> Operations {
+    /// Operations that change something, for this operator, who acts from there.
+    pub(crate) fn operations_of(&self, actor: &str, origin: Origin, reason: &str) -> Operations {
         let operations = Operations::new(self.center.clone());
         match self.record.as_ref().or(self.kept.as_ref().map(|kept| &kept.record)) {
             Some(tracing) => {
                 let audit = Audit::new(tracing.clone(), actor).of_jobs(self.record_of_jobs.clone());
-                operations.audited(audit.reason(reason))
+                operations.audited(audit.origin(origin).reason(reason))
             }
             None => operations,
         }

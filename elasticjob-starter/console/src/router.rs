@@ -16,7 +16,7 @@ use crate::api::{self, Problem, is_api};
 use crate::app::App;
 use crate::cloud::Rest;
 use crate::here::Who;
-use crate::{assets, headers, health, metrics, pages, requests};
+use crate::{assets, headers, health, metrics, pages, request_id, requests};
 
 /// The longest body of a request, in bytes.
 const BODY_LIMIT: usize = 256 * 1024;
@@ -116,11 +116,12 @@ pub(crate) fn router(app: App) -> Router {
     let router = declare(app.clone()).router.fallback(unknown).method_not_allowed_fallback(not_allowed);
     let router = router
         .layer(from_fn_with_state(app.clone(), authenticate))
-        .layer(from_fn_with_state(app.clone(), note_proxy))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT))
         // A page of another origin can make a browser send a request, with the cookie in it.
         .layer(CsrfLayer::new())
         .layer(from_fn(headers::add))
+        .layer(from_fn(request_id::mark))
+        .layer(from_fn_with_state(app.clone(), note_proxy))
         .layer(from_fn_with_state(app.clone(), requests::count))
         .with_state(app);
     match base.as_str() {

@@ -1,5 +1,7 @@
-//! A time limit for reads of traces: a page tells that the database is slow, and does not wait for it.
+//! A time limit for reads of traces: a page tells that the database is slow, and does not wait for it. Each read tells whether the
+//! database answers.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::trace::{
@@ -7,15 +9,48 @@ use elasticjob::trace::{
     NewestRuns, Page, PageRequest, ReadError, RunCount, RunParts, StateFilter, StateRecord, TraceReader,
 };
 
+use crate::service::now;
+
 /// How long one read may take. Longer than any page takes at ten million rows, and shorter than the time after which proxies
 /// give up.
 const LIMIT: Duration = Duration::from_secs(15);
 
-/// A reader whose reads end in time.
-pub(crate) struct TimeLimited(pub(crate) AnyTraceReader);
+/// Whether the storage of traces answered, as its last read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answering {
+    pub(crate) answers: bool,
+    /// Since when that is so, as far as reads of the console tell, in milliseconds since 1970.
+    pub(crate) since: i64,
+}
 
-async fn in_time<T>(read: impl Future<Output = Result<T, ReadError>>) -> Result<T, ReadError> {
-    tokio::time::timeout(LIMIT, read).await.unwrap_or(Err(ReadError::TooSlow { limit: LIMIT }))
+/// What reads tell of the storage of traces: `None` before the first one. Nothing is read for this alone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TraceHealth(Arc<Mutex<Option<Answering>>>);
+
+impl TraceHealth {
+    pub(crate) fn get(&self) -> Option<Answering> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note<T>(&self, read: &Result<T, ReadError>, now: i64) {
+        // The others are answers: the storage is there, and does not have what was asked for.
+        let answers = !matches!(read, Err(ReadError::Unavailable { .. } | ReadError::TooSlow { .. }));
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none_or(|known| known.answers != answers) {
+            *known = Some(Answering { answers, since: now });
+        }
+    }
+}
+
+/// A reader whose reads end in time, and tell whether the storage answers.
+pub(crate) struct TimeLimited(pub(crate) AnyTraceReader, pub(crate) TraceHealth);
+
+impl TimeLimited {
+    async fn in_time<T>(&self, read: impl Future<Output = Result<T, ReadError>>) -> Result<T, ReadError> {
+        let read = tokio::time::timeout(LIMIT, read).await.unwrap_or(Err(ReadError::TooSlow { limit: LIMIT }));
+        self.1.note(&read, now());
+        read
+    }
 }
 
 impl TraceReader for TimeLimited {
@@ -24,31 +59,31 @@ impl TraceReader for TimeLimited {
         filter: &ExecutionFilter,
         page: &PageRequest,
     ) -> Result<Page<ExecutionRecord>, ReadError> {
-        in_time(self.0.executions(filter, page)).await
+        self.in_time(self.0.executions(filter, page)).await
     }
 
     async fn count(&self, filter: &ExecutionFilter, most: u32) -> Result<RunCount, ReadError> {
-        in_time(self.0.count(filter, most)).await
+        self.in_time(self.0.count(filter, most)).await
     }
 
     async fn count_parts(&self, wanted: &[RunParts]) -> Result<Vec<Vec<RunCount>>, ReadError> {
-        in_time(self.0.count_parts(wanted)).await
+        self.in_time(self.0.count_parts(wanted)).await
     }
 
     async fn fires(&self, wanted: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {
-        in_time(self.0.fires(wanted)).await
+        self.in_time(self.0.fires(wanted)).await
     }
 
     async fn states(&self, filter: &StateFilter, page: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
-        in_time(self.0.states(filter, page)).await
+        self.in_time(self.0.states(filter, page)).await
     }
 
     async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
-        in_time(self.0.decisions(filter, page)).await
+        self.in_time(self.0.decisions(filter, page)).await
     }
 
     async fn log(&self, filter: &LogFilter, limit: u32) -> Result<Vec<LogRecord>, ReadError> {
-        in_time(self.0.log(filter, limit)).await
+        self.in_time(self.0.log(filter, limit)).await
     }
 }
 

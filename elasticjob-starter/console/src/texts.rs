@@ -29,6 +29,11 @@ elasticjob_syntax::messages! {
         "not-traced": "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
     traces_slow(seconds) =
         "traces-slow": "the database of traces gave no answer within {seconds} s: ask for a shorter time range or for one job, and have its administrator look whether it is busy";
+    traces_away(at, why) = "traces-away": "{at} cannot be read: {why}";
+    traces_without_table(at, table) =
+        "traces-without-table": "{at} has no table {table}: no program has traced to it so far, or it is another database; see `elasticjob.tracing`";
+    traces_without_column(at, table, column) =
+        "traces-without-column": "table {table} in {at} has no column {column}, so records cannot be found by it; a program that may alter the table adds it when it starts to trace";
     masked(setting, mask) =
         "masked": "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: leave the value as it is shown, or change it in the program's settings";
     no_action() = "no-action": "the form has no action";
@@ -74,4 +79,14 @@ elasticjob_syntax::messages! {
     wrong_password() = "wrong-password": "the password that counts now is another one";
     too_many_attempts(seconds) = "too-many-attempts": "too many attempts: try again in {seconds} s";
     read_only() = "read-only": "this console is read-only";
+    password_length(least, most, length) =
+        "password-length": "a password has {least} to {most} characters, this one has {length}";
+    password_no_hash(why) =
+        "password-no-hash": "it is not a hash of argon2id ($argon2id$...); `elasticjob console hash-password` makes one: {why}";
+    password_not_made(why) = "password-not-made": "the hash of the password cannot be made: {why}";
+    data_unusable() = "data-unusable": "the data file of the console cannot be used now; its log says why";
+    streams_full(most) =
+        "streams-full": "{most} streams of events are open, and no more may be: come again later";
+    streams_of_caller(most) =
+        "streams-of-caller": "the caller has {most} streams of events, and no caller may have more: close one";
 }

@@ -1,12 +1,13 @@
 //! Records what operators do in the decision log.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::{
-    ConfigurationChange, InstanceOfJob, ItemOfJob, JobRemoved, OperationError, Operations, Removed, ServerOfJob, Target,
+    ConfigurationChange, InstanceOfJob, ItemOfJob, JobRemoved, OperationError, Operations, Origin, Removed,
+    ServerOfJob, Target,
 };
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::CommitError;
@@ -17,6 +18,9 @@ use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut};
 /// How many parts of an action are named.
 const MOST_PARTS: usize = 500;
 
+/// The job that the log, which is by job, names in the record of an action on a whole server that no job has.
+pub const ALL_JOBS: &str = "*";
+
 /// The operator whose actions are recorded. Events go through the bounded queue of a tracing, so that no action waits for
 /// a database. A program that has to know whether they were written closes the tracing and looks at its counts.
 #[derive(Debug, Clone)]
@@ -24,19 +28,26 @@ pub struct Audit {
     tracing: Tracing,
     of_jobs: Arc<BTreeMap<JobName, Tracing>>,
     actor: String,
+    origin: Option<Origin>,
     reason: String,
 }
 
 impl Audit {
     /// Records what this operator does, for example `alice@build7`.
     pub fn new(tracing: Tracing, actor: impl Into<String>) -> Self {
-        Self { tracing, of_jobs: Arc::default(), actor: actor.into(), reason: String::new() }
+        Self { tracing, of_jobs: Arc::default(), actor: actor.into(), origin: None, reason: String::new() }
     }
 
     /// Records actions on these jobs by tracings of their own: where a job is traced, its history is read.
     #[must_use]
     pub fn of_jobs(self, tracings: Arc<BTreeMap<JobName, Tracing>>) -> Self {
         Self { of_jobs: tracings, ..self }
+    }
+
+    /// From where the operator acts. Without it the records do not say that.
+    #[must_use]
+    pub fn origin(self, origin: Origin) -> Self {
+        Self { origin: Some(origin), ..self }
     }
 
     /// The reason that the operator gave.
@@ -163,7 +174,12 @@ impl Operations {
     }
 
     /// Records an action: for each job what was changed, and how it ended.
-    pub(super) async fn record<T: Part, U>(&self, action: &Action, changed: &[T], ended: Result<&U, &OperationError>) {
+    pub(super) async fn record<T: Part>(
+        &self,
+        action: &Action,
+        changed: &[T],
+        ended: Result<&Vec<T>, &OperationError>,
+    ) {
         if self.audit.is_none() {
             return;
         }
@@ -185,21 +201,25 @@ impl Operations {
             let items = parts.iter().filter_map(|part| part.item()).collect();
             self.post(action.name, job, items, "done", detail);
         }
+        let jobs: BTreeSet<JobName> = jobs.into_keys().cloned().collect();
         match (ended, &action.job) {
-            (Ok(_), Some(job)) if jobs.is_empty() => {
-                self.post(action.name, job, Vec::new(), "unchanged", Map::new());
+            (Ok(unchanged), _) => {
+                let named = unchanged.iter().map(Part::job).chain(&action.job);
+                for job in named.collect::<BTreeSet<_>>().into_iter().filter(|job| !jobs.contains(*job)) {
+                    self.post(action.name, job, Vec::new(), "unchanged", Map::new());
+                }
             }
             (Err(error), Some(job)) => self.record_failure(action.name, job, error),
             (Err(error), None) => {
-                // The log is by job: the other jobs of the server have what was not done. A server that no job knows has none.
+                // The log is by job: the jobs of the server have what was not done.
                 let Some(server) = &action.server else { return };
-                for of in self.jobs_of_server(server).await.unwrap_or_default() {
-                    if !jobs.contains_key(&of.job) {
-                        self.record_failure(action.name, &of.job, error);
-                    }
+                let of = self.jobs_of_server(server).await.unwrap_or_default().into_iter().map(|of| of.job);
+                let mut of: BTreeSet<JobName> = of.filter(|job| !jobs.contains(job)).collect();
+                if of.is_empty() && jobs.is_empty() {
+                    of.extend(JobName::new(ALL_JOBS).ok());
                 }
+                of.iter().for_each(|job| self.record_failure(action.name, job, error));
             }
-            (Ok(_), _) => {}
         }
     }
 
@@ -262,6 +282,7 @@ impl Operations {
             ("actor".to_owned(), audit.actor.as_str().into()),
             ("outcome".to_owned(), outcome.into()),
         ]);
+        detail.extend(audit.origin.iter().flat_map(Origin::detail));
         let tracing = audit.of_jobs.get(job).unwrap_or(&audit.tracing);
         tracing.post(JobEvent::Decision(JobDecisionEvent {
             sharding_items: items,

@@ -33,6 +33,7 @@ mod dependency_checks;
 pub mod dump;
 mod error;
 mod members;
+mod origin;
 mod read;
 mod refusals;
 mod remove_job;
@@ -60,7 +61,7 @@ pub use crate::engine::{
 };
 pub use crate::job_status::ConfigurationRefusal;
 pub use crate::registry::layout::ServerStatus;
-pub use audit::{ActionEnd, Audit};
+pub use audit::{ALL_JOBS, ActionEnd, Audit};
 pub use carried_wait::CarriedWait;
 pub use commit::Outcome;
 #[doc(hidden)]
@@ -69,6 +70,7 @@ pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use daemon::DaemonEnds;
 pub(crate) use dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 pub use error::{NotCancelled, NotRerun, OperationError};
+pub use origin::{Origin, Surface};
 pub use remove_job::{Force, JobRemoved};
 pub use remove_servers::Removed;
 pub use rerun::RerunAsked;

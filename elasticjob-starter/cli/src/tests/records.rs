@@ -126,7 +126,8 @@ async fn decisions_states_and_actions_are_written_by_job_kind_and_operator_page_
     let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.unwrap();
     let disabled = json!({"actor": "Zhang", "action": "disable-item", "outcome": "done", "parts": ["item 0"],
         "before": "ENABLED", "after": "DISABLED"});
-    let refused = json!({"actor": "li", "action": "remove-job", "outcome": "refused", "error": "instances are online"});
+    let refused = json!({"actor": "li", "action": "remove-job", "outcome": "refused", "error": "instances are online",
+        "surface": "rest", "address": "203.0.113.9", "request": "deploy-7"});
     let events = [
         decision("settle", DecisionKind::Operator, 1, disabled.clone()),
         decision("settle", DecisionKind::Skipped, 2, json!({})),
@@ -177,6 +178,12 @@ async fn decisions_states_and_actions_are_written_by_job_kind_and_operator_page_
     let second = tells(&reader, &second).await;
     assert_eq!((&second["actions"][0]["at"], &second["next"]), (&at(1).timestamp_millis().into(), &Value::Null));
     let (text, _) = says(&reader, &["audit", "report"]).await;
+    assert!(text.contains("  li   rest 203.0.113.9  remove-job  "), "{text}");
+    let told = tells(&reader, &["audit", "report"]).await;
+    let from = ["surface", "address", "requestId"].map(|name| told["actions"][0][name].clone());
+    assert_eq!(from, ["rest", "203.0.113.9", "deploy-7"].map(Value::from), "{told}");
+    let older = ["surface", "address", "requestId"].map(|name| second["actions"][0][name].clone());
+    assert_eq!(older, [Value::Null, Value::Null, Value::Null], "an older release did not record it");
     assert!(text.contains("  refused  -") && text.contains("  instances are online\n"), "{text}");
     let until = at(2).to_rfc3339();
     let (text, note) = says(&reader, &["audit", "--until", &until]).await;

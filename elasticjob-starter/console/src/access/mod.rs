@@ -32,7 +32,7 @@ pub(crate) use grant::{Glob, Permission};
 pub(crate) use guard::{authenticate, guard, shown_session};
 pub(crate) use host::{Misnamed, OpenAddress, OwnAddress};
 pub(crate) use identity::{Identity, Kind};
-pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address};
+pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address, in_short};
 pub(crate) use login::{LoginOutcome, log_in};
 pub(crate) use password::Passwords;
 pub(crate) use proxy::note as note_proxy;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, Uri};
 use chrono::Utc;
-use elasticjob::operations::Operations;
+use elasticjob::operations::{Operations, Origin, Surface};
 
 use super::grant::{Permission, Role};
 use super::host::is_named_right;
@@ -21,9 +21,9 @@ use crate::app::{App, Console};
 #[derive(Debug, Clone)]
 pub struct Access(App);
 
-/// A user who may call. What he or she may do is asked for each request.
+/// A user who may call, and from where. What he or she may do is asked for each request.
 #[derive(Debug, Clone)]
-pub struct Caller(Identity);
+pub struct Caller(Identity, Origin);
 
 /// A caller was not let in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +81,7 @@ impl Access {
     /// Operations in a registry center of the console that record what this caller does, as the console does. `None` where the
     /// console has no registry center of this name.
     pub fn operations(&self, caller: &Caller, registry: &str) -> Option<Operations> {
-        self.0.registries.get(registry).map(|registry| registry.operations_of(caller.name(), ""))
+        self.0.registries.get(registry).map(|registry| registry.operations_of(caller.name(), caller.1.clone(), ""))
     }
 
     /// The caller that shows this: the text of a session, or the token of a program. A caller that shows nothing has
@@ -106,14 +106,15 @@ impl Access {
                 }
             }
         };
-        Ok(Caller(if app.options.read_only { identity.capped(Role::Viewer) } else { identity }))
+        let origin = Origin::new(Surface::Rest).address(from.map(|ip| ip.to_string()));
+        Ok(Caller(if app.options.read_only { identity.capped(Role::Viewer) } else { identity }, origin))
     }
 }
 
 impl Caller {
     /// The caller of a page, for what the page calls.
-    pub(crate) fn of(identity: &Identity) -> Self {
-        Self(identity.clone())
+    pub(crate) fn of(identity: &Identity, origin: Origin) -> Self {
+        Self(identity.clone(), origin)
     }
 
     /// The name, for the log.

@@ -5,9 +5,11 @@ use std::str::FromStr;
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc};
+use elasticjob::config::Message;
 use tokio::sync::Semaphore;
 
 use super::session::random_bytes;
+use crate::texts;
 
 /// How many characters a password has at the least, and at the most.
 const LENGTHS: std::ops::RangeInclusive<usize> = 12..=128;
@@ -21,19 +23,35 @@ const AT_A_TIME: usize = 2;
 pub struct PasswordHash(String);
 
 /// A password or the hash of one cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PasswordProblem {
     /// The length.
-    #[error("a password has {least} to {most} characters, this one has {0}", least = LENGTHS.start(), most = LENGTHS.end())]
     Length(usize),
     /// The text is not the hash of a password.
-    #[error("it is not a hash of argon2id ($argon2id$...); `elasticjob console hash-password` makes one: {0}")]
     NoHash(String),
     /// The hash could not be made.
-    #[error("the hash of the password cannot be made: {0}")]
     NotMade(String),
 }
+
+impl PasswordProblem {
+    /// What is wrong, which pages tell in the language of the reader.
+    pub(crate) fn message(&self) -> Message {
+        match self {
+            Self::Length(length) => texts::password_length(*LENGTHS.start(), *LENGTHS.end(), *length),
+            Self::NoHash(why) => texts::password_no_hash(why),
+            Self::NotMade(why) => texts::password_not_made(why),
+        }
+    }
+}
+
+impl fmt::Display for PasswordProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
+}
+
+impl std::error::Error for PasswordProblem {}
 
 impl PasswordHash {
     /// Hashes a password with argon2id and a random salt.

@@ -103,7 +103,7 @@ impl NotChanged {
             Self::LastAdministrator(name) => texts::last_administrator(name),
             Self::Name(name) => texts::account_name(name, LONGEST_NAME),
             Self::Grants => texts::grants(MOST_GRANTS),
-            Self::Password(problem) => problem.to_string().into(),
+            Self::Password(problem) => problem.message(),
             Self::NoUser(name) => texts::token_without_user(name),
             Self::MoreThanOwner(name) => texts::more_than_owner(name),
             Self::Days(most) => texts::token_days(*most),
@@ -111,7 +111,7 @@ impl NotChanged {
             Self::WrongPassword => texts::wrong_password(),
             Self::Slowed(wait) => texts::too_many_attempts((wait.as_secs() + 1).to_string()),
             Self::ReadOnly => texts::read_only(),
-            Self::Store(error) => error.to_string().into(),
+            Self::Store(error) => error.message(),
         }
     }
 }

@@ -4,13 +4,13 @@ use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::HeaderValue;
-use axum::http::header::LINK;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
 use super::jobs::parameters;
+use super::tagged::with_link;
 use crate::access::Entry;
 use crate::here::Who;
 use crate::service::history::parsed;
@@ -70,6 +70,6 @@ pub(crate) async fn show(who: Who, query: Result<Query<Which>, QueryRejection>) 
     let events: Vec<AccessEvent> = entries.into_iter().map(AccessEvent::from).collect();
     let base = &who.app.options.base_path;
     let link = next.map(|next| format!("<{base}/api/v1/access?limit={limit}&cursor={next}>; rel=\"next\""));
-    let link = link.and_then(|link| HeaderValue::from_str(&link).ok()).map(|link| [(LINK, link)]);
-    Ok((link, Json(events)).into_response())
+    let link = link.and_then(|link| HeaderValue::from_str(&link).ok());
+    Ok(with_link(Json(events).into_response(), link))
 }

@@ -3,8 +3,7 @@
 use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::http::header::LINK;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,6 +11,7 @@ use super::Problem;
 use super::body::{Body, Reason, checked};
 use super::jobs::parameters;
 use super::named::Names;
+use super::tagged::with_link;
 use crate::here::Here;
 use crate::service::alarms::{self, Acknowledged, Alarm};
 use crate::service::disabled::{DisabledBy, Disablings, of_list};
@@ -80,17 +80,14 @@ impl AlarmView {
 /// Alarms that no operator has acknowledged come first; then by urgency, then by age.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/alarms", tag = "jobs", params(PartQuery),
     responses((status = 200, body = Vec<AlarmView>), (status = "default", body = Problem)))]
-pub(crate) async fn list(
-    here: Here,
-    query: Result<Query<PartQuery>, QueryRejection>,
-) -> Result<impl IntoResponse, Problem> {
+pub(crate) async fn list(here: Here, query: Result<Query<PartQuery>, QueryRejection>) -> Result<Response, Problem> {
     let query = parameters(query)?;
     let part = query.of(alarms::alarms(&here).await?, Alarm::place)?;
     let link = part.link(&here, "alarms", query.limit, &[]);
     let disablings =
         Disablings::of(&here, of_list(part.elements.iter().filter_map(|alarm| alarm.job.as_deref()))).await;
     let part = part.map(|alarm| AlarmView::of(&here, &disablings, alarm));
-    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
+    Ok(with_link(Json(part.elements).into_response(), link))
 }
 
 /// Say that the caller looks after an alarm

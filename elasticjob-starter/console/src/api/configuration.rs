@@ -16,7 +16,7 @@ use super::body::{Body, checked};
 use super::jobs::parameters;
 use super::named::{Names, OfJob};
 use super::openapi;
-use crate::service::configuration::{ChangeView, changed, put_back};
+use crate::service::configuration::{ChangeView, changed, put_back, record_refusal};
 use crate::service::time::Time;
 use crate::service::versions::{self, Changed};
 
@@ -111,7 +111,12 @@ async fn updated(
 ) -> Result<(i32, ChangeView), Problem> {
     let operations = of.here.operations(checked(&how.reason)?);
     let stored = operations.configuration(&of.job).await?;
-    is_of_version(headers, &stored)?;
+    if let Err(refused) = is_of_version(headers, &stored) {
+        if !how.dry_run {
+            record_refusal(&operations, &stored, refused.detail());
+        }
+        return Err(refused);
+    }
     let settings = changed(&stored, change, is_patch)?;
     let checked = operations.check_configuration(&stored, &settings);
     let snapshot = of.here.views().snapshot(&of.job).await?;

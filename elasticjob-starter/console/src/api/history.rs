@@ -158,7 +158,7 @@ impl From<DecisionRecord> for Decision {
 }
 
 /// An action of an operator.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OperatorAction {
     id: String,
@@ -177,6 +177,12 @@ pub(crate) struct OperatorAction {
     after: Option<String>,
     reason: String,
     error: Option<String>,
+    /// What the operator used: `page`, `rest` or `cli`; `null` where an older release wrote the record.
+    surface: Option<String>,
+    /// The address that the operator acted from; `null` where it was not recorded, as for the command line.
+    address: Option<String>,
+    /// The id of the request: that of the header `X-Request-Id` of its answer, and of the log of the console.
+    request_id: Option<String>,
 }
 
 impl From<ActionRecord> for OperatorAction {
@@ -191,6 +197,9 @@ impl From<ActionRecord> for OperatorAction {
             before: action.states().map(|(before, _)| owned(before)),
             after: action.states().map(|(_, after)| owned(after)),
             error: action.error().map(owned),
+            surface: action.surface().map(owned),
+            address: action.address().map(owned),
+            request_id: action.request().map(owned),
             id: it.0.id,
             job: it.0.job_name,
             items: it.0.sharding_items,

@@ -4,7 +4,6 @@ use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::HeaderMap;
-use axum::http::header::LINK;
 use axum::response::{IntoResponse, Response};
 use elasticjob::ident::ShardingItem;
 use serde::{Deserialize, Serialize};
@@ -12,10 +11,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
 use super::named::{Names, OfJob};
-use super::tagged::tagged;
+use super::tagged::{tagged, with_link};
 use crate::here::Here;
 use crate::pages::segment;
-use crate::service::disabled::{Disablings, of_list, of_parts};
+use crate::service::disabled::{Disablings, of_item, of_list, of_parts};
 use crate::service::job::{FindingView, ItemView, JobView, findings, look};
 use crate::service::job_row::JobRow;
 use crate::service::jobs::{self, JobQuery};
@@ -69,17 +68,14 @@ pub(crate) async fn one(of: OfJob) -> Result<Json<JobView>, Problem> {
 /// The items of a job
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/items", tag = "jobs", params(PartQuery),
     responses((status = 200, body = Vec<ItemView>), (status = "default", body = Problem)))]
-pub(crate) async fn items(
-    of: OfJob,
-    query: Result<Query<PartQuery>, QueryRejection>,
-) -> Result<impl IntoResponse, Problem> {
+pub(crate) async fn items(of: OfJob, query: Result<Query<PartQuery>, QueryRejection>) -> Result<Response, Problem> {
     let query = parameters(query)?;
     let (snapshot, now) = look(&of.here, &of.job).await?;
     let part = query.of(snapshot.shards(now), |shard| shard.item)?;
     let disablings = Disablings::of(&of.here, of_parts(&snapshot)).await;
     let part = part.map(|shard| ItemView::of(&snapshot, &disablings, shard));
     let link = part.link(&of.here, &format!("jobs/{}/items", segment(of.job.as_str())), query.limit, &[]);
-    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
+    Ok(with_link(Json(part.elements).into_response(), link))
 }
 
 /// An item of a job
@@ -91,7 +87,7 @@ pub(crate) async fn item(
 ) -> Result<Json<ItemView>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
     let found = snapshot.shards(now).into_iter().find(|shard| shard.item == item);
-    let disablings = Disablings::of(&of.here, of_parts(&snapshot)).await;
+    let disablings = Disablings::of(&of.here, of_item(&snapshot, item)).await;
     found
         .map(|shard| Json(ItemView::of(&snapshot, &disablings, shard)))
         .ok_or_else(|| Problem::no_such_item(&of.job, item))
@@ -116,10 +112,7 @@ pub(crate) struct FindingQuery {
 /// Why a job and its items run, do not run, or did not run
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs/{job}/findings", tag = "jobs", params(FindingQuery),
     responses((status = 200, body = Vec<FindingView>), (status = "default", body = Problem)))]
-pub(crate) async fn why(
-    of: OfJob,
-    query: Result<Query<FindingQuery>, QueryRejection>,
-) -> Result<impl IntoResponse, Problem> {
+pub(crate) async fn why(of: OfJob, query: Result<Query<FindingQuery>, QueryRejection>) -> Result<Response, Problem> {
     let FindingQuery { item, cursor, limit } = parameters(query)?;
     let (snapshot, now) = look(&of.here, &of.job).await?;
     let findings = findings(&of.here, &snapshot, item, now);
@@ -127,5 +120,5 @@ pub(crate) async fn why(
     let item = item.map(|item| item.to_string());
     let more: Vec<(&str, &str)> = item.iter().map(|item| ("item", item.as_str())).collect();
     let link = part.link(&of.here, &format!("jobs/{}/findings", segment(of.job.as_str())), limit, &more);
-    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
+    Ok(with_link(Json(part.elements).into_response(), link))
 }

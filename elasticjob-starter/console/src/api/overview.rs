@@ -7,7 +7,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Problem;
+use super::history::OperatorAction;
 use crate::here::Here;
+use crate::service::changes::{Change, Changes};
 use crate::service::disabled::{Disablings, of_list};
 use crate::service::job_row::JobRow;
 use crate::service::overview::{Concern, MOST, Overview};
@@ -32,9 +34,31 @@ pub(crate) struct OverviewView {
     now: Vec<JobRow>,
     /// The jobs that fire next.
     next: Vec<JobRow>,
+    /// The last changes, the last one first: what operators did in the last seven days, and configurations that were written.
+    changes: Vec<ChangeView>,
+    /// Whether the actions of operators could be read for it. Where not, `changes` has configurations alone.
+    actions_read: bool,
     /// Since when the registry center is lost; everything is as it was then. `null` while it is connected.
     #[schema(value_type = Option<String>)]
     lost_since: Option<Time>,
+}
+
+/// A change of a job.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChangeView {
+    /// The job; `*` for an action on a server in all jobs.
+    job: String,
+    #[schema(value_type = String, format = DateTime)]
+    time: Time,
+    /// The action of an operator that made it; `null` for a configuration that was written and of which no action is recorded.
+    action: Option<OperatorAction>,
+}
+
+impl From<Change> for ChangeView {
+    fn from(it: Change) -> Self {
+        Self { job: it.job, time: Time(it.at), action: it.action.map(OperatorAction::from) }
+    }
 }
 
 /// The jobs that need a look, counted
@@ -51,6 +75,7 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
         Disablings::of(&here, of_list(listed.flat_map(|jobs| jobs.iter().take(MOST)).map(|job| &**job))).await;
     let rows =
         |jobs: &[std::sync::Arc<_>]| jobs.iter().take(MOST).map(|job| JobRow::of(&here, &disablings, job)).collect();
+    let changes = Changes::of(&here, &overview.configured).await;
     Ok(Json(OverviewView {
         total: overview.total,
         well: overview.well(),
@@ -59,6 +84,8 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
         jobs: overview.concerns.iter().map(|(concern, jobs)| (concern.code(), rows(jobs))).collect(),
         now: rows(&overview.now),
         next: rows(&overview.next),
+        actions_read: changes.are_read,
+        changes: changes.list.into_iter().map(ChangeView::from).collect(),
         lost_since,
     }))
 }

@@ -306,14 +306,8 @@ impl From<OperationError> for Problem {
 impl From<NoPlace> for Problem {
     fn from(none: NoPlace) -> Self {
         let (status, detail) = match none {
-            NoPlace::Full(most) => {
-                let detail = format!("{most} streams of events are open, and no more may be: come again later");
-                (StatusCode::SERVICE_UNAVAILABLE, detail)
-            }
-            NoPlace::OfCaller(most) => {
-                let detail = format!("the caller has {most} streams of events, and no caller may have more: close one");
-                (StatusCode::TOO_MANY_REQUESTS, detail)
-            }
+            NoPlace::Full(most) => (StatusCode::SERVICE_UNAVAILABLE, texts::streams_full(most)),
+            NoPlace::OfCaller(most) => (StatusCode::TOO_MANY_REQUESTS, texts::streams_of_caller(most)),
         };
         Self::new(status, Code::TooManyStreams, "Too many streams", detail)
     }
@@ -322,7 +316,7 @@ impl From<NoPlace> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let title = "The data file cannot be used";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::DataUnusable, title, error.to_string())
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::DataUnusable, title, error.message())
     }
 }
 
@@ -351,10 +345,14 @@ impl From<NotChanged> for Problem {
 
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::TooSlow { limit } => Self::traces_unreadable(texts::traces_slow(limit.as_secs().to_string())),
-            error => Self::traces_unreadable(error.to_string()),
-        }
+        Self::traces_unreadable(match error {
+            ReadError::TooSlow { limit } => texts::traces_slow(limit.as_secs().to_string()),
+            ReadError::Unavailable { at, why } => texts::traces_away(at, why),
+            ReadError::NoTable { at, table } => texts::traces_without_table(at, table),
+            ReadError::NoColumn { at, table, column } => texts::traces_without_column(at, table, column),
+            // A reason that a later release of the library has.
+            error => error.to_string().into(),
+        })
     }
 }
 

@@ -26,6 +26,11 @@ pub(crate) struct RegistryView {
     problem: Option<String>,
     /// Whether runs and decisions can be read.
     traced: bool,
+    /// Whether the storage of the traces answered the last read of the console; `null` without traces, and before the first read.
+    traces_answer: Option<bool>,
+    /// Since when that is so, as far as reads tell.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    traces_since: Option<Time>,
 }
 
 impl RegistryView {
@@ -36,6 +41,8 @@ impl RegistryView {
             since: registry.session_since().map(Time),
             problem: registry.problem(),
             traced: registry.trace_reader().is_some(),
+            traces_answer: registry.trace_health().map(|health| health.answers),
+            traces_since: registry.trace_health().map(|health| Time(health.since)),
         }
     }
 }

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::HeaderMap;
-use axum::http::header::LINK;
 use axum::response::{IntoResponse, Response};
 use elasticjob::operations::{InstanceBrief, JobOfServer, ServerBrief, ServerStatus};
 use serde::Serialize;
@@ -15,7 +14,7 @@ use utoipa::ToSchema;
 use super::Problem;
 use super::jobs::parameters;
 use super::named::{Names, OfJob};
-use super::tagged::tagged_part;
+use super::tagged::{tagged_part, with_link};
 use crate::here::Here;
 use crate::pages::segment;
 use crate::service::disabled::{By, DisabledBy, Disablings, What};
@@ -124,12 +123,12 @@ pub(crate) async fn instances(
 pub(crate) async fn instances_of_job(
     of: OfJob,
     query: Result<Query<PartQuery>, QueryRejection>,
-) -> Result<impl IntoResponse, Problem> {
+) -> Result<Response, Problem> {
     let query = parameters(query)?;
     let (snapshot, _) = look(&of.here, &of.job).await?;
     let part = query.of(InstanceView::all(&snapshot), |view| view.instance().to_owned())?;
     let link = part.link(&of.here, &format!("jobs/{}/instances", segment(of.job.as_str())), query.limit, &[]);
-    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
+    Ok(with_link(Json(part.elements).into_response(), link))
 }
 
 /// The jobs of a server
@@ -139,7 +138,7 @@ pub(crate) async fn one(
     here: Here,
     Names((_, server)): Names<(String, String)>,
     query: Result<Query<PartQuery>, QueryRejection>,
-) -> Result<impl IntoResponse, Problem> {
+) -> Result<Response, Problem> {
     let query = parameters(query)?;
     let jobs = here.registry.catalogue().jobs_of_server(&server).await?;
     let seen: Vec<JobOfServer> = jobs.into_iter().filter(|one| here.sees(&one.job)).collect();
@@ -160,5 +159,5 @@ pub(crate) async fn one(
         ServerJob::of(one, by.and_then(By::operator))
     });
     let link = part.link(&here, &format!("servers/{}", segment(&server)), query.limit, &[]);
-    Ok((link.map(|link| [(LINK, link)]), Json(part.elements)))
+    Ok(with_link(Json(part.elements).into_response(), link))
 }

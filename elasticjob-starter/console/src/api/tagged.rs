@@ -1,4 +1,5 @@
-//! Lists with the tag of what they say, so that a program that asks again and again is told when nothing changed.
+//! Headers of lists: the tag of what a list says, so that a program that asks again and again is told when nothing changed, and the
+//! link to the next part.
 
 use axum::Json;
 use axum::http::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH, LINK};
@@ -27,10 +28,15 @@ pub(super) fn tagged_part(headers: &HeaderMap, value: &impl Serialize, link: Opt
     let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&of_both.finalize()[..BYTES]));
     // A cache may keep it for this caller, and asks before it shows it.
     let about = [(ETAG, tag.clone()), (CACHE_CONTROL, "private, no-cache".to_owned())];
-    let mut answer = match knows(headers, &tag) {
+    let answer = match knows(headers, &tag) {
         true => (StatusCode::NOT_MODIFIED, about).into_response(),
         false => (about, Json(value)).into_response(),
     };
+    with_link(answer, link)
+}
+
+/// The answer with the header that leads to the next part of its list, where there is one.
+pub(super) fn with_link(mut answer: Response, link: Option<HeaderValue>) -> Response {
     answer.headers_mut().extend(link.map(|link| (LINK, link)));
     answer
 }

@@ -27,7 +27,7 @@ use super::setting_about::about;
 use super::{Layout, error, page, with_status};
 use crate::api::Problem;
 use crate::here::Here;
-use crate::service::configuration::{ChangeView, changed, put_back};
+use crate::service::configuration::{ChangeView, changed, put_back, record_refusal};
 use crate::service::versions::{self, Version, flat};
 use crate::text::{Text, t};
 use crate::translated;
@@ -333,6 +333,9 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
     };
     let form = EditPage::of(&here, &job, &stored);
     if form::one(&given, "version") != stored.version().to_string() {
+        if form::one(&given, "action") == "save" {
+            record_refusal(&operations, &stored, &OperationError::ChangedMeanwhile { job: job.clone() }.message());
+        }
         // The form has the new version and what changed meanwhile, so that the reader decides again.
         let mut form = form.merged(&given, &stored);
         form.problems.push(fl!(here.text.loader(), "configuration-changed-meanwhile"));

@@ -6,6 +6,8 @@ use elasticjob::fire::FireState;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{Argument, Finding, Reason, Remedy};
 
+use i18n_embed_fl::fl;
+
 use super::time::Clock;
 use crate::access::Role;
 use crate::here::Here;
@@ -64,6 +66,9 @@ fn line(here: &Here, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
         Language::English => sentence(&finding.reason.describe(&|at| clock.at(&at))),
         _ => translated(text, finding, clock),
     };
+    // Nodes that are gone have no times: a catalogue that saw them go knows it, and no other view.
+    let is_unseen = finding.since.is_none() && matches!(finding.reason, Reason::NoInstance | Reason::NoLeader);
+    let told = if is_unseen { format!("{told} {}", fl!(text.loader(), "since-unseen")) } else { told };
     let remedy = finding.remedy();
     Line {
         text: told,

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::DateTime;
 use elasticjob::ident::JobName;
+use elasticjob::operations::{ALL_JOBS, Surface};
 use elasticjob::schedule::format_rfc3339;
 use elasticjob::trace::{DecisionKind, DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord, TaskState};
 
@@ -89,9 +90,10 @@ impl Frame {
     }
 }
 
-/// The link to a job; none for a name that is no name of a job.
+/// The link to a job; none for a name that is no name of a job, and for all jobs.
 pub(super) fn job_link(layout: &Layout, job: &str) -> Option<String> {
-    JobName::new(job).ok().map(|job| layout.here(&format!("/jobs/{}", super::segment(job.as_str()))))
+    let named = JobName::new(job).ok().filter(|job| job.as_str() != ALL_JOBS);
+    named.map(|job| layout.here(&format!("/jobs/{}", super::segment(job.as_str()))))
 }
 
 #[derive(Template)]
@@ -133,6 +135,16 @@ struct AuditPage {
 impl AuditPage {
     fn outcome(&self, outcome: &str) -> String {
         outcome_of_action(&self.layout.text, outcome)
+    }
+
+    /// What the operator used, in words; a surface of a later release by its name.
+    fn surface(&self, surface: &str) -> String {
+        match Surface::ALL.into_iter().find(|known| known.as_str() == surface) {
+            Some(Surface::Page) => t!(self, "audit-by-page"),
+            Some(Surface::Rest) => t!(self, "audit-by-rest"),
+            Some(Surface::CommandLine) => t!(self, "audit-by-command-line"),
+            _ => surface.to_owned(),
+        }
     }
 }
 

@@ -18,13 +18,14 @@ use super::form::{self, Fields};
 use super::job_items::{ItemsQuery, Shown};
 use super::outcome::{Said, Tone};
 use super::query::Query;
+use super::shard_map::{ShardMap, class_of};
 use super::time::Clock;
 use super::{Layout, disabled, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::disabled::{Disablings, What, of_parts};
-use crate::service::part::{Part, on_a_page};
+use crate::service::part::{Part, first, on_a_page};
 use crate::text::t;
 use crate::texts;
 
@@ -58,6 +59,7 @@ struct JobPage {
     clock: Clock,
     snapshot: JobSnapshot,
     query: ItemsQuery,
+    map: ShardMap,
     shards: Shown<Shard>,
     /// Whether any item runs.
     runs: bool,
@@ -92,9 +94,8 @@ const INSTANCES: usize = 20;
 
 impl Server {
     /// The instances that are shown, and how many are not.
-    fn shown(&self) -> (&[(InstanceId, Option<i64>)], usize) {
-        let shown = &self.instances[..self.instances.len().min(INSTANCES)];
-        (shown, self.instances.len() - shown.len())
+    fn shown(&self) -> (Vec<&(InstanceId, Option<i64>)>, usize) {
+        first(&self.instances, INSTANCES)
     }
 }
 
@@ -130,12 +131,7 @@ fn shard(here: &Here, snapshot: &JobSnapshot, disablings: &Disablings, info: Sha
         ShardState::Running => nodes.running.as_ref().map(|mark| mark.since),
         _ => nodes.owned_since,
     });
-    let class = match info.status {
-        ShardState::Disabled => "off",
-        ShardState::Running => "run",
-        ShardState::ShardingFlag => "wait",
-        _ => "ok",
-    };
+    let class = class_of(&info.status);
     let by = || disablings.by(&snapshot.job, &What::Item(info.item), since);
     let disabled = (info.status == ShardState::Disabled).then(by).and_then(|by| disabled::told(&here.text, by));
     Shard { info, disabled, since, class }
@@ -181,7 +177,7 @@ pub(super) fn named(here: &Here, name: &str) -> Result<JobName, Box<Response>> {
 /// The snapshot of the job that a path names, or the page that says why there is none.
 pub(super) async fn snapshot(here: &Here, name: &str) -> Result<JobSnapshot, Box<Response>> {
     let job = named(here, name)?;
-    here.views().snapshot(&job).await.map_err(|wrong| Box::new(error::problem(here, &wrong.into())))
+    here.registry.catalogue().snapshot(&job).await.map_err(|wrong| Box::new(error::problem(here, &wrong.into())))
 }
 
 pub(crate) async fn show(
@@ -211,6 +207,7 @@ pub(crate) async fn show(
         said: Said::of(&headers),
         head: Head::of(&here, &job, "now"),
         clock,
+        map: ShardMap::of(&snapshot, &items),
         shards: query.shown(items).map(|info| shard(&here, &snapshot, &disablings, info)),
         query,
         runs,

@@ -51,6 +51,11 @@ impl ItemsQuery {
         Self { page: one("page"), state: one("state"), owner: one("owner"), server: one("server") }
     }
 
+    /// The page of all items that has the one at this place, from 0.
+    pub(super) fn of_place(place: usize) -> Self {
+        Self { page: (place / PAGE + 1).to_string(), ..Self::default() }
+    }
+
     /// The number of the page, from 1.
     pub(super) fn page(&self) -> usize {
         self.page.trim().parse().unwrap_or(1).max(1)

@@ -4,6 +4,8 @@ pub(crate) mod access;
 mod actions;
 pub(crate) mod alarms;
 pub(crate) mod chart;
+#[cfg(test)]
+mod chinese_tests;
 pub(crate) mod cloud;
 #[cfg(feature = "oidc")]
 pub(crate) mod company_login;
@@ -45,6 +47,7 @@ pub(crate) mod schedule;
 pub(crate) mod servers;
 mod setting_about;
 pub(crate) mod settings;
+mod shard_map;
 pub(crate) mod start;
 pub(crate) mod time;
 pub(crate) mod timeline;

@@ -9,11 +9,14 @@ use elasticjob::fire::{Begun, FireState};
 use elasticjob::operations::JobOverview;
 use i18n_embed_fl::fl;
 
+use super::history::job_link;
 use super::outcome::{Said, Tone};
 use super::time::Clock;
 use super::{Layout, disabled, error, findings, page};
 use crate::access::Role;
 use crate::here::Here;
+use crate::registries::Registry;
+use crate::service::changes::{Change, Changes};
 use crate::service::disabled::{Disablings, of_list};
 use crate::service::overview::{Concern, MOST, Overview};
 use crate::text::{Text, t};
@@ -29,6 +32,10 @@ struct OverviewPage {
     /// How many jobs that run are not shown.
     more_now: usize,
     next: Vec<Row>,
+    changes: Changes,
+    connections: Vec<Arc<Registry>>,
+    /// The times of what is of no single job.
+    clock: Clock,
 }
 
 /// The jobs of one concern.
@@ -147,6 +154,20 @@ impl OverviewPage {
     fn about(&self, concern: &Concern) -> String {
         about_concern(&self.layout.text, *concern)
     }
+
+    /// The page with all about a change: the versions of a configuration, or the actions of operators on the job.
+    fn link(&self, change: &Change) -> Option<String> {
+        let job = job_link(&self.layout, &change.job)?;
+        let is_configuration =
+            change.action.as_ref().is_none_or(|record| record.action().name() == "update-configuration");
+        match is_configuration {
+            true => Some(format!("{job}/configuration/history")),
+            false => {
+                let query = form_urlencoded::Serializer::new(String::new()).append_pair("job", &change.job).finish();
+                Some(format!("{}?{query}", self.layout.here("/history/audit")))
+            }
+        }
+    }
 }
 
 pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
@@ -167,7 +188,12 @@ pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
     });
     let (groups, now, next): (_, Vec<Row>, _) = (groups.collect(), rows(&overview.now), rows(&overview.next));
     let more_now = overview.running.saturating_sub(now.len());
-    let shown = page(&OverviewPage { layout, said: Said::of(&headers), overview, groups, now, more_now, next });
+    let changes = Changes::of(&here, &overview.configured).await;
+    let connections = here.app.registries.values().filter(|registry| here.identity.sees_registry(registry.name()));
+    let (connections, clock) = (connections.cloned().collect(), Clock::in_zone(None));
+    let said = Said::of(&headers);
+    let shown =
+        page(&OverviewPage { layout, said, overview, groups, now, more_now, next, changes, connections, clock });
     Said::forget(&here.app, shown)
 }
 

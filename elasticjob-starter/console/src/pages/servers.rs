@@ -26,7 +26,7 @@ use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::ranges;
 use crate::service::disabled::{Disablings, What};
-use crate::service::part::{Part, PartQuery, on_a_page};
+use crate::service::part::{Part, PartQuery, first, on_a_page};
 use crate::text::t;
 use crate::texts;
 
@@ -76,9 +76,7 @@ struct ServersPage {
 impl ServersPage {
     /// The instances of a server that are shown, and how many are not.
     fn instances<'a>(&self, server: &'a ServerBrief) -> (Vec<&'a InstanceId>, usize) {
-        let shown: Vec<_> = server.instances.iter().take(INSTANCES).collect();
-        let more = server.instances.len() - shown.len();
-        (shown, more)
+        first(&server.instances, INSTANCES)
     }
 }
 

@@ -67,8 +67,10 @@ impl Traced for ActionRecord {
 
 impl Row for ActionRecord {
     const NAME: &'static str = "audit";
-    const HEAD: &'static [&'static str] =
-        &["time", "who", "action", "job", "outcome", "parts", "before", "after", "reason", "error"];
+    const HEAD: &'static [&'static str] = &[
+        "time", "who", "action", "job", "outcome", "parts", "before", "after", "reason", "error", "surface", "address",
+        "request",
+    ];
 
     fn cells(self) -> Vec<String> {
         let action = self.action();
@@ -84,6 +86,9 @@ impl Row for ActionRecord {
             after.to_owned(),
             self.0.reason.clone(),
             action.error().unwrap_or_default().to_owned(),
+            action.surface().unwrap_or_default().to_owned(),
+            action.address().unwrap_or_default().to_owned(),
+            action.request().unwrap_or_default().to_owned(),
         ]
     }
 }

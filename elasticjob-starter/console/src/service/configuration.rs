@@ -5,7 +5,9 @@ use std::fmt;
 
 use elasticjob::config::{JobConfiguration, JobSettings, Message};
 use elasticjob::ident::{InstanceId, ShardingItem};
-use elasticjob::operations::{ConfigurationChange, JobSnapshot, ServerStatus, StoredConfiguration};
+use elasticjob::operations::{
+    ActionEnd, ConfigurationChange, JobSnapshot, Operations, ServerStatus, StoredConfiguration,
+};
 use elasticjob::schedule::Schedule;
 use elasticjob::secret::Secret;
 use elasticjob::sharding::{ShardingStrategies, sort_as_java};
@@ -59,6 +61,12 @@ impl From<NoChange> for Problem {
             }
         }
     }
+}
+
+/// Records that a change was refused before it came to the operations, which record what they refuse.
+pub(crate) fn record_refusal(operations: &Operations, stored: &StoredConfiguration, why: &Message) {
+    let ended = ActionEnd::Refused(why.to_string());
+    operations.record_action("update-configuration", stored.configuration.job_name(), Vec::new(), ended);
 }
 
 /// The settings that a change leads to. `patch` has the settings that change, with `null` for those that go; a full

@@ -114,12 +114,28 @@ impl KeptActions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether no records are asked for at this time, as they could not be read a moment ago.
+    pub(crate) fn pauses(&self) -> bool {
+        self.lock().pauses()
+    }
+
+    /// No records are asked for for a while, as they could not be read.
+    pub(crate) fn pause(&self) {
+        self.lock().pauses_until = Some(Instant::now() + PAUSE);
+    }
+
     fn keep(&self, moment: Moment, actions: Arc<[ActionRecord]>) {
         let mut kept = self.lock();
         if kept.of.len() >= MOST_KEPT {
             kept.of.clear();
         }
         kept.of.insert(moment, actions);
+    }
+}
+
+impl Kept {
+    fn pauses(&self) -> bool {
+        self.pauses_until.is_some_and(|until| Instant::now() < until)
     }
 }
 
@@ -144,7 +160,7 @@ impl Disablings {
             let known = kept.lock();
             let of = |moment: &Moment| Some((moment.clone(), known.of.get(moment)?.clone()));
             let of: BTreeMap<_, _> = moments.iter().filter_map(of).collect();
-            (of, known.pauses_until.is_some_and(|until| Instant::now() < until))
+            (of, known.pauses())
         };
         let unread: Vec<Moment> = moments.into_iter().filter(|moment| !pauses && !of.contains_key(moment)).collect();
         let reads: Vec<_> = unread.into_iter().take(MOST_READ).map(|moment| read(reader, moment)).collect();
@@ -161,7 +177,7 @@ impl Disablings {
                 Ok(None) => break,
                 // The pages of the records say what is wrong with them.
                 Ok(Some(Err(_))) | Err(_) => {
-                    kept.lock().pauses_until = Some(Instant::now() + PAUSE);
+                    kept.pause();
                     break;
                 }
             }
@@ -218,6 +234,12 @@ pub(crate) fn of_parts(snapshot: &JobSnapshot) -> Vec<(JobName, i64)> {
     let servers = servers.filter_map(|(server, _)| snapshot.server_changed(server));
     let items = snapshot.items.values().filter(|item| item.disabled).filter_map(|item| item.disabled_since);
     servers.chain(items).map(|since| (snapshot.job.clone(), since)).collect()
+}
+
+/// The job for an item of it, where that is disabled, with since when.
+pub(crate) fn of_item(snapshot: &JobSnapshot, item: ShardingItem) -> Vec<(JobName, i64)> {
+    let since = snapshot.items.get(&item).filter(|item| item.disabled).and_then(|item| item.disabled_since);
+    since.map(|since| (snapshot.job.clone(), since)).into_iter().collect()
 }
 
 /// What is disabled of a job, and since when: the whole job, or else the first of its items.

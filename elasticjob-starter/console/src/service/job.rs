@@ -308,5 +308,5 @@ pub(crate) fn findings(
 
 /// A job with the time at which it was looked at.
 pub(crate) async fn look(here: &Here, job: &JobName) -> Result<(JobSnapshot, i64), OperationError> {
-    Ok((here.views().snapshot(job).await?, now()))
+    Ok((here.registry.catalogue().snapshot(job).await?, now()))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod accounts;
 pub(crate) mod alarms;
 pub(crate) mod audit;
+pub(crate) mod changes;
 pub(crate) mod configuration;
 pub(crate) mod connections;
 mod csv;

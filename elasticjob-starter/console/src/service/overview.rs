@@ -6,6 +6,7 @@ use std::sync::Arc;
 use elasticjob::fire::Begun;
 use elasticjob::operations::{JobOverview, JobState, Listed};
 
+use super::changes;
 use crate::here::Here;
 
 /// The most jobs that a list of the overview has.
@@ -114,6 +115,8 @@ pub(crate) struct Overview {
     pub(crate) now: Vec<Arc<JobOverview>>,
     /// The jobs that fire next.
     pub(crate) next: Vec<Arc<JobOverview>>,
+    /// The jobs whose configuration was written last, the last one first.
+    pub(crate) configured: Vec<Arc<JobOverview>>,
 }
 
 impl Overview {
@@ -126,6 +129,9 @@ impl Overview {
         let mut overview = Self::default();
         for job in jobs {
             overview.total += 1;
+            if job.configured.is_some() {
+                overview.configured.push(job.clone());
+            }
             if let Some(concern) = Concern::of(&job) {
                 overview.concerns.entry(concern).or_default().push(job.clone());
             }
@@ -142,6 +148,8 @@ impl Overview {
         }
         overview.now.sort_by_key(|job| job.running_since);
         overview.now.truncate(MOST);
+        overview.configured.sort_by_key(|job| std::cmp::Reverse(job.configured));
+        overview.configured.truncate(changes::MOST);
         overview.next.sort_by_key(|job| job.next_fire);
         overview.next.truncate(MOST / 2);
         overview

@@ -65,6 +65,12 @@ impl<T> Part<T> {
     }
 }
 
+/// The first elements of a list that another page has in full, and how many elements are left out.
+pub(crate) fn first<T>(list: impl IntoIterator<Item = T>, most: usize) -> (Vec<T>, usize) {
+    let mut rest = list.into_iter();
+    (rest.by_ref().take(most).collect(), rest.count())
+}
+
 impl PartQuery {
     /// The part of a list that a program asks for.
     pub(crate) fn of<T, K>(&self, list: Vec<T>, key: impl Fn(&T) -> K) -> Result<Part<T>, Problem>

@@ -52,12 +52,20 @@ impl RecentActions {
         let (registry, user, name) = (self.registry.clone(), action.actor().to_owned(), action.name().to_owned());
         let (job, parts, reason) = (record.job_name.clone(), action.parts().join("; "), record.reason.clone());
         let (outcome, error) = (action.outcome().to_owned(), action.error().map(str::to_owned));
+        let from = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        let [surface, address, request] = [action.surface(), action.address(), action.request()].map(from);
         match &error {
             None => apart(move || {
-                info!(target: "elasticjob::audit", %registry, ?user, ?job, ?parts, ?reason, "{name}: {outcome}");
+                info!(
+                    target: "elasticjob::audit", %registry, ?user, %surface, from = %address, %request, ?job, ?parts, ?reason,
+                    "{name}: {outcome}"
+                );
             }),
             Some(_) => apart(move || {
-                warn!(target: "elasticjob::audit", %registry, ?user, ?job, ?parts, ?reason, ?error, "{name}: {outcome}");
+                warn!(
+                    target: "elasticjob::audit", %registry, ?user, %surface, from = %address, %request, ?job, ?parts, ?reason,
+                    ?error, "{name}: {outcome}"
+                );
             }),
         }
     }

@@ -30,6 +30,11 @@ pub(crate) const MOST: u32 = 200;
 /// one has the time of a host, the other that of the registry center.
 const NEAR: i64 = 5_000;
 
+/// Whether an action at the one time may have made the version of the other.
+pub(crate) fn is_near(action: i64, version: i64) -> bool {
+    (action - version).abs() <= NEAR
+}
+
 /// A version of the configuration of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Version {
@@ -154,7 +159,7 @@ fn joined(versions: Vec<Version>, actions: Vec<ActionRecord>) -> Vec<Changed> {
     for (index, version) in versions.iter().enumerate() {
         let before = versions.get(index + 1);
         let changes = before.map(|before| differences(&before.settings, &version.settings));
-        let near = |action: &&(usize, &ActionRecord)| (action.1.0.at.timestamp_millis() - version.at).abs() <= NEAR;
+        let near = |action: &&(usize, &ActionRecord)| is_near(action.1.0.at.timestamp_millis(), version.at);
         let free = actions.iter().enumerate().filter(|(index, _)| !used.contains(index)).collect::<Vec<_>>();
         let action = free.iter().filter(near).min_by_key(|(_, it)| (it.0.at.timestamp_millis() - version.at).abs());
         let (mut actor, mut reason) = (version.actor.clone(), version.reason.clone());

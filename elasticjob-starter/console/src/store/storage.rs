@@ -5,17 +5,33 @@ use std::future::Future;
 use std::pin::Pin;
 use std::str::FromStr;
 
+use elasticjob::config::Message;
 use elasticjob::ident::JobName;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 
 use crate::access::{Entry, KeptToken, KeptUser};
 use crate::service::alarms::Acknowledged;
 use crate::service::versions::Version;
+use crate::texts;
 
 /// The file did not do what was asked. The cause is in the log, not in the text: it may name what only administrators know.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the data file of the console cannot be used now; its log says why")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoreError;
+
+impl StoreError {
+    /// The same for every cause.
+    pub(crate) fn message(&self) -> Message {
+        texts::data_unusable()
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
+}
+
+impl std::error::Error for StoreError {}
 
 /// An answer that is under way.
 pub(crate) type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

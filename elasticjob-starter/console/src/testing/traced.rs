@@ -6,6 +6,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, ShardingItem, TaskId};
+use elasticjob::operations::{Origin, Surface};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::schedule::TimeZone;
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage, Retention};
@@ -88,7 +89,8 @@ pub(crate) fn here(console: &Console) -> Here {
     let registry = app.registries["default"].clone();
     let identity = Identity::user("viewer", vec![Grant::everywhere(Role::Viewer)]);
     let text = app.texts.of(Language::English).clone();
-    Here { app, registry, identity, text, theme: Theme::System, place: "/".to_owned(), has_scheduler: false }
+    let (origin, place) = (Origin::new(Surface::Page), "/".to_owned());
+    Here { app, registry, identity, origin, text, theme: Theme::System, place, has_scheduler: false }
 }
 
 fn time(at: i64) -> DateTime<Utc> {

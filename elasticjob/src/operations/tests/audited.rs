@@ -28,6 +28,11 @@ impl TracingStorage for Told {
     }
 }
 
+/// From where the operator of these tests acts.
+fn from() -> Origin {
+    Origin::new(Surface::Rest).address(Some("203.0.113.9".to_owned())).request(Some("deploy-7".to_owned()))
+}
+
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\n";
 
 /// The records of what an operator does with a job that has one instance.
@@ -42,20 +47,24 @@ async fn recorded(acts: impl AsyncFnOnce(&Operations)) -> Vec<JobDecisionEvent> 
     .await;
     let told = Told::default();
     let tracing = Tracing::start(TracingConfiguration::new(told.clone()), &Handle::current());
-    let audit = Audit::new(tracing.clone(), "alice@build7").reason("disk full");
+    let audit = Audit::new(tracing.clone(), "alice@build7").reason("disk full").origin(from());
     acts(&desk.operations.clone().audited(audit)).await;
     tracing.close(std::time::Duration::from_secs(20)).await;
     let records = told.0.lock().unwrap().clone();
     for record in &records {
-        assert_eq!((record.kind, record.job_name.as_str()), (DecisionKind::Operator, "job"));
+        assert_eq!(record.kind, DecisionKind::Operator);
         assert_eq!((record.reason.as_str(), &record.detail["actor"]), ("disk full", &json!("alice@build7")));
+        let origin = ["surface", "address", "request"].map(|name| record.detail[name].as_str().unwrap_or_default());
+        assert_eq!(origin, ["rest", "203.0.113.9", "deploy-7"], "{record:?}");
     }
     records
 }
 
 fn detail(record: &JobDecisionEvent) -> Value {
     let mut detail = record.detail.clone();
-    detail.remove("actor");
+    for name in ["actor", "surface", "address", "request"] {
+        detail.remove(name);
+    }
     detail.into()
 }
 
@@ -128,9 +137,39 @@ async fn an_action_on_a_whole_server_that_is_refused_is_recorded_at_its_jobs() {
         operations.remove_servers(&server, Force::No).await.unwrap_err();
     })
     .await;
-    let told: Vec<_> = records.iter().map(|record| (&record.detail["action"], &record.detail["outcome"])).collect();
-    assert_eq!(told, [(&json!("remove-servers"), &json!("refused"))]);
+    assert_eq!(told(&records), [("job", "remove-servers", "refused")]);
     assert!(records[0].detail["error"].as_str().unwrap().contains("10.0.0.1@-@7"), "{:?}", records[0]);
+}
+
+/// Job, action and outcome of each record.
+fn told(records: &[JobDecisionEvent]) -> Vec<(&str, &str, &str)> {
+    let mut told = Vec::new();
+    for record in records {
+        let word = |name: &str| record.detail[name].as_str().unwrap_or_default();
+        told.push((record.job_name.as_str(), word("action"), word("outcome")));
+    }
+    told
+}
+
+#[tokio::test]
+async fn an_action_on_a_whole_server_that_changes_nothing_is_recorded_at_its_jobs() {
+    let records = recorded(async |operations| {
+        operations.enable_servers(&Target::Server("10.0.0.1".to_owned())).await.unwrap();
+    })
+    .await;
+    assert_eq!(told(&records), [("job", "enable-servers", "unchanged")]);
+}
+
+#[tokio::test]
+async fn an_action_on_a_server_that_no_job_has_is_recorded_at_all_jobs() {
+    let records = recorded(async |operations| {
+        let nowhere = Target::Server("10.9.9.9".to_owned());
+        operations.disable_servers(&nowhere).await.unwrap_err();
+        operations.shut_down(&nowhere).await.unwrap_err();
+    })
+    .await;
+    assert_eq!(told(&records), [("*", "disable-servers", "refused"), ("*", "shut-down", "refused")]);
+    assert!(records[0].detail["error"].as_str().unwrap().contains("10.9.9.9"), "{:?}", records[0]);
 }
 
 #[tokio::test]

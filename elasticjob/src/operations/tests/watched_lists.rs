@@ -202,3 +202,35 @@ async fn servers_and_instances_are_told_without_a_request_until_something_change
     desk.write(&[("/job/instances/10.0.0.2@-@9", &more)]).await;
     assert_eq!(catalogue.servers(|_| true).await.unwrap()[1].instances.len(), 1);
 }
+
+#[tokio::test]
+async fn since_when_no_instance_and_no_leader_are_there_is_told_by_a_catalogue_that_saw_them_go() {
+    let desk = desk().await;
+    let (early, _center) = catalogue(&desk);
+    let since = async |of: &Catalogue, code: &str| {
+        let listed = of.jobs().await.unwrap();
+        let in_list = listed.jobs[0].obstacles.iter().find(|finding| finding.code() == code).cloned();
+        let alone = of.snapshot(&name("job")).await.unwrap().findings(0);
+        let alone = alone.into_iter().find(|finding| finding.code() == code);
+        assert_eq!(in_list.as_ref().map(|it| it.since), alone.map(|it| it.since), "{code}");
+        in_list.map(|it| it.since)
+    };
+    let delete = async |path: &str| {
+        let mut deleted = Transaction::new();
+        deleted.delete(path, None);
+        desk.operations.registry.commit(deleted).await.unwrap();
+    };
+    assert_eq!((since(&early, "no-leader").await, since(&early, "no-instance").await), (None, None));
+    let before = crate::registry::Moment::now().wall_ms;
+    delete("/job/leader/election/instance").await;
+    let told = since(&early, "no-leader").await.expect("it has none").expect("it was seen");
+    assert!((before..before + 60_000).contains(&told), "{told}, {before}");
+    delete("/job/instances/10.0.0.1@-@7").await;
+    let told = since(&early, "no-instance").await.expect("it has none").expect("it was seen");
+    assert!((before..before + 60_000).contains(&told), "{told}, {before}");
+    let (late, _center) = catalogue(&desk);
+    assert_eq!(since(&late, "no-instance").await, Some(None), "it was not there");
+    desk.write(&[("/job/instances/10.0.0.1@-@7", "")]).await;
+    assert_eq!(since(&early, "no-instance").await, None, "it is back");
+    assert_eq!(since(&late, "no-leader").await, Some(None), "nor did it see the leader go");
+}

@@ -11,6 +11,7 @@ use crate::operations::dependency_checks::{OtherJobs, other_totals};
 use crate::operations::members::Members;
 use crate::operations::{CarriedWait, ConfigurationRefusal, DaemonEnds, OperationError, Operations, read};
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
+use crate::registry::watched::Gone;
 use crate::registry::{NodeData, SessionId};
 
 /// A job in the registry center, without its traces in databases and logs.
@@ -48,6 +49,8 @@ pub struct JobSnapshot {
     /// Since when the schedule is followed, in milliseconds since 1970.
     pub(in crate::operations) followed_since: Option<i64>,
     pub(super) times: Times,
+    /// When the last instance left and the last leader did, as far as a watch saw it.
+    pub(super) gone: Gone,
     pub(in crate::operations) members: Members,
     pub(super) sessions: BTreeSet<SessionId>,
 }
@@ -258,6 +261,8 @@ impl Operations {
             triggered,
             followed_since: noted.or(times.configured),
             times,
+            // What is read does not say it: nodes that are gone have no times.
+            gone: Gone::default(),
             members,
             sessions: sessions.collect(),
         })

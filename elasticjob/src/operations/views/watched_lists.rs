@@ -8,7 +8,7 @@ use tokio::sync::{Mutex, MutexGuard, watch};
 
 use super::briefs::{instances, jobs_of_server, servers};
 use super::graph::groups;
-use super::{GraphRuns, InstanceBrief, JobOfServer, JobOverview, ServerBrief};
+use super::{GraphRuns, InstanceBrief, JobOfServer, JobOverview, JobSnapshot, ServerBrief};
 use crate::ident::JobName;
 use crate::operations::members::Members;
 use crate::operations::{OperationError, Operations};
@@ -76,6 +76,17 @@ impl Catalogue {
     /// Views of the same nodes, as current as the lists.
     pub fn views(&self) -> &Operations {
         &self.operations
+    }
+
+    /// A job as it is now, as [`Operations::snapshot`] reads it. Of a job without an instance or without a leader it also knows since
+    /// when, where the catalogue saw the last one go; it does not where it was made later, or lost the registry center since.
+    ///
+    /// # Errors
+    /// As [`Operations::snapshot`].
+    pub async fn snapshot(&self, job: &JobName) -> Result<JobSnapshot, OperationError> {
+        let mut snapshot = self.operations.snapshot(job).await?;
+        snapshot.gone = self.registry.gone(job);
+        Ok(snapshot)
     }
 
     /// The number of the last change, now and as it grows. See [`WatchedRegistry::changes`].
@@ -187,7 +198,7 @@ impl Catalogue {
     }
 
     async fn read(&self, name: JobName, event: u64, now: i64) -> Result<(JobName, Row), OperationError> {
-        let snapshot = match self.operations.snapshot(&name).await {
+        let snapshot = match self.snapshot(&name).await {
             // A DAEMON job whose processes end before they join has no configuration.
             Ok(snapshot) if snapshot.configuration.is_some() || snapshot.daemon.is_some() => snapshot,
             // Removed since its name was read: the next list is without it.

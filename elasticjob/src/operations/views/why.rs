@@ -72,7 +72,7 @@ impl JobSnapshot {
         }
         let is_empty = self.members.instances.is_empty();
         if is_empty {
-            add(Reason::NoInstance, None);
+            add(Reason::NoInstance, self.gone.instance);
         }
         let all_disabled = self.servers().all(|(_, status)| status == ServerStatus::Disabled);
         if all_disabled && !(is_empty && self.members.servers.is_empty()) {
@@ -80,7 +80,7 @@ impl JobSnapshot {
             add(Reason::AllServersDisabled, self.members.servers.values().map(|server| server.changed).max());
         } else if !is_empty {
             if self.leader.is_none() {
-                add(Reason::NoLeader, None);
+                add(Reason::NoLeader, self.gone.leader);
             }
             if self.resharding {
                 add(Reason::Resharding, times.resharding);

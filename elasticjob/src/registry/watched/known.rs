@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::layout::JobPath;
 use super::super::nodes::{Nodes, parent_of};
 use super::super::{NodeData, WatchEvent};
+use crate::ident::JobName;
 
 /// The nodes of a namespace, as far as they were asked for since the last gap of the watch.
 #[derive(Debug)]
@@ -24,6 +26,17 @@ pub(super) struct Known {
     gap: u64,
     /// The number of the last event at or below each node below the root: a job has one.
     last: BTreeMap<Box<str>, u64>,
+    /// When the last instance left and when the last leader did, for each job where one did since the last gap.
+    gone: BTreeMap<JobName, Gone>,
+}
+
+/// When nodes of a job were deleted last, in milliseconds since 1970 by the clock of this host. `None` where no event told of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Gone {
+    /// An instance.
+    pub(crate) instance: Option<i64>,
+    /// The leader.
+    pub(crate) leader: Option<i64>,
 }
 
 #[derive(Debug)]
@@ -68,6 +81,7 @@ impl Known {
             events: 0,
             gap: 0,
             last: BTreeMap::new(),
+            gone: BTreeMap::new(),
         }
     }
 
@@ -96,6 +110,7 @@ impl Known {
                 self.generation += 1;
                 self.nodes = Nodes::new(Node::UNREAD);
                 self.last = BTreeMap::new();
+                self.gone = BTreeMap::new();
                 self.gap = self.events;
             }
             WatchEvent::Created(path) => {
@@ -118,6 +133,22 @@ impl Known {
                 }
             }
         }
+    }
+
+    /// Notes that a node was deleted, at a time in milliseconds since 1970.
+    pub(super) fn on_gone(&mut self, path: &str, now: i64) {
+        let Ok(job) = JobName::new(path.split('/').nth(1).unwrap_or_default()) else { return };
+        match JobPath::parse(&job, path) {
+            Some(JobPath::Root) => drop(self.gone.remove(&job)),
+            Some(JobPath::Instance(_)) => self.gone.entry(job).or_default().instance = Some(now),
+            Some(JobPath::LeaderInstance) => self.gone.entry(job).or_default().leader = Some(now),
+            _ => {}
+        }
+    }
+
+    /// When the last instance of a job left and the last leader did.
+    pub(super) fn gone(&self, job: &JobName) -> Gone {
+        self.gone.get(job).copied().unwrap_or_default()
     }
 
     /// Notes that an event at a node makes answers old that are under way.

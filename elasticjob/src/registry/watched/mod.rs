@@ -20,12 +20,14 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+pub(crate) use self::known::Gone;
 use self::known::Known;
 use super::nodes::is_at_or_below;
 use super::{
     Answer, CommitError, Committed, Moment, NodeData, Proof, RegistryCenter, RequestCount, SessionState, Transaction,
-    WatchStream,
+    WatchEvent, WatchStream,
 };
+use crate::ident::JobName;
 
 /// Answers questions about nodes from what it was answered before, as long as that is current. Clones are the same.
 ///
@@ -112,6 +114,12 @@ impl WatchedRegistry {
         self.shared.settled().lost_since
     }
 
+    /// When the last instance of a job left and the last leader did, where the watch was in place then and had no gap since.
+    pub(crate) fn gone(&self, job: &JobName) -> Gone {
+        self.follow();
+        self.shared.settled().known.gone(job)
+    }
+
     /// Starts the watch, unless it is there.
     fn follow(&self) {
         let mut state = self.shared.lock();
@@ -195,7 +203,12 @@ impl State {
         let mut cx = Context::from_waker(&waker);
         while let Some(stream) = &mut self.stream {
             match stream.poll_next(&mut cx) {
-                Poll::Ready(Some(event)) => self.known.on_event(&event),
+                Poll::Ready(Some(event)) => {
+                    self.known.on_event(&event);
+                    if let WatchEvent::Deleted(path) = &event {
+                        self.known.on_gone(path, Moment::now().wall_ms);
+                    }
+                }
                 Poll::Ready(None) => {
                     self.known.forget();
                     self.stream = None;

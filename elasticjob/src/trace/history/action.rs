@@ -18,6 +18,11 @@ impl<'a> OperatorAction<'a> {
         self.0.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The word, unless it is empty.
+    fn said(self, name: &str) -> Option<&'a str> {
+        Some(self.word(name)).filter(|word| !word.is_empty())
+    }
+
     fn words(self, name: &str) -> impl Iterator<Item = &'a str> {
         self.0.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
     }
@@ -39,7 +44,7 @@ impl<'a> OperatorAction<'a> {
 
     /// Why it was not done.
     pub fn error(self) -> Option<&'a str> {
-        Some(self.word("error")).filter(|error| !error.is_empty())
+        self.said("error")
     }
 
     /// The parts that were changed, such as `server 192.0.2.7`, and the differences of a configuration.
@@ -50,6 +55,22 @@ impl<'a> OperatorAction<'a> {
     /// The status of the parts before and after.
     pub fn states(self) -> Option<(&'a str, &'a str)> {
         self.0.contains_key("after").then(|| (self.word("before"), self.word("after")))
+    }
+
+    /// The surface on which the operator acted: the name of a [`Surface`](crate::operations::Surface). Records of older releases do not say
+    /// it.
+    pub fn surface(self) -> Option<&'a str> {
+        self.said("surface")
+    }
+
+    /// The address of the host that the operator acted from, where it was known.
+    pub fn address(self) -> Option<&'a str> {
+        self.said("address")
+    }
+
+    /// The id of the request that asked for the action, as the answer and the log of the server have it.
+    pub fn request(self) -> Option<&'a str> {
+        self.said("request")
     }
 
     /// Whether the operator and the action have these parts in their names, whatever the capitals.
@@ -69,7 +90,8 @@ mod tests {
     #[test]
     fn an_action_is_read_from_its_record_and_one_of_another_kind_has_nothing() {
         let detail = json!({"actor": "Zhang", "action": "disable-item", "outcome": "done", "parts": ["item 0", 7],
-            "changes": ["cron: a -> b"], "before": "ENABLED", "after": "DISABLED"});
+            "changes": ["cron: a -> b"], "before": "ENABLED", "after": "DISABLED",
+            "surface": "rest", "address": "203.0.113.9", "request": "deploy-7"});
         let Value::Object(detail) = detail else { unreachable!("it is an object") };
         let mut record = DecisionRecord {
             id: "a".to_owned(),
@@ -88,9 +110,14 @@ mod tests {
         assert_eq!((action.actor(), action.name(), action.outcome()), ("Zhang", "disable-item", "done"));
         assert_eq!((action.parts(), action.states()), (vec!["item 0", "cron: a -> b"], Some(("ENABLED", "DISABLED"))));
         assert!(action.is_of("zhan", " DISABLE ") && !action.is_of("li", "") && action.is_of("", ""));
+        let from = |action: OperatorAction<'_>| {
+            [action.surface(), action.address(), action.request()].map(|it| it.map(str::to_owned))
+        };
+        assert_eq!(from(action), ["rest", "203.0.113.9", "deploy-7"].map(|it| Some(it.to_owned())));
         assert_eq!(action.error(), None);
         record.detail = Map::new();
         let nothing = OperatorAction::of(&record);
+        assert_eq!(from(nothing), [None, None, None], "older releases did not record it");
         assert_eq!((nothing.actor(), nothing.parts(), nothing.states()), ("", Vec::new(), None));
     }
 }

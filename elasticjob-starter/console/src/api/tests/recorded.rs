@@ -1,8 +1,12 @@
 //! Every action of the API is in the decision log, with who did it and why.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::extract::ConnectInfo;
+use axum::http::HeaderValue;
+use axum::http::header::CONTENT_TYPE;
 use elasticjob::trace::{JobEvent, Tracing, TracingConfiguration, TracingStorage, WriteError};
 use tokio::runtime::Handle;
 
@@ -11,9 +15,16 @@ use super::*;
 use crate::Registry;
 use crate::testing::with_users;
 
-/// Operator, reason, action and outcome of each decision.
+/// Job, operator, reason, action and outcome of each decision, and from where it was asked for.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<[String; 4]>>>);
+struct Log(Arc<Mutex<Vec<Recorded>>>);
+
+#[derive(Clone)]
+struct Recorded {
+    job: String,
+    said: [String; 4],
+    from: [String; 3],
+}
 
 impl TracingStorage for Log {
     fn type_name(&self) -> &str {
@@ -23,8 +34,13 @@ impl TracingStorage for Log {
     async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
         let decisions = events.iter().filter_map(|event| match event {
             JobEvent::Decision(decision) => {
-                let text = |name: &str| decision.detail[name].as_str().unwrap_or_default().to_owned();
-                Some([text("actor"), decision.reason.clone(), text("action"), text("outcome")])
+                let word = |name: &str| decision.detail.get(name).and_then(Value::as_str);
+                let text = |name: &str| word(name).unwrap_or_default().to_owned();
+                Some(Recorded {
+                    job: decision.job_name.to_string(),
+                    said: [text("actor"), decision.reason.clone(), text("action"), text("outcome")],
+                    from: ["surface", "address", "request"].map(text),
+                })
             }
             _ => None,
         });
@@ -84,5 +100,67 @@ async fn every_action_changes_the_registry_and_is_recorded_with_actor_and_reason
     assert_eq!(problem(&caller.get(&path).await).0, 404);
     tracing.close(Duration::from_secs(20)).await;
     let log = log.0.lock().expect("nobody panics").clone();
-    assert_eq!(log, expected);
+    assert_eq!(log.iter().map(|one| one.said.clone()).collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn what_is_refused_or_changes_nothing_is_recorded_with_where_it_came_from() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let log = Log::default();
+    let tracing = Tracing::start(TracingConfiguration::new(log.clone()), &Handle::current());
+    let registry = Registry::new("default", Arc::new(memory.connect())).record(tracing.clone());
+    let console = Console::new(with_users(), [registry]).expect("the options are right");
+    let cookie = cookie_of(&console, "admin").await;
+    let server = parsed(&call(&console, request("GET", &format!("{JOBS}/settle"), Some(&cookie))).await)["servers"][0]
+        ["server"]
+        .as_str()
+        .expect("a server")
+        .to_owned();
+    let ask = async |mut asked: axum::http::Request<axum::body::Body>, id: &'static str| {
+        asked.headers_mut().insert("x-request-id", HeaderValue::from_static(id));
+        asked.extensions_mut().insert(ConnectInfo(SocketAddr::from(([192, 0, 2, 7], 5_000))));
+        let answer = call(&console, asked).await;
+        assert_eq!(answer.headers["x-request-id"], id);
+        answer.status.as_u16()
+    };
+    let configuration = format!("{JOBS}/settle/configuration");
+    let stale = |query: &str| {
+        let change = value!({"sharding-total-count": 3});
+        let mut stale = json("PATCH", &format!("{configuration}{query}"), &cookie, &change);
+        stale.headers_mut().insert(IF_MATCH, HeaderValue::from_static("\"99\""));
+        stale
+    };
+    assert_eq!(ask(stale("?reason=r"), "stale").await, 412);
+    assert_eq!(ask(stale("?dryRun=true"), "only-looked").await, 412);
+    let on = value!({"enabled": true, "reason": "r"});
+    let of_server = |server: &str| format!("/api/v1/registries/default/servers/{server}/state");
+    assert_eq!(ask(json("PUT", &of_server(&server), &cookie, &on), "needless").await, 200);
+    assert_eq!(ask(json("PUT", &of_server("10.9.9.9"), &cookie, &on), "nowhere").await, 404);
+    let form = |path: &str, body: &'static str| {
+        let mut form = request("POST", path, Some(&cookie));
+        form.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        *form.body_mut() = body.into();
+        form
+    };
+    let page = "/r/default/jobs/settle";
+    assert_eq!(ask(form(&format!("{page}/configuration/edit"), "version=99&action=save&reason=r"), "form").await, 412);
+    assert_eq!(ask(form(page, "action=enable&reason=r"), "button").await, 303);
+    tracing.close(Duration::from_secs(20)).await;
+    let log = log.0.lock().expect("nobody panics").clone();
+    let told = log.iter().map(|one| {
+        let ([actor, reason, action, outcome], [surface, address, request]) = (&one.said, &one.from);
+        assert_eq!((actor.as_str(), reason.as_str(), address.as_str()), ("admin", "r", "192.0.2.7"));
+        [&one.job, action, outcome, surface, request].map(String::as_str)
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        [
+            ["settle", "update-configuration", "refused", "rest", "stale"],
+            ["settle", "enable-servers", "unchanged", "rest", "needless"],
+            ["*", "enable-servers", "refused", "rest", "nowhere"],
+            ["settle", "update-configuration", "refused", "page", "form"],
+            ["settle", "enable-servers", "unchanged", "page", "button"],
+        ]
+    );
 }

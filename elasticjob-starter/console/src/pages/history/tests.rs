@@ -65,9 +65,13 @@ fn state(job: &str) -> JobEvent {
 }
 
 fn action(job: &str) -> JobEvent {
-    let Value::Object(detail) = json!({"actor": "zhang", "action": "disable-job", "outcome": "done"}) else {
+    let Value::Object(mut detail) = json!({"actor": "zhang", "action": "disable-job", "outcome": "done"}) else {
         unreachable!("it is an object")
     };
+    if job == "orders" {
+        let from = [("surface", "rest"), ("address", "203.0.113.9"), ("request", "deploy-7")];
+        detail.extend(from.map(|(name, text)| (name.to_owned(), text.into())));
+    }
     let decision = |kind, detail: Map<String, Value>, reason: &str| JobDecisionEvent {
         id: format!("{job}-{kind}"),
         reason: reason.to_owned(),
@@ -300,4 +304,18 @@ async fn the_audit_tells_who_did_what_and_is_filtered_by_both() {
     assert!(page.body.contains("disable-job") && !page.body.contains("<script>"), "{}", page.body);
     let file = get(&console, "all", "/r/default/history/audit?format=csv").await.body;
     assert!(file.contains("time,who,action,job") && file.contains("zhang,disable-job"), "{file}");
+    assert!(file.contains(",error,surface,address,request") && file.contains(",rest,203.0.113.9,deploy-7"), "{file}");
+    let page = page.body;
+    assert!(
+        page.contains("REST API") && page.contains("203.0.113.9") && page.contains("<code>deploy-7</code>"),
+        "{page}"
+    );
+    let found = api(&console, "all", "audit").await;
+    let from = |at: usize| ["surface", "address", "requestId"].map(|name| found["records"][at][name].clone());
+    let expected = ["rest", "203.0.113.9", "deploy-7"].map(Value::from);
+    assert!([from(0), from(1)].contains(&expected), "{found}");
+    assert!(
+        [from(0), from(1)].contains(&[Value::Null, Value::Null, Value::Null]),
+        "an older release wrote it: {found}"
+    );
 }

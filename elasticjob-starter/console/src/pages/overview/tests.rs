@@ -208,3 +208,26 @@ async fn the_rest_of_a_concern_is_in_the_list_of_exactly_that_concern() {
         assert!(answer.status == 400 && answer.body.contains("is one of"), "{wrong}: {}", answer.body);
     }
 }
+
+#[tokio::test]
+async fn since_when_no_instance_is_online_is_told_by_a_console_that_saw_the_last_one_go() {
+    let memory = MemoryRegistry::new();
+    let mut job = start_job(&memory, "gone", &JobSettings::default()).await;
+    let early = console_of(&memory);
+    let told = async |console: &Console| {
+        let cookie = cookie_of(console, "viewer").await;
+        let alarms = call(console, request("GET", "/api/v1/registries/default/alarms", Some(&cookie))).await.body;
+        let alarms: serde_json::Value = serde_json::from_str(&alarms).expect("it is JSON");
+        let pages = ["/r/default", "/r/default/jobs/gone", "/r/default/jobs/gone/why"];
+        let mut says_unknown = Vec::new();
+        for path in pages {
+            let page = call(console, request("GET", path, Some(&cookie))).await.body;
+            says_unknown.push(page.contains("Since when is not known"));
+        }
+        (alarms[0]["kind"].clone(), alarms[0]["since"].is_string(), says_unknown)
+    };
+    assert_eq!(told(&early).await.0, serde_json::Value::Null, "nothing is wrong");
+    job.shutdown(ShutdownMode::Graceful).await;
+    assert_eq!(told(&early).await, ("crashed".into(), true, vec![false; 3]));
+    assert_eq!(told(&console_of(&memory)).await, ("crashed".into(), false, vec![true; 3]));
+}

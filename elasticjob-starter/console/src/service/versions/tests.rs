@@ -118,8 +118,7 @@ async fn putting_back_keeps_the_secret_that_is_stored() {
     let restored = editor.send("POST", &format!("{CONFIGURATION}/versions/{id}/restorations"), &json!({})).await;
     assert_eq!(parsed(&restored)["stays"], json!(["props.url"]), "{}", restored.body);
     let job = "settle".parse().expect("a name");
-    let stored =
-        console.app().registries["default"].operations_of("", "").configuration(&job).await.expect("it is read");
+    let stored = console.app().registries["default"].views().configuration(&job).await.expect("it is read");
     assert_eq!(stored.configuration.settings().props.expect("it has some")["url"], "postgres://app:hunter2@db/app");
 }
 

@@ -132,3 +132,26 @@ fn the_last_event_of_each_job_is_told_apart() {
     known.on_event(&WatchEvent::Gap);
     assert_eq!(["a", "ab", "x"].map(|name| known.last_event(name) - gap), [4, 4, 4]);
 }
+
+#[test]
+fn when_an_instance_and_a_leader_went_is_known_until_events_were_missed_or_the_job_is_gone() {
+    let mut known = watching();
+    let job = JobName::new("job").unwrap();
+    for (path, at) in [
+        ("/job/instances/10.0.0.1@-@7", 5),
+        ("/job/instances/10.0.0.2@-@8", 6),
+        ("/job/leader/election/instance", 7),
+        ("/job/leader/election/latch/1", 8),
+        ("/job/sharding/0/running", 9),
+        ("/other/instances/10.0.0.1@-@7", 10),
+    ] {
+        known.on_gone(path, at);
+    }
+    assert_eq!(known.gone(&job), Gone { instance: Some(6), leader: Some(7) });
+    known.on_gone("/job", 11);
+    assert_eq!(known.gone(&job), Gone::default());
+    let other = JobName::new("other").unwrap();
+    assert_eq!(known.gone(&other), Gone { instance: Some(10), leader: None });
+    known.on_event(&WatchEvent::Gap);
+    assert_eq!(known.gone(&other), Gone::default());
+}
