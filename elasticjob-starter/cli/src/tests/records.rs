@@ -20,7 +20,7 @@ fn at(minute: i64) -> DateTime<Utc> {
 
 fn decision(job: &str, kind: DecisionKind, minute: i64, detail: Value) -> JobEvent {
     JobEvent::Decision(JobDecisionEvent {
-        id: format!("{job}-{minute}").into(),
+        id: format!("{job}-{minute}"),
         job_name: JobName::new(job).unwrap(),
         at: at(minute),
         kind,
