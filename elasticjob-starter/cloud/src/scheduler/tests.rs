@@ -23,6 +23,8 @@ mod cluster;
 mod daemons;
 mod depends;
 mod failing_daemons;
+#[cfg(feature = "kubernetes")]
+mod lost_answers;
 mod lost_places;
 mod one_carrier;
 mod remains;
