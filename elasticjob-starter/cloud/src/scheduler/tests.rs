@@ -30,6 +30,7 @@ mod one_carrier;
 mod remains;
 mod removal;
 mod stops;
+mod time_limits;
 mod triggers;
 mod unreadable;
 mod waiting_launches;
