@@ -90,6 +90,7 @@ pub use tracing_subscriber;
 /// For the other packages of elasticjob alone.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::app::Signals;
     pub use crate::logging::patient_stderr;
 }
 

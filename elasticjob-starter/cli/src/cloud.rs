@@ -1,14 +1,17 @@
 //! `elasticjob cloud`: the scheduler of carried jobs, until SIGTERM or Ctrl-C.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::JobEnvironment;
+use elasticjob::trace::Tracing;
 use elasticjob_cloud::carrier::{CarriedCenter, Carrier};
 use elasticjob_cloud::process::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use elasticjob_cloud::rest::Api;
 use elasticjob_cloud::scheduler::{Scheduler, SchedulerOptions};
-use elasticjob_console::{Console as WebConsole, DataFile, Grant, Registry, Role};
+use elasticjob_console::{Console as WebConsole, ConsoleOptions, DataFile, FirstPassword, Grant, Registry, Role};
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 
 use crate::Console;
@@ -16,7 +19,7 @@ use crate::args::{CarrierType, CloudArguments, DEFAULT, MemoryLimitType, Registr
 use crate::connect::{files, zookeeper};
 use crate::console::{PORT, serve};
 use crate::failure::Failure;
-use crate::traces;
+use crate::{start, traces};
 
 /// The namespace of launches where the registrations are in no registry center.
 const EMBEDDED: &str = "embedded";
@@ -42,13 +45,67 @@ pub(crate) async fn run(
     }
     // A second program may have set a subscriber, as tests do.
     let _ = elasticjob_starter::init_logging();
-    if let Some(path) = settings.data {
+    let mut signals = start::signals()?;
+    let mut held = Held::default();
+    let starting = start(&wanted, options, settings.data, flags, sources, &mut held, console);
+    let served = match start::unless_signalled(&mut signals, starting).await {
+        Ok(Ok(Ready { web, first })) => serve(web, first, held.center.as_slice(), signals, console).await,
+        Ok(Err(failure)) => Err(failure),
+        Err(signal) => {
+            start::tell(signal, console);
+            Ok(())
+        }
+    };
+    held.leave().await;
+    served.map(|()| String::new())
+}
+
+/// What a scheduler has to leave when it ends, as far as its start came.
+#[derive(Default)]
+struct Held {
+    center: Option<Arc<dyn RegistryCenter>>,
+    tracing: Option<Tracing>,
+    scheduler: Option<Arc<Scheduler>>,
+}
+
+impl Held {
+    async fn leave(self) {
+        if let Some(scheduler) = self.scheduler {
+            scheduler.shutdown().await;
+        }
+        if let Some(center) = self.center {
+            center.close().await;
+        }
+        if let Some(tracing) = self.tracing {
+            tracing.close(crate::audit_writer::WRITE_LIMIT).await;
+        }
+    }
+}
+
+/// A console that can listen, and the login to tell the operator.
+struct Ready {
+    web: WebConsole,
+    first: Option<FirstPassword>,
+}
+
+/// Starts the scheduler. It may be dropped at any point: what it has made by then is in `held`.
+async fn start(
+    wanted: &CloudArguments,
+    mut options: ConsoleOptions,
+    data: Option<PathBuf>,
+    flags: &Flags,
+    sources: &Sources,
+    held: &mut Held,
+    console: &mut Console<'_>,
+) -> Result<Ready, Failure> {
+    if let Some(path) = data {
         // Users that were made on its pages log in here as well.
         options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
     }
     let mut environment = JobEnvironment::builder().build().map_err(|error| Failure::Usage(error.to_string()))?;
     if let Some(tracing) = traces::of_jobs(flags, sources).await? {
         environment = environment.with_tracing(tracing);
+        held.tracing = environment.tracing().cloned();
     }
     let mut of_programs = None;
     let (center, namespace, embedded) = match zookeeper(flags, sources, console)? {
@@ -69,16 +126,18 @@ pub(crate) async fn run(
             (environment.embedded_registry(), EMBEDDED.to_owned(), Some(kept))
         }
     };
-    let carrier = carrier(&wanted, &namespace).await?;
+    held.center = Some(center.clone());
+    let carrier = carrier(wanted, &namespace).await?;
     let mut of_scheduler = SchedulerOptions::new(environment.clone(), center.clone(), carrier);
     of_scheduler.embedded = embedded;
     of_scheduler.registry_center = of_programs;
     let scheduler = Scheduler::start(of_scheduler).await.map_err(|error| Failure::Console(error.to_string()))?;
     let scheduler = Arc::new(scheduler);
+    held.scheduler = Some(scheduler.clone());
     // The pages and the API read with connections of their own.
     let reader = traces::open_shown(flags, sources, console).await?.map(|(reader, _)| Arc::new(reader));
     let name = flags.name().unwrap_or(DEFAULT);
-    let mut registry = Registry::new(name, center.clone());
+    let mut registry = Registry::new(name, center);
     if let Some((reader, at)) = traces::open_shown(flags, sources, console).await? {
         registry = registry.traces(reader).traces_at(at);
     }
@@ -86,21 +145,14 @@ pub(crate) async fn run(
         registry = registry.record(tracing.clone());
     }
     let web = WebConsole::new(options, [registry])?;
-    let api = Api { scheduler: scheduler.clone(), access: web.access(), registry: name.into(), traces: reader };
+    let api = Api { scheduler, access: web.access(), registry: name.into(), traces: reader };
     let first = if wanted.no_authentication {
         let _ = writeln!(console.stderr, "no login is asked for: every user of this host has all rights");
         None
     } else {
         web.first_password().cloned()
     };
-    let web = web.with_cloud(name, api.router());
-    let served = serve(web, first, std::slice::from_ref(&center), console).await;
-    scheduler.shutdown().await;
-    center.close().await;
-    if let Some(tracing) = environment.tracing() {
-        tracing.close(crate::audit_writer::WRITE_LIMIT).await;
-    }
-    served.map(|()| String::new())
+    Ok(Ready { web: web.with_cloud(name, api.router()), first })
 }
 
 async fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
+use elasticjob::trace::Tracing;
 use elasticjob_console::{
-    Console as WebConsole, ConsoleError, DataFile, FirstPassword, PasswordHash, Registry, TokenHash,
+    Console as WebConsole, ConsoleError, ConsoleOptions, DataFile, FirstPassword, PasswordHash, Registry, TokenHash,
 };
+use elasticjob_starter::__private::Signals;
 use elasticjob_starter::init_logging;
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 use tokio::task::JoinSet;
@@ -17,7 +19,7 @@ use crate::Console;
 use crate::args::{ConsoleArguments, ConsoleCommand, Registry as Flags};
 use crate::connect::{Named, connect_all, files};
 use crate::failure::Failure;
-use crate::traces;
+use crate::{start, traces};
 
 /// The port without a setting.
 pub(crate) const PORT: u16 = 8899;
@@ -52,13 +54,59 @@ pub(crate) async fn run(
     }
     // Who comes in and who is kept out is in the log, and so is what becomes of the connection.
     init_logging().map_err(|error| Failure::Usage(error.to_string()))?;
-    if let Some(path) = wanted.data.or(settings.data) {
+    let mut signals = start::signals()?;
+    let mut held = Held::default();
+    let data = wanted.data.or(settings.data);
+    let starting = start(options, data, flags, sources, &mut held, console);
+    let served = match start::unless_signalled(&mut signals, starting).await {
+        Ok(Ok(web)) => {
+            let first = web.first_password().cloned();
+            serve(web, first, &held.centers, signals, console).await
+        }
+        Ok(Err(failure)) => Err(failure),
+        Err(signal) => {
+            start::tell(signal, console);
+            Ok(())
+        }
+    };
+    held.leave().await;
+    served.map(|()| String::new())
+}
+
+/// What a console has to leave when it ends, as far as its start came.
+#[derive(Default)]
+struct Held {
+    centers: Vec<Arc<dyn RegistryCenter>>,
+    recordings: Vec<Tracing>,
+}
+
+impl Held {
+    async fn leave(self) {
+        for center in self.centers {
+            center.close().await;
+        }
+        for recording in self.recordings {
+            recording.close(crate::audit_writer::WRITE_LIMIT).await;
+        }
+    }
+}
+
+/// Makes the console. It may be dropped at any point: what it has made by then is in `held`.
+async fn start(
+    mut options: ConsoleOptions,
+    data: Option<PathBuf>,
+    flags: &Flags,
+    sources: &Sources,
+    held: &mut Held,
+    console: &mut Console<'_>,
+) -> Result<WebConsole, Failure> {
+    if let Some(path) = data {
         options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
     }
     let all = connect_all(flags, sources, console).await?;
+    held.centers = all.iter().map(|one| one.center.clone()).collect();
     let (own, mut named) = (traces::own(flags, sources, console)?, traces::named(flags, sources, console)?);
-    let centers: Vec<Arc<dyn RegistryCenter>> = all.iter().map(|one| one.center.clone()).collect();
-    let (mut registries, mut recordings) = (Vec::new(), Vec::new());
+    let mut registries = Vec::new();
     for Named { name, center, shown, away } in all {
         let mut registry = Registry::new(name.as_str(), center).settings(shown);
         if let Some(why) = away {
@@ -71,7 +119,7 @@ pub(crate) async fn run(
             match traces::tracing_to(&tracing, is_away).await {
                 Ok(recording) => {
                     registry = registry.record(recording.clone());
-                    recordings.push(recording);
+                    held.recordings.push(recording);
                 }
                 Err(why) => {
                     let text = format!("warning: actions are not recorded in the decision log: {why}");
@@ -81,16 +129,7 @@ pub(crate) async fn run(
         }
         registries.push(registry);
     }
-    let web = WebConsole::new(options, registries)?;
-    let first = web.first_password().cloned();
-    let served = serve(web, first, &centers, console).await;
-    for center in centers {
-        center.close().await;
-    }
-    for recording in recordings {
-        recording.close(crate::audit_writer::WRITE_LIMIT).await;
-    }
-    served.map(|()| String::new())
+    Ok(WebConsole::new(options, registries)?)
 }
 
 /// Serves until the program is asked to end. `first` is the login to tell the operator.
@@ -98,6 +137,7 @@ pub(crate) async fn serve(
     web: WebConsole,
     first: Option<FirstPassword>,
     centers: &[Arc<dyn RegistryCenter>],
+    mut signals: Signals,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let listening = web.listen().await?;
@@ -121,7 +161,7 @@ pub(crate) async fn serve(
     }
     let end = async move {
         tokio::select! {
-            () = signal() => {}
+            _ = signals.next() => {}
             _ = closed.join_next() => {}
         }
     };
@@ -130,22 +170,6 @@ pub(crate) async fn serve(
         true => Err(Failure::Watch("the registry center closed the session".to_owned())),
         false => Ok(()),
     }
-}
-
-/// Completes with SIGTERM or Ctrl-C.
-async fn signal() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = tokio::signal::ctrl_c() => {}
-            }
-            return;
-        }
-    }
-    let _ = tokio::signal::ctrl_c().await;
 }
 
 /// The password on the standard input, without the end of its line.

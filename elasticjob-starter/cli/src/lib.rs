@@ -30,6 +30,8 @@ mod next;
 mod nodes;
 mod operate;
 mod past;
+#[cfg(feature = "console")]
+mod start;
 mod states;
 mod status;
 mod table;

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use elasticjob::log::warn;
 
+use crate::carrier::output;
+
 /// The variables of the scheduler that a process gets. All others may be secrets of the scheduler.
 pub(crate) const INHERITED: [&str; 8] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "SSL_CERT_FILE"];
 
@@ -82,32 +84,33 @@ fn before(output: &Path) -> PathBuf {
 }
 
 /// The last bytes of an output, also of the part that was moved out of its way.
-fn end_of(output: &Path, most: usize) -> io::Result<Option<String>> {
+fn end_of(output: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
     let Some(end) = tail(output, most)? else { return Ok(None) };
-    let earlier = tail(&before(output), most - end.len().min(most))?;
-    Ok(Some(earlier.unwrap_or_default() + &end))
+    let mut earlier = tail(&before(output), most - end.len().min(most))?.unwrap_or_default();
+    earlier.extend(end);
+    Ok(Some(earlier))
 }
 
 /// The last bytes of both outputs of a process, which are in `stdout` and `stderr` of its folder.
 pub(crate) fn log(folder: &Path, most: usize) -> io::Result<Option<String>> {
     let [out, err] = OUTPUTS.map(|name| end_of(&folder.join(name), most));
     let (out, err) = (out?, err?);
-    let Some(mut log) = out.clone().or_else(|| err.clone().map(|_| String::new())) else { return Ok(None) };
-    if let Some(err) = err.filter(|err| !err.is_empty()) {
-        if !log.is_empty() && !log.ends_with('\n') {
-            log.push('\n');
-        }
-        log.push_str(&err);
+    if out.is_none() && err.is_none() {
+        return Ok(None);
     }
-    let cut = log.len().saturating_sub(most);
-    Ok(Some(log.split_off((cut..=log.len()).find(|at| log.is_char_boundary(*at)).unwrap_or(0))))
+    let (mut log, err) = (out.unwrap_or_default(), err.unwrap_or_default());
+    if !err.is_empty() && !log.is_empty() && !log.ends_with(b"\n") {
+        log.push(b'\n');
+    }
+    log.extend(err);
+    Ok(Some(output::text(&log[log.len().saturating_sub(most)..])))
 }
 
 /// Why a program failed: what it wrote into `failure` of its folder, or the last line of its standard error.
 pub(crate) fn last_words(folder: &Path, code: i32) -> String {
-    let said = tail(&folder.join("failure"), LONGEST_TEXT).ok().flatten().map(|text| text.trim().to_owned());
+    let said = text_tail(&folder.join("failure")).map(|text| text.trim().to_owned());
     let last_line = || {
-        let end = tail(&folder.join("stderr"), LONGEST_TEXT).ok().flatten()?;
+        let end = text_tail(&folder.join("stderr"))?;
         end.lines().rev().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
     };
     said.filter(|text| !text.is_empty()).or_else(last_line).unwrap_or_else(|| match code {
@@ -118,12 +121,17 @@ pub(crate) fn last_words(folder: &Path, code: i32) -> String {
 
 /// Whether the end of the standard error of a program sounds as if it got no memory.
 pub(crate) fn misses_memory(folder: &Path) -> bool {
-    let said = tail(&folder.join("stderr"), LONGEST_TEXT).ok().flatten().unwrap_or_default().to_ascii_lowercase();
+    let said = text_tail(&folder.join("stderr")).unwrap_or_default().to_ascii_lowercase();
     ["memory", "alloc", "reserve"].iter().any(|word| said.contains(word))
 }
 
-/// The last bytes of a file, as text.
-fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
+/// The end of a short text; `None` where it cannot be read.
+fn text_tail(path: &Path) -> Option<String> {
+    tail(path, LONGEST_TEXT).ok().flatten().map(|end| output::text(&end))
+}
+
+/// The last bytes of a file.
+fn tail(path: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
     let mut file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         opened => opened?,
@@ -132,7 +140,7 @@ fn tail(path: &Path, most: usize) -> io::Result<Option<String>> {
     file.seek(SeekFrom::Start(length.saturating_sub(most as u64)))?;
     let mut end = Vec::new();
     file.take(most as u64).read_to_end(&mut end)?;
-    Ok(Some(String::from_utf8_lossy(&end).into_owned()))
+    Ok(Some(end))
 }
 
 #[cfg(test)]
@@ -175,6 +183,27 @@ mod tests {
         rotate(scratch.path(), 10);
         let size: u64 = fs::read_dir(scratch.path()).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
         assert_eq!(size, 13, "what is older is gone");
+    }
+
+    #[test]
+    fn the_end_of_a_log_is_counted_in_bytes_and_begins_with_a_character() {
+        let scratch = Scratch::new();
+        let of = |out: &[u8], err: &[u8], most: usize| {
+            fs::write(scratch.path().join("stdout"), out).unwrap();
+            fs::write(scratch.path().join("stderr"), err).unwrap();
+            log(scratch.path(), most).unwrap().unwrap()
+        };
+        let text = "\u{4e2d}\u{6587}".as_bytes();
+        assert_eq!(of(text, b"", 6), "\u{4e2d}\u{6587}");
+        assert_eq!(of(text, b"", 5), "\u{6587}");
+        assert_eq!(of(text, b"", 3), "\u{6587}");
+        assert_eq!(of(text, text, 9), "\n\u{4e2d}\u{6587}", "the end of line counts, too");
+        // What is no text takes no more room than it has.
+        assert_eq!(of(&[0xff; 10], b"", 10), "?".repeat(10));
+        assert_eq!(of(&[0xff; 10], b"an error", 12), "???\nan error");
+        // A character that was divided when the output had grown too large.
+        fs::write(scratch.path().join("stdout.before"), &text[..4]).unwrap();
+        assert_eq!(of(&text[4..], b"", 100), "\u{4e2d}\u{6587}");
     }
 
     #[test]

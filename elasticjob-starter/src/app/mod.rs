@@ -35,7 +35,7 @@ use carried::CarriedRun;
 use console::ConsolePort;
 use jobs::{Handle, Job};
 use metrics::MetricsPort;
-use signals::Signals;
+pub use signals::Signals;
 
 use crate::AppError;
 use crate::settings::DEFAULT;

@@ -14,13 +14,18 @@ const REPEATED: Duration = Duration::from_secs(1);
 
 /// SIGTERM and Ctrl-C, from the moment when they are listened to.
 #[cfg(unix)]
-pub(super) struct Signals {
+#[derive(Debug)]
+pub struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
 }
 
 #[cfg(unix)]
 impl Signals {
+    /// Listens from now on: they end the process by themselves no more.
+    ///
+    /// # Errors
+    /// [`AppError::Signals`] when they cannot be received.
     pub fn listen() -> Result<Self, AppError> {
         Self::try_listen().map_err(AppError::Signals)
     }
@@ -41,10 +46,15 @@ impl Signals {
 
 /// Ctrl-C.
 #[cfg(not(unix))]
-pub(super) struct Signals;
+#[derive(Debug)]
+pub struct Signals;
 
 #[cfg(not(unix))]
 impl Signals {
+    /// Ctrl-C is listened to by each [`next`](Self::next).
+    ///
+    /// # Errors
+    /// None.
     pub fn listen() -> Result<Self, AppError> {
         Ok(Self)
     }

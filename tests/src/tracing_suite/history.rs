@@ -155,6 +155,14 @@ pub(super) async fn each_filter_finds_its_runs(database: Database) {
     assert_eq!(states(|filter| filter.jobs = vec!["other*".to_owned()]).await, "");
     assert_eq!(states(|filter| filter.execution_type = Some(ExecutionType::Failover)).await, "y");
     assert_eq!(states(|filter| filter.until = Some(moment() - TimeDelta::minutes(1))).await, "");
+    assert_eq!(states(|filter| filter.state_name = Some("TASK_ERROR".to_owned())).await, "x");
+    // A state that only another program writes.
+    database.execute("UPDATE JOB_STATUS_TRACE_LOG SET state = 'TASK_LOST' WHERE id = 'y'".to_owned()).await;
+    assert_eq!(states(|filter| filter.state_name = Some("TASK_LOST".to_owned())).await, "y");
+    let contradiction = |filter: &mut StateFilter| {
+        (filter.state, filter.state_name) = (Some(TaskState::Error), Some("TASK_LOST".to_owned()));
+    };
+    assert_eq!(states(contradiction).await, "");
 }
 
 /// A reader that cannot count: the default of the interface reads the records.

@@ -9,6 +9,7 @@
 mod daemon;
 mod error;
 mod launch;
+pub(crate) mod output;
 mod permit;
 mod state;
 #[cfg(any(test, feature = "testing"))]
@@ -147,7 +148,8 @@ pub trait Carrier: Send + Sync + 'static {
     fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>>;
 
     /// The last `most` bytes that an item wrote to its standard output and standard error, in that order where the carrier
-    /// keeps them apart. `None` when the carrier has none of it.
+    /// keeps them apart. They are counted as the item wrote them, from the beginning of a character on; a byte that is no text is one
+    /// character. `None` when the carrier has none of it.
     ///
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.

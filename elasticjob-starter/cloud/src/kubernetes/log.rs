@@ -8,7 +8,7 @@ use kube::api::{ListParams, LogParams};
 use super::errors::{Trouble, answer};
 use super::names::{CONTAINER, INDEX, OF_JOB};
 use super::{KubernetesCarrier, indexed_job, stateful_set, states};
-use crate::carrier::LaunchId;
+use crate::carrier::{LaunchId, output};
 
 impl KubernetesCarrier {
     /// The last bytes that an item wrote; with `itemsPerProcess` those of its pod.
@@ -50,7 +50,7 @@ impl KubernetesCarrier {
             tail(&mut stream, most).await.map_err(kube::Error::ReadEvents)
         };
         match answer(log).await {
-            Ok(log) => Ok(Some(String::from_utf8_lossy(&log).into_owned())),
+            Ok(log) => Ok(Some(output::text(&log))),
             // There is no pod, or its container has not begun.
             Err(Trouble::Refused(status)) if matches!(status.code, 400 | 404) => Ok(None),
             Err(trouble) => Err(trouble),

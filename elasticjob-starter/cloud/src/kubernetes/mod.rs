@@ -28,7 +28,7 @@ use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Event, Pod};
-use kube::Api;
+use kube::{Api, Client};
 use tokio::task::AbortHandle;
 
 pub use self::connect::{KubernetesError, KubernetesOptions};
@@ -81,6 +81,11 @@ impl KubernetesCarrier {
             lost_after: options.lost_after.map(|after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX)),
             template,
         };
+        Ok(Self::new(client, namespace, common))
+    }
+
+    /// The carrier of this client, which follows the Jobs of the cluster from now on.
+    fn new(client: Client, namespace: String, common: Common) -> Self {
         let jobs = Api::namespaced(client.clone(), &namespace);
         let pods = Api::namespaced(client.clone(), &namespace);
         let events = EventSender::default();
@@ -91,7 +96,7 @@ impl KubernetesCarrier {
             events: events.clone(),
         };
         let following = tokio::spawn(following.follow()).abort_handle();
-        Ok(Self {
+        Self {
             jobs,
             pods,
             stateful_sets: Api::namespaced(client.clone(), &namespace),
@@ -101,7 +106,7 @@ impl KubernetesCarrier {
             foreign_told: OnceLock::new(),
             events,
             following,
-        })
+        }
     }
 }
 
@@ -176,4 +181,4 @@ impl Carrier for KubernetesCarrier {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,7 +6,6 @@ use axum::http::header::ACCEPT;
 use axum::http::{Request, Response};
 use elasticjob::fire::Fire;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
-use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
 
@@ -14,6 +13,8 @@ use super::*;
 use crate::carrier::LaunchItem;
 use operator_template::Template;
 use pod_template::{needs, problems};
+
+pub(crate) mod api_server;
 
 fn app(more: Value) -> App {
     let mut app = json!({ "appName": "a", "appURL": "oci://shop/orders:3", "bootstrapScript": "bin/run", "cpuCount": 0.5, "memoryMB": 64 });

@@ -18,6 +18,8 @@ const MOST_ITEMS: u32 = 1_600;
 const MOST_PROCESSES: u32 = 10_000;
 /// The property with the command of a script job.
 const SCRIPT_COMMAND_LINE: &str = "script.command.line";
+/// The property with the time that a script may run, in milliseconds.
+const SCRIPT_TIMEOUT: &str = "script.timeout.milliseconds";
 
 /// Whether the processes of a job live for one launch or for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -162,6 +164,12 @@ impl CarriedJob {
         if job.instances.is_some() && job.job_execution_type == ExecutionType::Transient {
             fields.wrong("instances", "is for DAEMON jobs: a TRANSIENT one has a process for each item");
         }
+        if let Some(text) = job.wrong_time_limit() {
+            fields.wrong(
+                &format!("props.{SCRIPT_TIMEOUT}"),
+                format!("is '{text}': give a whole number of milliseconds from 1, as 3600000 for an hour"),
+            );
+        }
         if let Err(ConfigError::Settings { problems, .. }) = job.ordinary() {
             for problem in problems {
                 let reason = problem.reason.as_str().replace("`depends-on`", "`dependsOn`");
@@ -206,6 +214,21 @@ impl CarriedJob {
     /// The command of a script job, which is run in place of the application's.
     pub fn script(&self) -> Option<&str> {
         self.props.get(SCRIPT_COMMAND_LINE).map(String::as_str).filter(|line| !line.trim().is_empty())
+    }
+
+    /// The time that a process of an item may run before it is stopped: the limit of jobs of the type `SCRIPT`. `None` without one, and for a
+    /// `DAEMON` job, whose program keeps it by itself.
+    pub fn time_limit(&self) -> Option<Duration> {
+        self.given_time_limit()?.parse().ok().map(Duration::from_millis)
+    }
+
+    fn given_time_limit(&self) -> Option<&str> {
+        let is_kept_here = self.job_execution_type == ExecutionType::Transient;
+        self.props.get(SCRIPT_TIMEOUT).map(|text| text.trim()).filter(|text| is_kept_here && !text.is_empty())
+    }
+
+    fn wrong_time_limit(&self) -> Option<&str> {
+        self.given_time_limit().filter(|text| !text.parse().is_ok_and(|limit: u64| limit > 0))
     }
 
     /// The time that a process may take to end.
@@ -310,6 +333,28 @@ mod tests {
         let job = CarriedJob::from_json(java).unwrap();
         assert_eq!(job.script(), Some("bin/run.sh"));
         assert_eq!(job.configuration().prop("script.command.line"), None);
+    }
+
+    #[test]
+    fn the_time_limit_is_that_of_a_script_and_a_wrong_one_is_refused_where_it_is_kept() {
+        let of = |limit: Value, kind: &str| {
+            let mut limited = manual();
+            limited["jobExecutionType"] = json!(kind);
+            limited["props"] = json!({ "script.timeout.milliseconds": limit });
+            CarriedJob::from_json(limited)
+        };
+        for given in [json!(2500), json!("2500"), json!(" 2500 ")] {
+            assert_eq!(of(given, "TRANSIENT").unwrap().time_limit(), Some(Duration::from_millis(2_500)));
+        }
+        assert_eq!(of(json!(""), "TRANSIENT").unwrap().time_limit(), None);
+        assert_eq!(CarriedJob::from_json(manual()).unwrap().time_limit(), None);
+        for wrong in ["0", "10s", "-5", "1.5"] {
+            let Problems(problems) = of(json!(wrong), "TRANSIENT").unwrap_err();
+            assert_eq!(problems[0].field, "props.script.timeout.milliseconds");
+            assert!(problems[0].reason.starts_with(&format!("is '{wrong}': give")), "{problems:?}");
+            // The program of a DAEMON job says what is wrong with it.
+            assert_eq!(of(json!(wrong), "DAEMON").unwrap().time_limit(), None);
+        }
     }
 
     #[test]

@@ -55,9 +55,9 @@ impl Item {
     /// Tells what the first look showed, so that the state is right when the launch is answered.
     pub(super) fn publish_look(&self, look: Look) {
         let state = match look {
-            Look::Alive { since: Some(since) } => Some(self.running(since)),
-            look if self.runs_again(&look, 1) => None,
-            look => self.shared.state(look),
+            // What cannot be read now is read again before it runs.
+            look if self.runs_again(&look).unwrap_or(false) => None,
+            look => self.shared.state(look).map(|state| state.after(self.slot.lost().unwrap_or_default())),
         };
         if let Some(state) = state {
             self.tell(state);
@@ -65,13 +65,9 @@ impl Item {
     }
 
     /// Whether it is run again: its processes were lost, and it may run twice.
-    fn runs_again(&self, look: &Look, attempt: u32) -> bool {
-        matches!(look, Look::Ended(Outcome::Lost { .. })) && self.replaces(attempt)
-    }
-
-    /// Whether it is run again when its processes are lost.
-    fn replaces(&self, attempt: u32) -> bool {
-        self.launch.replaces_lost() && attempt < ATTEMPTS
+    fn runs_again(&self, look: &Look) -> io::Result<bool> {
+        let is_lost = matches!(look, Look::Ended(Outcome::Lost { .. }));
+        Ok(is_lost && self.launch.replaces_lost() && self.slot.attempt()? < ATTEMPTS)
     }
 
     fn running(&self, since: i64) -> ItemState {
@@ -91,33 +87,36 @@ impl Item {
     pub(super) async fn follow(self) {
         let mut room = None;
         let mut child: Option<Child> = None;
-        let (mut attempt, mut lost) = (1, None);
+        let mut lost = None;
         let mut has_begun = false;
         loop {
-            let look = self.slot.look();
+            let look = self.slot.look().and_then(|look| Ok((self.runs_again(&look)?, look)));
+            let look = match look {
+                Ok((true, _)) if self.lets_go() => return,
+                Ok((true, Look::Ended(Outcome::Lost { why }))) => {
+                    has_begun = false;
+                    match self.clear_for_next(why) {
+                        Ok(()) => continue,
+                        Err(outcome) => return self.tell(outcome.into()),
+                    }
+                }
+                look => look.map(|(_, look)| look),
+            };
             match look {
                 Ok(Look::Untouched) if has_begun => return self.tell_forgotten(),
                 Ok(Look::Untouched | Look::Held) if self.shared.is_forgotten(&self.launch.id) => {
                     return self.tell_forgotten();
                 }
                 Ok(Look::Untouched | Look::Held) if self.lets_go() => return,
-                Ok(look) if self.runs_again(&look, attempt) && self.lets_go() => return,
-                Ok(Look::Ended(Outcome::Lost { why })) if self.replaces(attempt) => {
-                    lost = Some(LostPlace::new(attempt, Some(self.shared.host.clone()), why));
-                    attempt += 1;
-                    has_begun = false;
-                    let again = ItemState::waiting("its processes were lost, and it is run again");
-                    self.tell(again.after(lost.clone()));
-                    self.slot.clean_up(&self.shared.memory);
-                    if self.slot.clear().is_err() {
-                        attempt = ATTEMPTS;
-                    }
-                }
                 Ok(Look::Ended(outcome)) => {
                     self.slot.clean_up(&self.shared.memory);
                     return self.tell(outcome.into());
                 }
                 Ok(alive @ Look::Alive { .. }) => {
+                    if !has_begun {
+                        // Of an earlier scheduler, too.
+                        lost = self.slot.lost().unwrap_or_default();
+                    }
                     has_begun = true;
                     room.get_or_insert_with(|| self.shared.budget.occupy(self.needs()));
                     if let Look::Alive { since: Some(since) } = alive {
@@ -148,6 +147,27 @@ impl Item {
                     sleep(LOOK_AGAIN * 10).await;
                 }
             }
+        }
+    }
+
+    /// Makes room for the next attempt: the process of the last one is lost. An error is final.
+    fn clear_for_next(&self, why: String) -> Result<(), Outcome> {
+        self.slot.clean_up(&self.shared.memory);
+        let attempt = self.slot.attempt();
+        let lost = attempt.map(|attempt| LostPlace::new(attempt, Some(self.shared.host.clone()), why.as_str()));
+        let cleared = lost.and_then(|lost| {
+            // First of all: what was cleared and not noted would count for nothing.
+            self.slot.note_lost(&lost)?;
+            self.slot.clear()?;
+            Ok(lost)
+        });
+        match cleared {
+            Ok(lost) => {
+                let again = ItemState::waiting("its processes were lost, and it is run again");
+                self.tell(again.after(Some(lost)));
+                Ok(())
+            }
+            Err(error) => Err(Outcome::Lost { why: format!("{why}; it is not run again: {error}") }),
         }
     }
 
@@ -230,6 +250,7 @@ impl Item {
         if self.permit().is_withdrawn() {
             return Ok(None);
         }
+        self.slot.note_attempt().map_err(fails)?;
         let start = Start {
             command: self.launch.command(),
             arguments: self.launch.arguments(self.item.item),

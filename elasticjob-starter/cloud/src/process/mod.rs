@@ -227,7 +227,7 @@ impl Shared {
             let slot = self.known_slot(id, item);
             let let_go = || slot.was_let_go().then_some(ItemState::LetGo);
             if let Some(state) = self.state(slot.look()?).or_else(let_go) {
-                states.insert(item, state);
+                states.insert(item, state.after(slot.lost()?));
             }
         }
         // What is followed here is known better: it may wait, which no folder says, or be run again after it was lost.

@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
 
 use super::memory::{Limit, Memory};
-use crate::carrier::{Outcome, digest};
+use crate::carrier::{LostPlace, Outcome, digest};
 use crate::files::{INHERITED, MOST_OUTPUT, last_words, log, misses_memory, rotate, text_of, write_whole};
 
 /// The script that keeps a process.
@@ -27,6 +27,12 @@ const ADDRESS_SPACE: &str = "address-space";
 
 /// The file that says that a scheduler let go of the item before it began.
 const LET_GO: &str = "let-go";
+
+/// The file with the number of the attempt that was started last. Without it that is the first one.
+const ATTEMPT: &str = "attempt";
+
+/// The file with the place that was lost last.
+const LOST: &str = "lost";
 
 /// Where the process of an item is kept.
 #[derive(Debug, Clone)]
@@ -190,6 +196,29 @@ impl Slot {
     /// Whether it was let go of. Says something only of an item that has not begun.
     pub(super) fn was_let_go(&self) -> bool {
         self.file(LET_GO).exists()
+    }
+
+    /// The attempt that was started last, from 1; 1, too, where none was.
+    pub(super) fn attempt(&self) -> io::Result<u32> {
+        Ok(text_of(&self.file(ATTEMPT))?.and_then(|attempt| attempt.trim().parse().ok()).unwrap_or(1))
+    }
+
+    /// Notes which attempt is started now: the one after that which was lost last. Called under the lock.
+    pub(super) fn note_attempt(&self) -> io::Result<()> {
+        match self.lost()? {
+            Some(lost) => write_whole(&self.file(ATTEMPT), &lost.attempt.saturating_add(1).to_string()),
+            None => Ok(()),
+        }
+    }
+
+    /// The place that was lost last, whichever scheduler noted it.
+    pub(super) fn lost(&self) -> io::Result<Option<LostPlace>> {
+        Ok(text_of(&self.file(LOST))?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Notes that the place of the attempt that was started last is lost.
+    pub(super) fn note_lost(&self, lost: &LostPlace) -> io::Result<()> {
+        write_whole(&self.file(LOST), &serde_json::to_string(lost)?)
     }
 
     /// Signals the process and all that it started. Returns whether its keeper lived and had said its id.

@@ -6,10 +6,11 @@ use elasticjob::fire::Fire;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
+use super::slot::Look;
 use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use crate::carrier::suite::{Ground, cases};
 use crate::carrier::{
-    Answer, Carrier, Daemon, DaemonProcess, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, Outcome,
+    Answer, Carrier, Daemon, DaemonProcess, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, LostPlace, Outcome,
 };
 use crate::model::{App, CarriedJob};
 use crate::scratch::Scratch;
@@ -197,6 +198,119 @@ async fn an_item_whose_keeper_was_killed_is_lost_and_runs_again_only_where_it_ma
     assert!(matches!(outcome, Outcome::Lost { .. }), "{outcome:?}");
     assert_eq!(log, "begun\n");
     assert_eq!(killed(true).await, (Outcome::Succeeded, "begun\n".to_owned()));
+}
+
+/// An item that runs until it is killed, and that may run again.
+struct Killed {
+    host: Host,
+    launch: Launch,
+}
+
+impl Killed {
+    fn new() -> Self {
+        let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
+        let runs = host.scratch.path().join("runs");
+        let app = Arc::new(host.app("again", &format!("echo begun >>{}; exec sleep 600", runs.display())));
+        let job = json!({ "jobName": "again", "appName": "again", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
+                          "memoryMB": 16, "shardingTotalCount": 1, "failover": true });
+        let job = Arc::new(CarriedJob::from_json(job).unwrap());
+        let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(0) };
+        Self { host, launch: Launch::new(id, vec![LaunchItem::new(0, None)], app, job) }
+    }
+
+    /// A scheduler that launches it, or adopts what another one did.
+    async fn scheduler(&self) -> ProcessCarrier {
+        let carrier = self.host.connect();
+        carrier.launch(self.launch.clone()).await.unwrap();
+        carrier
+    }
+
+    fn runs(&self) -> usize {
+        fs::read_to_string(self.host.scratch.path().join("runs")).unwrap_or_default().lines().count()
+    }
+
+    /// Waits until its program has begun so many times and a carrier says that it runs, and returns the state.
+    async fn running(&self, carrier: &ProcessCarrier, runs: usize) -> ItemState {
+        let waiting = async {
+            loop {
+                let state = carrier.states(&self.launch.id).await.unwrap().and_then(|mut states| states.remove(&0));
+                match state {
+                    Some(state @ ItemState::Running { .. }) if self.runs() == runs => return state,
+                    _ => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
+                }
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap()
+    }
+
+    fn kill(&self) {
+        let item = self.host.scratch.path().join("work/launches").join(self.launch.id.token("tests")).join("0");
+        let keeper = fs::read_to_string(item.join("pid")).unwrap().parse().ok().and_then(Pid::from_raw).unwrap();
+        kill_process_group(keeper, Signal::KILL).unwrap();
+    }
+}
+
+fn attempts(state: &ItemState) -> (u32, Option<u32>) {
+    match state {
+        ItemState::Running { attempt, lost, .. } => (*attempt, lost.as_ref().map(|lost| lost.attempt)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn attempts_are_counted_on_where_another_scheduler_adopts_the_item() {
+    let item = Killed::new();
+    let first = item.scheduler().await;
+    assert_eq!(attempts(&item.running(&first, 1).await), (1, None));
+    item.kill();
+    assert_eq!(attempts(&item.running(&first, 2).await), (2, Some(1)));
+    drop(first);
+    // One that only looks knows it, too.
+    assert_eq!(attempts(&item.running(&item.host.connect(), 2).await), (2, Some(1)));
+    let second = item.scheduler().await;
+    assert_eq!(attempts(&item.running(&second, 2).await), (2, Some(1)));
+    drop(second);
+    // It is lost while no scheduler is there.
+    item.kill();
+    let third = item.scheduler().await;
+    assert_eq!(attempts(&item.running(&third, 3).await), (3, Some(2)));
+    drop(third);
+    item.kill();
+    let fourth = item.scheduler().await;
+    let outcome =
+        tokio::time::timeout(std::time::Duration::from_secs(60), ended(&fourth, &item.launch.id)).await.unwrap();
+    assert!(matches!(outcome, Outcome::Lost { .. }), "{outcome:?}");
+    assert_eq!(item.runs(), 3);
+}
+
+/// A scheduler may be killed at any moment between the loss of a process and the next start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loss_that_was_noted_before_the_scheduler_was_killed_counts_once() {
+    for is_cleared in [false, true] {
+        let item = Killed::new();
+        let first = item.scheduler().await;
+        item.running(&first, 1).await;
+        drop(first);
+        item.kill();
+        let slot = item.host.connect().shared.known_slot(&item.launch.id, 0);
+        let waiting = async {
+            while !matches!(slot.look().unwrap(), Look::Ended(Outcome::Lost { .. })) {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+        slot.note_lost(&LostPlace::new(1, None, "noted")).unwrap();
+        if is_cleared {
+            slot.clear().unwrap();
+        }
+        let second = item.scheduler().await;
+        assert_eq!(attempts(&item.running(&second, 2).await), (2, Some(1)), "cleared: {is_cleared}");
+        item.kill();
+        assert_eq!(attempts(&item.running(&second, 3).await), (3, Some(2)));
+        item.kill();
+        let outcome = tokio::time::timeout(std::time::Duration::from_secs(60), ended(&second, &item.launch.id)).await;
+        assert!(matches!(outcome.unwrap(), Outcome::Lost { .. }));
+    }
 }
 
 /// What other users may do with a file or a folder, and its group.

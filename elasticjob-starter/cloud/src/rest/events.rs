@@ -181,7 +181,7 @@ fn is_task(wanted: Option<&str>, task: &str) -> bool {
 const SOURCE: &str = "CLOUD_SCHEDULER";
 const OTHER_SOURCES: [&str; 2] = ["CLOUD_EXECUTOR", "LITE_EXECUTOR"];
 
-/// The states of a run, and those that ElasticJob-Cloud has besides and that no row here has.
+/// The states of a run, and those that ElasticJob-Cloud has besides: rows that it left in the same table have them.
 const STATES: [TaskState; 4] = [TaskState::Staging, TaskState::Running, TaskState::Finished, TaskState::Error];
 const OTHER_STATES: [&str; 8] = [
     "TASK_KILLED",
@@ -194,7 +194,7 @@ const OTHER_STATES: [&str; 8] = [
     "TASK_UNKNOWN",
 ];
 
-/// The filter of the rows that are wanted. `None` where no row can be: what is wanted is known, and never written here.
+/// The filter of the rows that are wanted. `None` where no row can be: the source is known, and is that of no row.
 fn states_filter(visitor: &Visitor, parameters: &Parameters) -> Result<Option<StateFilter>, Refusal> {
     let types = [ExecutionType::Ready, ExecutionType::Failover];
     let source = one_of(parameters, "source", &[SOURCE], &OTHER_SOURCES)?;
@@ -207,10 +207,15 @@ fn states_filter(visitor: &Visitor, parameters: &Parameters) -> Result<Option<St
     filter.until = time(parameters, "endTime")?;
     filter.task_id = given(parameters, "taskId").map(str::to_owned);
     filter.ip = given(parameters, "slaveId").map(str::to_owned);
-    let none_can_be = source.is_never() || state.is_never();
-    filter.state = state.value();
-    filter.execution_type = execution_type.value();
-    Ok((!none_can_be).then_some(filter))
+    match state {
+        Wanted::One(state) => filter.state = Some(state),
+        Wanted::Other(name) => filter.state_name = Some(name),
+        Wanted::Any => {}
+    }
+    if let Wanted::One(type_) = execution_type {
+        filter.execution_type = Some(type_);
+    }
+    Ok((!matches!(source, Wanted::Other(_))).then_some(filter))
 }
 
 /// What a parameter asks for.
@@ -218,38 +223,25 @@ fn states_filter(visitor: &Visitor, parameters: &Parameters) -> Result<Option<St
 enum Wanted<T> {
     Any,
     One(T),
-    /// A value that no row has.
-    Never,
+    /// A value that the scheduler writes nowhere.
+    Other(String),
 }
 
-impl<T> Wanted<T> {
-    fn value(self) -> Option<T> {
-        match self {
-            Self::One(value) => Some(value),
-            Self::Any | Self::Never => None,
-        }
-    }
-
-    fn is_never(&self) -> bool {
-        matches!(self, Self::Never)
-    }
-}
-
-/// The value that a parameter names, of those that rows have and those that none has.
+/// The value that a parameter names, of those that the scheduler writes and those that it does not.
 fn one_of<T: Copy + Display>(
     parameters: &Parameters,
     name: &str,
     values: &[T],
-    never: &[&str],
+    others: &[&str],
 ) -> Result<Wanted<T>, Refusal> {
     let Some(given) = given(parameters, name) else { return Ok(Wanted::Any) };
     if let Some(value) = values.iter().find(|value| value.to_string() == given) {
         return Ok(Wanted::One(*value));
     }
-    if never.contains(&given) {
-        return Ok(Wanted::Never);
+    if others.contains(&given) {
+        return Ok(Wanted::Other(given.to_owned()));
     }
-    let known = values.iter().map(T::to_string).chain(never.iter().map(|text| (*text).to_owned()));
+    let known = values.iter().map(T::to_string).chain(others.iter().map(|text| (*text).to_owned()));
     let known = known.collect::<Vec<_>>().join(", ");
     Err(Refusal::bad(format!("{name}: '{given}' is none of {known}")))
 }
@@ -259,13 +251,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_no_row_has_is_told_from_one_that_nobody_knows() {
+    fn a_value_that_is_written_nowhere_is_told_from_one_that_nobody_knows() {
         let of = |state: &str| {
             let parameters = Parameters::from([("state".to_owned(), state.to_owned())]);
             one_of(&parameters, "state", &STATES, &OTHER_STATES)
         };
         assert_eq!(of("TASK_ERROR").unwrap(), Wanted::One(TaskState::Error));
-        assert_eq!(of("TASK_LOST").unwrap(), Wanted::Never);
+        assert_eq!(of("TASK_LOST").unwrap(), Wanted::Other("TASK_LOST".to_owned()));
         assert_eq!(of("").unwrap(), Wanted::Any);
         assert!(of("LOST").is_err());
     }

@@ -18,7 +18,7 @@ use super::events_tests::Asked;
 use super::fails::{Fail, statuses};
 use super::openapi_document;
 use super::routes::{Body as Form, ROUTES, Route};
-use super::tests::{Server, job, until};
+use super::tests::{Server, WHILE_IT_IS_THERE, job, until};
 use crate::scheduler::tests::away::Away;
 use crate::scratch::Scratch;
 
@@ -165,6 +165,54 @@ impl TraceReader for Broken {
     }
 }
 
+/// Compares the rows of runs that were traced with their description: of one that ended well, one that failed, and one that goes on.
+async fn rows_are_described(seen: &mut Seen) {
+    let server = Server::tracing().await;
+    let admin = server.token("admin").await;
+    for (job, script) in [("good", "true"), ("bad", "echo wrong >&2; exit 3"), ("long", WHILE_IT_IS_THERE)] {
+        server.call(&admin, "POST", "/api/app", &server.app(job, script)).await;
+        server.call(&admin, "POST", "/api/job/register", &self::job(job, job)).await;
+        until("it is triggered", async || {
+            server.call(&admin, "POST", "/api/job/trigger", job).await.0 == StatusCode::OK
+        })
+        .await;
+    }
+    let rows = async |path: &str| match server.call(&admin, "GET", path, "").await.1 {
+        Value::Array(rows) => rows,
+        mut page => page["rows"].as_array_mut().map(std::mem::take).unwrap_or_default(),
+    };
+    let executions = "/api/job/events/executions?per_page=100";
+    until("all kinds of runs are traced", async || {
+        let rows = rows(executions).await;
+        let has = |is: fn(&Value) -> bool| rows.iter().any(is);
+        has(|row| row["isSuccess"] == true)
+            && has(|row| row["failureCause"].is_string())
+            && has(|row| row["completeTime"].is_null())
+    })
+    .await;
+    let with_rows = [
+        ("/api/job/events/executions", executions),
+        ("/api/job/events/statusTraces", "/api/job/events/statusTraces?per_page=100"),
+        ("/api/job/statistics/tasks/results", "/api/job/statistics/tasks/results"),
+        ("/api/job/statistics/tasks/running", "/api/job/statistics/tasks/running"),
+        ("/api/job/statistics/jobs/running", "/api/job/statistics/jobs/running"),
+        ("/api/job/statistics/jobs/register", "/api/job/statistics/jobs/register"),
+    ];
+    for (route, path) in with_rows {
+        let route = ROUTES.iter().find(|known| known.path == route).unwrap();
+        assert_eq!(seen.call(&server, route, &admin, path, "").await, 200);
+        assert_ne!(rows(path).await, Vec::<Value>::new(), "{path}: a list without a row shows nothing");
+    }
+    for path in ["/api/job/statistics/tasks/results/lastHour", "/api/job/statistics/jobs/executionType"] {
+        let (_, counted) = server.call(&admin, "GET", path, "").await;
+        assert!(
+            ["successCount", "transientJobCount"].iter().any(|count| counted[count].as_u64() > Some(0)),
+            "{counted}"
+        );
+    }
+    server.scheduler.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_answer_is_described_with_its_status_and_its_form() {
     let scratch = Scratch::new();
@@ -230,6 +278,8 @@ async fn every_answer_is_described_with_its_status_and_its_form() {
         seen.call_all(&traced, &admin, &Names { query: "", ..right }).await;
         traced.scheduler.shutdown().await;
     }
+
+    rows_are_described(&mut seen).await;
 
     // What is described happens.
     let mut not_seen = Vec::new();

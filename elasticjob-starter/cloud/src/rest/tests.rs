@@ -11,7 +11,8 @@ use elasticjob::ident::JobName;
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::registry::{RegistryCenter, SessionId, SessionState};
 use elasticjob::runtime::JobEnvironment;
-use elasticjob::trace::AnyTraceReader;
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
+use elasticjob::trace::{AnyTraceReader, TracingConfiguration};
 use elasticjob_console::{Console, ConsoleOptions, Grant, PasswordHash, Registry, Role, User};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -32,6 +33,15 @@ pub(super) struct Server {
     scratch: Scratch,
     registry: MemoryRegistry,
     center: Arc<dyn RegistryCenter>,
+}
+
+/// The traces of a server.
+#[derive(Default)]
+struct Traces {
+    /// What its scheduler traces to.
+    written: Option<TracingConfiguration>,
+    /// What its API reads.
+    read: Option<AnyTraceReader>,
 }
 
 impl Server {
@@ -68,29 +78,45 @@ impl Server {
     ) -> Self {
         let scratch = Scratch::new();
         let carrier = ProcessCarrier::new(ProcessOptions::new(scratch.path().join("work"), "tests")).unwrap();
-        Self::made(scratch, Arc::new(carrier), None, change, more).await
+        Self::made(scratch, Arc::new(carrier), Traces::default(), change, more).await
     }
 
     /// With this carrier, and a folder of its own.
     pub(super) async fn on(scratch: Scratch, carrier: Arc<dyn Carrier>) -> Self {
-        Self::made(scratch, carrier, None, |_| (), |registry| registry).await
+        Self::made(scratch, carrier, Traces::default(), |_| (), |registry| registry).await
     }
 
     /// With these traces.
     pub(super) async fn traced(traces: AnyTraceReader) -> Self {
         let scratch = Scratch::new();
         let carrier = ProcessCarrier::new(ProcessOptions::new(scratch.path().join("work"), "tests")).unwrap();
-        Self::made(scratch, Arc::new(carrier), Some(Arc::new(traces)), |_| (), |registry| registry).await
+        let traces = Traces { written: None, read: Some(traces) };
+        Self::made(scratch, Arc::new(carrier), traces, |_| (), |registry| registry).await
+    }
+
+    /// With a database that its scheduler traces to.
+    pub(super) async fn tracing() -> Self {
+        let scratch = Scratch::new();
+        let carrier = ProcessCarrier::new(ProcessOptions::new(scratch.path().join("work"), "tests")).unwrap();
+        let source = DataSource::new(&format!("sqlite:{}", scratch.path().join("traces.db").display())).unwrap();
+        let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.unwrap();
+        let reader = RdbTraceReader::connect(&source, None).await.unwrap();
+        let traces =
+            Traces { written: Some(TracingConfiguration::new(storage)), read: Some(AnyTraceReader::new(reader)) };
+        Self::made(scratch, Arc::new(carrier), traces, |_| (), |registry| registry).await
     }
 
     async fn made(
         scratch: Scratch,
         carrier: Arc<dyn Carrier>,
-        traces: Option<Arc<AnyTraceReader>>,
+        traces: Traces,
         change: impl FnOnce(&mut ConsoleOptions),
         more: impl FnOnce(Registry) -> Registry,
     ) -> Self {
-        let environment = JobEnvironment::builder().build().unwrap();
+        let mut environment = JobEnvironment::builder().build().unwrap();
+        if let Some(written) = traces.written {
+            environment = environment.with_tracing(written);
+        }
         let registry = MemoryRegistry::new();
         let center: Arc<dyn RegistryCenter> = Arc::new(registry.connect());
         let options = SchedulerOptions::new(environment, center.clone(), carrier);
@@ -102,6 +128,7 @@ impl Server {
         options.users.push(User::new("billing", hash, [Grant::everywhere(Role::Admin).jobs("billing-*")]));
         change(&mut options);
         let console = Console::new(options, [more(Registry::new("default", center.clone()))]).unwrap();
+        let traces = traces.read.map(Arc::new);
         let api = Api { scheduler: scheduler.clone(), access: console.access(), registry: "default".into(), traces };
         // The console's pages are on the same port.
         Self { router: console.with_cloud("default", api.router()).router(), scheduler, scratch, registry, center }

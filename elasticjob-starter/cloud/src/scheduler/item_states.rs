@@ -89,6 +89,11 @@ impl Following {
         }
     }
 
+    /// Its states as they change; `None` while nothing is known of it. Drop them before this: with them the item counts as waited for.
+    pub(super) fn states(&self) -> watch::Receiver<Option<ItemState>> {
+        self.state.clone()
+    }
+
     /// Completes when the process of the item has ended, or does not begin without another launch.
     pub(super) async fn over(&mut self) {
         // The sender lives as long as this does.

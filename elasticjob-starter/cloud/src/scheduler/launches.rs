@@ -21,6 +21,7 @@ use super::ends::{Ends, Open};
 use super::item_states::Hub;
 use super::launch_marks::{Marks, Note, Noted};
 use super::registrations::Registered;
+use super::time_limits::outcome_within;
 use crate::carrier::{
     Carrier, CarrierError, ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome, Permit,
 };
@@ -78,9 +79,10 @@ impl JobClass for Launches {
                     false => Outcome::Failed { exit: None, text: "the scheduler is ending".to_owned() },
                 }
             };
+            let stop = || drop(self.0.formers.stop(&id, item, registered.job.grace()));
             let outcome = tokio::select! {
                 biased;
-                outcome = following.outcome() => outcome,
+                outcome = outcome_within(&mut following, registered.job.time_limit(), stop) => outcome,
                 outcome = left_alone => return outcome,
             };
             // What was lost may go on where it is not seen. What has ended is there, also where the answer to its launch is not.

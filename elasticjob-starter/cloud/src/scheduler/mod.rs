@@ -25,6 +25,7 @@ mod stops;
 mod store;
 #[cfg(test)]
 pub(crate) mod tests;
+mod time_limits;
 mod waiting_launches;
 
 use std::collections::BTreeMap;

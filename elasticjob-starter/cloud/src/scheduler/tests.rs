@@ -23,11 +23,14 @@ mod cluster;
 mod daemons;
 mod depends;
 mod failing_daemons;
+#[cfg(feature = "kubernetes")]
+mod lost_answers;
 mod lost_places;
 mod one_carrier;
 mod remains;
 mod removal;
 mod stops;
+mod time_limits;
 mod triggers;
 mod unreadable;
 mod waiting_launches;

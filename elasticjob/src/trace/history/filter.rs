@@ -58,6 +58,9 @@ pub struct StateFilter {
     pub ip: Option<String>,
     /// This state.
     pub state: Option<TaskState>,
+    /// The state of this name, as it is written: also one that only other programs write, as `TASK_LOST` of ElasticJob-Cloud. With
+    /// [`state`](Self::state) both have to hold. Where a database does not tell capitals apart, neither does this.
+    pub state_name: Option<String>,
     /// Runs of this kind.
     pub execution_type: Option<ExecutionType>,
     /// The states of this run. A Java instance writes no run id.

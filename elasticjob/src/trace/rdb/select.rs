@@ -107,13 +107,15 @@ where
     }
 
     pub(super) fn states(own: &'a [OwnColumn], clock: WallClock, filter: &StateFilter) -> Self {
-        let StateFilter { job, jobs, from, until, instance, ip, state, execution_type, run_id, task_id } = filter;
+        let StateFilter { job, jobs, from, until, instance, ip, state, state_name, execution_type, run_id, task_id } =
+            filter;
         let mut select = Self::new(super::dialect::STATUS_TRACE_LOG, own, clock);
         select.job(job.as_ref());
         select.jobs(jobs);
         select.times(*from, *until);
         select.text("slave_id", ip.clone());
         select.text("state", state.map(|state| state.to_string()));
+        select.text("state", state_name.clone());
         select.text("execution_type", execution_type.map(|kind| kind.to_string()));
         select.text("task_id", task_id.clone());
         select.instance(instance.as_ref());

@@ -11,6 +11,8 @@ use elasticjob::fire::{FireRecord, FireState};
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::RegistryCenter;
+#[cfg(feature = "kubernetes")]
+use elasticjob::registry::SessionState;
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
@@ -49,6 +51,14 @@ impl Cluster {
         let center: Arc<dyn RegistryCenter> = Arc::new(self.registry.connect());
         let options = SchedulerOptions::new(environment, center.clone(), carrier);
         Member { scheduler: Scheduler::start(options).await.unwrap(), center }
+    }
+
+    /// Cuts a scheduler off from its registry center for good, as `kill -9` does.
+    #[cfg(feature = "kubernetes")]
+    pub(super) fn kill(&self, member: &Member) {
+        let SessionState::Connected { id, .. } = *member.center.session().borrow() else { panic!("it has no session") };
+        self.registry.suspend(id);
+        self.registry.expire(id);
     }
 
     /// A scheduler of this host that has ended while its job `long` runs on.
@@ -95,7 +105,7 @@ pub(super) fn name(name: &str) -> JobName {
 }
 
 /// The most that [`until`] waits: the pauses of a `DAEMON` process that ends double, and a busy machine adds to each of them.
-const MOST: Duration = Duration::from_secs(180);
+pub(super) const MOST: Duration = Duration::from_secs(180);
 
 /// Waits until something is so.
 pub(super) async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
