@@ -126,8 +126,8 @@ impl Operations {
         ended
     }
 
-    /// What [`update_configuration`](Self::update_configuration) would do: the changes, with the configuration that it would
-    /// write. Nothing is written.
+    /// Goes through [`update_configuration`](Self::update_configuration) without writing: returns the configuration that it would
+    /// write, with the changes.
     ///
     /// # Errors
     /// Those of `update_configuration`, but for what only writing shows.
