@@ -12,6 +12,7 @@ use elasticjob::registry::watched::WatchedRegistry;
 use elasticjob::trace::{AnyTraceReader, Tracing};
 use tokio::sync::watch;
 
+use crate::service::changes::KeptChanges;
 use crate::service::disabled::KeptActions;
 use crate::service::now;
 use crate::service::recent_actions::RecentActions;
@@ -32,6 +33,8 @@ pub struct Registry {
     kept_fires: KeptFires,
     /// What was read of the actions that disabled something.
     kept_actions: KeptActions,
+    /// What was read of the last actions.
+    kept_changes: KeptChanges,
     record: Option<Tracing>,
     /// The tracings of jobs that have others.
     record_of_jobs: Arc<BTreeMap<JobName, Tracing>>,
@@ -68,6 +71,7 @@ impl Registry {
             trace_health: TraceHealth::default(),
             kept_fires: KeptFires::default(),
             kept_actions: KeptActions::default(),
+            kept_changes: KeptChanges::default(),
             record: None,
             record_of_jobs: Arc::default(),
             kept: None,
@@ -190,6 +194,11 @@ impl Registry {
     /// What was read of the actions that disabled something.
     pub(crate) fn kept_actions(&self) -> &KeptActions {
         &self.kept_actions
+    }
+
+    /// What was read of the last actions.
+    pub(crate) fn kept_changes(&self) -> &KeptChanges {
+        &self.kept_changes
     }
 
     /// Writes the actions that wait to be kept.

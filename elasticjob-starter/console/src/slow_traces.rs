@@ -1,7 +1,7 @@
 //! A time limit for reads of traces: a page tells that the database is slow, and does not wait for it. Each read tells whether the
 //! database answers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use elasticjob::trace::{
@@ -9,11 +9,17 @@ use elasticjob::trace::{
     NewestRuns, Page, PageRequest, ReadError, RunCount, RunParts, StateFilter, StateRecord, TraceReader,
 };
 
+use tokio::time::Instant;
+
 use crate::service::now;
 
 /// How long one read may take. Longer than any page takes at ten million rows, and shorter than the time after which proxies
 /// give up.
 const LIMIT: Duration = Duration::from_secs(15);
+
+/// A read that a page gives up after this time, while the database answered no other one, had no answer. One that is given up
+/// sooner tells nothing: its reader may have left the page.
+const SILENT: Duration = Duration::from_millis(500);
 
 /// Whether the storage of traces answered, as its last read found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,19 +31,61 @@ pub(crate) struct Answering {
 
 /// What reads tell of the storage of traces: `None` before the first one. Nothing is read for this alone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TraceHealth(Arc<Mutex<Option<Answering>>>);
+pub(crate) struct TraceHealth(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    answering: Option<Answering>,
+    last_answer: Option<Instant>,
+}
 
 impl TraceHealth {
     pub(crate) fn get(&self) -> Option<Answering> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lock().answering
     }
 
-    fn note<T>(&self, read: &Result<T, ReadError>, now: i64) {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn note(&mut self, answers: bool) {
+        if answers {
+            self.last_answer = Some(Instant::now());
+        }
+        if self.answering.is_none_or(|known| known.answers != answers) {
+            self.answering = Some(Answering { answers, since: now() });
+        }
+    }
+}
+
+/// A read that goes on. Pages that wait no longer drop it before it ends.
+struct Reading<'h> {
+    health: &'h TraceHealth,
+    begun: Instant,
+    has_ended: bool,
+}
+
+impl<'h> Reading<'h> {
+    fn begin(health: &'h TraceHealth) -> Self {
+        Self { health, begun: Instant::now(), has_ended: false }
+    }
+
+    fn end<T>(mut self, read: &Result<T, ReadError>) {
+        self.has_ended = true;
         // The others are answers: the storage is there, and does not have what was asked for.
         let answers = !matches!(read, Err(ReadError::Unavailable { .. } | ReadError::TooSlow { .. }));
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.is_none_or(|known| known.answers != answers) {
-            *known = Some(Answering { answers, since: now });
+        self.health.lock().note(answers);
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        let mut known = self.health.lock();
+        let answered_others = known.last_answer.is_some_and(|at| at >= self.begun);
+        if !self.has_ended && !answered_others && self.begun.elapsed() >= SILENT {
+            known.note(false);
         }
     }
 }
@@ -47,8 +95,9 @@ pub(crate) struct TimeLimited(pub(crate) AnyTraceReader, pub(crate) TraceHealth)
 
 impl TimeLimited {
     async fn in_time<T>(&self, read: impl Future<Output = Result<T, ReadError>>) -> Result<T, ReadError> {
+        let reading = Reading::begin(&self.1);
         let read = tokio::time::timeout(LIMIT, read).await.unwrap_or(Err(ReadError::TooSlow { limit: LIMIT }));
-        self.1.note(&read, now());
+        reading.end(&read);
         read
     }
 }
@@ -99,6 +148,30 @@ mod tests {
     use crate::testing::stuck::Stuck;
     use crate::testing::{call, cookie_of, request, with_users};
     use crate::{Console, Registry};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_read_that_is_given_up_tells_that_the_database_hangs_where_it_answers_no_other_one() {
+        let health = TraceHealth::default();
+        let answers = || health.get().map(|known| known.answers);
+        let reader = TimeLimited(AnyTraceReader::new(Stuck), health.clone());
+        let gives_up = async |after| {
+            let (filter, page) = (ExecutionFilter::default(), PageRequest::default());
+            let read = reader.executions(&filter, &page);
+            tokio::time::timeout(after, read).await.expect_err("it hangs");
+        };
+        Reading::begin(&health).end(&Ok(()));
+        gives_up(Duration::from_millis(499)).await;
+        assert_eq!(answers(), Some(true), "its reader left");
+        let other = async {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            Reading::begin(&health).end(&Ok(()));
+        };
+        tokio::join!(gives_up(Duration::from_secs(1)), other);
+        assert_eq!(answers(), Some(true), "it answered another one meanwhile");
+        tokio::time::advance(Duration::from_millis(1)).await;
+        gives_up(Duration::from_secs(1)).await;
+        assert_eq!(answers(), Some(false));
+    }
 
     #[tokio::test]
     async fn a_page_tells_that_the_database_of_traces_is_slow() {

@@ -36,6 +36,7 @@ elasticjob_syntax::messages! {
         "traces-without-column": "table {table} in {at} has no column {column}, so records cannot be found by it; a program that may alter the table adds it when it starts to trace";
     masked(setting, mask) =
         "masked": "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: leave the value as it is shown, or change it in the program's settings";
+    not_previewed() = "not-previewed": "the values are not those of the preview: look at a preview of these, and save again";
     no_action() = "no-action": "the form has no action";
     no_action_or_item() = "no-action-or-item": "the form has no action or no item";
     action_of_item() = "action-of-item": "an item can be enabled, disabled and cancelled";

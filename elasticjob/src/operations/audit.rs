@@ -18,7 +18,8 @@ use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut};
 /// How many parts of an action are named.
 const MOST_PARTS: usize = 500;
 
-/// The job that the log, which is by job, names in the record of an action on a whole server that no job has.
+/// The job that the log, which is by job, names in the record of an action on a whole server that no job has, or that changed
+/// nothing of many jobs.
 pub const ALL_JOBS: &str = "*";
 
 /// The operator whose actions are recorded. Events go through the bounded queue of a tracing, so that no action waits for
@@ -204,10 +205,8 @@ impl Operations {
         let jobs: BTreeSet<JobName> = jobs.into_keys().cloned().collect();
         match (ended, &action.job) {
             (Ok(unchanged), _) => {
-                let named = unchanged.iter().map(Part::job).chain(&action.job);
-                for job in named.collect::<BTreeSet<_>>().into_iter().filter(|job| !jobs.contains(*job)) {
-                    self.post(action.name, job, Vec::new(), "unchanged", Map::new());
-                }
+                let named = unchanged.iter().map(Part::job).chain(&action.job).filter(|job| !jobs.contains(*job));
+                self.record_unchanged(action, &named.collect());
             }
             (Err(error), Some(job)) => self.record_failure(action.name, job, error),
             (Err(error), None) => {
@@ -221,6 +220,20 @@ impl Operations {
                 of.iter().for_each(|job| self.record_failure(action.name, job, error));
             }
         }
+    }
+
+    /// Records that an action changed nothing of these jobs. One record has all of many: it would hide those of changes.
+    fn record_unchanged(&self, action: &Action, jobs: &BTreeSet<&JobName>) {
+        let (job, detail) = match (jobs.first(), JobName::new(ALL_JOBS)) {
+            (Some(_), Ok(all)) if jobs.len() > 1 => {
+                let server = action.server.iter().map(|server| format!("server {server}"));
+                let parts = server.chain(jobs.iter().map(|job| format!("job {job}"))).take(MOST_PARTS);
+                (all, Map::from_iter([("parts".to_owned(), json!(parts.collect::<Vec<_>>()))]))
+            }
+            (Some(job), _) => ((*job).clone(), Map::new()),
+            (None, _) => return,
+        };
+        self.post(action.name, &job, Vec::new(), "unchanged", detail);
     }
 
     /// Records an action that another part of the program carried out, with the parts that it was about, such as the fields that were

@@ -1,9 +1,11 @@
 use std::time::Duration;
 
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{HeaderValue, Request, StatusCode};
 use elasticjob::trace::{JobDecisionEvent, Tracing, TracingConfiguration};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tower::ServiceExt;
 
 use super::routes::ROUTES;
 use super::tests::{Server, job, until};
@@ -65,5 +67,26 @@ async fn each_change_is_recorded_with_its_caller_and_without_secrets() {
     let parts = |at: usize| records[at].detail["parts"].clone();
     assert_eq!((records[2].job_name.as_str(), parts(2)), ("app", json!(["app app", "field appName", "field env"])));
     assert_eq!((records[4].job_name.as_str(), parts(4)), ("one", json!(["field description", "field jobName"])));
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_record_of_a_change_has_the_id_of_its_request() {
+    let told = Told::default();
+    let tracing = Tracing::start(TracingConfiguration::new(told.clone()), &Handle::current());
+    let server = Server::with_registry(|_| (), |registry| registry.record(tracing.clone())).await;
+    let request = Request::builder().method("POST").uri("/api/app").header("accessToken", server.token("admin").await);
+    let request = request.header("X-Request-Id", "deploy-7").body(Body::from(server.app("app", "true"))).unwrap();
+    let answer = server.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(
+        (answer.status(), &answer.headers()["x-request-id"]),
+        (StatusCode::OK, &HeaderValue::from_static("deploy-7"))
+    );
+    tracing.close(Duration::from_secs(20)).await;
+    let records = told.0.lock().unwrap().clone();
+    assert_eq!(
+        (records.len(), &records[0].detail["request"], &records[0].detail["surface"]),
+        (1, &json!("deploy-7"), &json!("rest"))
+    );
     server.scheduler.shutdown().await;
 }

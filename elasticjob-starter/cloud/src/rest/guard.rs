@@ -46,10 +46,9 @@ pub(super) async fn guard(
     let Some(role) = role else { return next.run(request).await };
     // A page of the console on this port calls in the name of its reader. Nothing that a client sends becomes an extension.
     let of_page = request.extensions().get::<Caller>().cloned();
-    let caller = match of_page.map_or_else(
-        || api.access.caller(shown(request.headers()), client(&api, request.extensions(), request.headers())),
-        Ok,
-    ) {
+    let (headers, extensions) = (request.headers(), request.extensions());
+    let of_client = || api.access.caller(shown(headers), client(&api, extensions, headers), extensions);
+    let caller = match of_page.map_or_else(of_client, Ok) {
         Ok(caller) => caller,
         Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.to_string()).into_response(),
     };

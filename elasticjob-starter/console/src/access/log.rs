@@ -249,14 +249,23 @@ impl AccessLog {
     }
 }
 
-/// A request in short.
+/// A request in short. A client may make up its method as well.
 pub(crate) fn in_short(method: &axum::http::Method, path: &str) -> String {
-    format!("{method} {}", path.chars().take(LONGEST).collect::<String>())
+    method.as_str().chars().chain([' ']).chain(path.chars()).take(LONGEST).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_in_short_is_short_with_any_method_and_path() {
+        let made_up = axum::http::Method::from_bytes("LONG".repeat(9_000).as_bytes()).expect("a method");
+        for (method, path) in [(&made_up, "/login"), (&axum::http::Method::PUT, &*"/long".repeat(9_000))] {
+            assert_eq!(in_short(method, path).chars().count(), LONGEST);
+        }
+        assert_eq!(in_short(&axum::http::Method::PUT, "/login"), "PUT /login");
+    }
 
     #[test]
     fn refusals_of_a_kind_are_one_entry_and_the_oldest_events_go_first() {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use axum::http::{HeaderMap, Uri};
+use axum::http::{Extensions, HeaderMap, Uri};
 use chrono::Utc;
 use elasticjob::operations::{Operations, Origin, Surface};
 
@@ -16,6 +16,7 @@ use super::proxy::is_trusted;
 use super::session::SessionToken;
 use crate::api::Problem;
 use crate::app::{App, Console};
+use crate::request_id::RequestId;
 
 /// Lets callers of other routes in, as the console does: with the same users, tokens, sessions and roles. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -85,11 +86,17 @@ impl Access {
     }
 
     /// The caller that shows this: the text of a session, or the token of a program. A caller that shows nothing has
-    /// the rights that the options give visitors. The log of logins has the address that a token was refused to.
+    /// the rights that the options give visitors. The log of logins has the address that a token was refused to. The extensions are
+    /// those of the request: where the console gave it an id, the records of actions have that.
     ///
     /// # Errors
     /// [`NotKnown::Token`].
-    pub fn caller(&self, shown: Option<&str>, from: Option<IpAddr>) -> Result<Caller, NotKnown> {
+    pub fn caller(
+        &self,
+        shown: Option<&str>,
+        from: Option<IpAddr>,
+        extensions: &Extensions,
+    ) -> Result<Caller, NotKnown> {
         let app = &self.0;
         let identity = match shown {
             None => Identity::anonymous(app.options.anonymous.clone()),
@@ -106,7 +113,8 @@ impl Access {
                 }
             }
         };
-        let origin = Origin::new(Surface::Rest).address(from.map(|ip| ip.to_string()));
+        let address = from.map(|ip| ip.to_string());
+        let origin = Origin::new(Surface::Rest).address(address).request(RequestId::of(extensions));
         Ok(Caller(if app.options.read_only { identity.capped(Role::Viewer) } else { identity }, origin))
     }
 }
@@ -151,16 +159,17 @@ mod tests {
         let (token, hash) = TokenHash::new_token().expect("random");
         let tokens = vec![Token::new("ci", hash, [Grant::everywhere(Role::Operator).jobs("billing-*")])];
         let access = console(ConsoleOptions { tokens, ..with_users() }).access();
+        let of_request = Extensions::new();
         let session = access.log_in("admin", PASSWORD.to_owned(), None).await.expect("it is the password");
-        let admin = access.caller(Some(&session), None).expect("it goes on");
+        let admin = access.caller(Some(&session), None, &of_request).expect("it goes on");
         assert!(admin.name() == "admin" && admin.may(Role::Admin, "default", Some("orders")));
-        let program = access.caller(Some(&token), None).expect("it counts");
+        let program = access.caller(Some(&token), None, &of_request).expect("it counts");
         assert!(program.may(Role::Operator, "default", Some("billing-1")));
         assert!(!program.may(Role::Operator, "default", Some("orders")));
         assert!(!program.may(Role::Admin, "default", Some("billing-1")));
-        let visitor = access.caller(None, None).expect("nothing was shown");
+        let visitor = access.caller(None, None, &of_request).expect("nothing was shown");
         assert!(visitor.is_anonymous() && !visitor.may(Role::Viewer, "default", None));
-        assert_eq!(access.caller(Some("ejt_other"), None).unwrap_err(), NotKnown::Token);
+        assert_eq!(access.caller(Some("ejt_other"), None, &of_request).unwrap_err(), NotKnown::Token);
         let wrong = access.log_in("admin", "guessed".to_owned(), None).await;
         assert_eq!(wrong.unwrap_err(), NotKnown::WrongPassword);
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
-use super::body::{Body, Bulk, BulkAction, Reason, State, checked, checked_count};
+use super::body::{Body, Bulk, BulkAction, Reason, Wanted, checked, checked_count};
 use super::jobs::parameters;
 use super::named::{Names, OfJob};
 use crate::access::Role;
@@ -162,7 +162,7 @@ pub(crate) async fn cancel_item(
     cancel(of, Some(item), &body).await
 }
 
-async fn switch(here: &Here, target: Target, state: &State) -> Result<Json<Done>, Problem> {
+async fn switch(here: &Here, target: Target, state: &Wanted) -> Result<Json<Done>, Problem> {
     let operations = here.operations(checked(&state.reason)?);
     let outcome: Switched = match state.enabled {
         true => operations.enable_servers(&target).await?,
@@ -172,41 +172,41 @@ async fn switch(here: &Here, target: Target, state: &State) -> Result<Json<Done>
 }
 
 /// Enable or disable a job on all its servers
-#[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/state", tag = "actions", request_body = State,
+#[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/state", tag = "actions", request_body = Wanted,
     responses((status = 200, body = Done), (status = "default", body = Problem)))]
-pub(crate) async fn switch_job(of: OfJob, Body(state): Body<State>) -> Result<Json<Done>, Problem> {
+pub(crate) async fn switch_job(of: OfJob, Body(state): Body<Wanted>) -> Result<Json<Done>, Problem> {
     switch(&of.here, Target::Job(of.job), &state).await
 }
 
 /// Enable or disable a server, in all its jobs
-#[utoipa::path(put, path = "/api/v1/registries/{registry}/servers/{server}/state", tag = "actions", request_body = State,
+#[utoipa::path(put, path = "/api/v1/registries/{registry}/servers/{server}/state", tag = "actions", request_body = Wanted,
     responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn switch_server(
     here: Here,
     Names((_, server)): Names<(String, String)>,
-    Body(state): Body<State>,
+    Body(state): Body<Wanted>,
 ) -> Result<Json<Done>, Problem> {
     switch(&here, Target::Server(server), &state).await
 }
 
 /// Enable or disable a server of a job
 #[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/state", tag = "actions",
-    request_body = State, responses((status = 200, body = Done), (status = "default", body = Problem)))]
+    request_body = Wanted, responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn switch_server_of_job(
     of: OfJob,
     Names((_, _, server)): Names<(String, String, String)>,
-    Body(state): Body<State>,
+    Body(state): Body<Wanted>,
 ) -> Result<Json<Done>, Problem> {
     switch(&of.here, Target::ServerOfJob(of.job, server), &state).await
 }
 
 /// Enable or disable an item
 #[utoipa::path(put, path = "/api/v1/registries/{registry}/jobs/{job}/items/{item}/state", tag = "actions",
-    request_body = State, responses((status = 200, body = Done), (status = "default", body = Problem)))]
+    request_body = Wanted, responses((status = 200, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn switch_item(
     of: OfJob,
     Names((_, _, item)): Names<(String, String, ShardingItem)>,
-    Body(state): Body<State>,
+    Body(state): Body<Wanted>,
 ) -> Result<Json<Done>, Problem> {
     let operations = of.here.operations(checked(&state.reason)?);
     let outcome: SwitchedItem = match state.enabled {

@@ -51,7 +51,7 @@ pub(crate) struct Reason {
 /// Whether jobs, servers or an item may run.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct State {
+pub(crate) struct Wanted {
     pub(crate) enabled: bool,
     /// For the decision log; at most 200 characters.
     #[serde(default)]

@@ -117,7 +117,11 @@ async fn updated(
         }
         return Err(refused);
     }
-    let settings = changed(&stored, change, is_patch)?;
+    let settings = changed(&stored, change, is_patch).inspect_err(|wrong| {
+        if !how.dry_run {
+            record_refusal(&operations, &stored, &wrong.message());
+        }
+    })?;
     let checked = operations.check_configuration(&stored, &settings);
     let snapshot = of.here.views().snapshot(&of.job).await?;
     if how.dry_run {

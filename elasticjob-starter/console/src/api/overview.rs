@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::Problem;
 use super::history::OperatorAction;
 use crate::here::Here;
-use crate::service::changes::{Change, Changes};
+use crate::service::changes::{Change, Changes, Reach, Source};
 use crate::service::disabled::{Disablings, of_list};
 use crate::service::job_row::JobRow;
 use crate::service::overview::{Concern, MOST, Overview};
@@ -35,9 +35,11 @@ pub(crate) struct OverviewView {
     /// The jobs that fire next.
     next: Vec<JobRow>,
     /// The last changes, the last one first: what operators did in the last seven days, and configurations that were written.
-    changes: Vec<ChangeView>,
+    changes: Vec<RecentChange>,
     /// Whether the actions of operators could be read for it. Where not, `changes` has configurations alone.
     actions_read: bool,
+    /// Whether all of them were read that `changes` may have. Where not, there were too many: older ones may be missing.
+    all_actions_read: bool,
     /// Since when the registry center is lost; everything is as it was then. `null` while it is connected.
     #[schema(value_type = Option<String>)]
     lost_since: Option<Time>,
@@ -46,18 +48,28 @@ pub(crate) struct OverviewView {
 /// A change of a job.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ChangeView {
+pub(crate) struct RecentChange {
     /// The job; `*` for an action on a server in all jobs.
     job: String,
     #[schema(value_type = String, format = DateTime)]
     time: Time,
-    /// The action of an operator that made it; `null` for a configuration that was written and of which no action is recorded.
+    /// The action of an operator that made it; `null` for a configuration that was written and of which no action was read.
     action: Option<OperatorAction>,
+    /// Why `action` is `null`: `not-recorded` where no action is recorded, as a program wrote the configuration, or another console;
+    /// `unread` where the actions of that time were not read, or may not be recorded yet; `older` where the configuration was written
+    /// more than seven days ago, of which no actions are read. `null` where there is an action.
+    no_action: Option<&'static str>,
 }
 
-impl From<Change> for ChangeView {
+impl From<Change> for RecentChange {
     fn from(it: Change) -> Self {
-        Self { job: it.job, time: Time(it.at), action: it.action.map(OperatorAction::from) }
+        let (action, no_action) = match it.source {
+            Source::Action(record) => (Some(OperatorAction::from(record)), None),
+            Source::NotRecorded => (None, Some("not-recorded")),
+            Source::Unread => (None, Some("unread")),
+            Source::Older => (None, Some("older")),
+        };
+        Self { job: it.job, time: Time(it.at), action, no_action }
     }
 }
 
@@ -84,8 +96,9 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
         jobs: overview.concerns.iter().map(|(concern, jobs)| (concern.code(), rows(jobs))).collect(),
         now: rows(&overview.now),
         next: rows(&overview.next),
-        actions_read: changes.are_read,
-        changes: changes.list.into_iter().map(ChangeView::from).collect(),
+        actions_read: changes.reach != Reach::Nothing,
+        all_actions_read: changes.reach == Reach::All,
+        changes: changes.list.into_iter().map(RecentChange::from).collect(),
         lost_since,
     }))
 }

@@ -99,6 +99,31 @@ async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
     is_committed(&document);
 }
 
+/// A schema is known by the name of its type alone: of two types with one name the document would have one.
+#[test]
+fn no_two_types_give_a_schema_one_name() {
+    // The schema of the settings has no type.
+    let mut names = BTreeSet::from(["JobSettings".to_owned()]);
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the sources are there") {
+            let path = entry.expect("it is there").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let source = std::fs::read_to_string(&path).expect("a text");
+            for after in source.split("ToSchema)]\n").skip(1) {
+                let head = after.lines().find_map(|line| line.split_once("struct ").or(line.split_once("enum ")));
+                let (_, name) = head.filter(|(before, _)| !before.starts_with(['/', ' '])).expect("a type follows");
+                let name: String = name.chars().take_while(|c| c.is_alphanumeric()).collect();
+                assert!(names.insert(name.clone()), "{}: another type is named {name}", path.display());
+            }
+        }
+    }
+    assert!(names.contains("ChangeView") && names.len() > 50, "{names:?}");
+}
+
 /// Every schema that a part of the document refers to is in the document.
 fn are_there(part: &Value, document: &Value) {
     match part {

@@ -7,7 +7,7 @@ use axum::Form;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
-use elasticjob::config::{Invalid, Message};
+use elasticjob::config::{Invalid, JobSettings, Message};
 use elasticjob::ident::JobName;
 use elasticjob::operations::{OperationError, Operations, StoredConfiguration};
 use elasticjob_syntax::job_option::{JobOption, OptionKind};
@@ -30,6 +30,7 @@ use crate::here::Here;
 use crate::service::configuration::{ChangeView, changed, put_back, record_refusal};
 use crate::service::versions::{self, Version, flat};
 use crate::text::{Text, t};
+use crate::texts;
 use crate::translated;
 
 /// Settings that the form does not have: the node of the configuration has no place for them, or, for `disabled`, it
@@ -344,7 +345,19 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
     let mut form = form.with(&given);
     let asks = form::one(&given, "action") == "save";
     let saves = asks && form::one(&given, PREVIEWED) == form.digest();
-    match perform(&here, &operations, &stored, &form, saves).await {
+    let prepared = prepared(&here, &operations, &stored, &form).await;
+    if asks && let Some(why) = refusal(&prepared, saves) {
+        record_refusal(&operations, &stored, &why);
+    }
+    let ended = match prepared {
+        // It records what it does, and what it refuses.
+        Ok((settings, view)) if saves => {
+            operations.update_configuration(&stored, &settings).await.map(|_| view).map_err(Wrong::of)
+        }
+        Ok((_, view)) => Ok(view),
+        Err(wrong) => Err(wrong),
+    };
+    match ended {
         Ok(view) if saves => {
             if !view.changes.is_empty() {
                 versions::note_change(&here, &job, &stored, &form.reason).await;
@@ -384,25 +397,40 @@ enum Wrong {
     Operation(OperationError),
 }
 
-async fn perform(
+impl Wrong {
+    fn of(error: OperationError) -> Self {
+        match error {
+            OperationError::Invalid { problems, .. } => Self::Values(problems.iter().map(Invalid::message).collect()),
+            other => Self::Operation(other),
+        }
+    }
+}
+
+/// The settings that the form leads to, with what they change.
+async fn prepared(
     here: &Here,
     operations: &Operations,
     stored: &StoredConfiguration,
     form: &EditPage,
-    saves: bool,
-) -> Result<ChangeView, Wrong> {
+) -> Result<(JobSettings, ChangeView), Wrong> {
     let change = form.change(stored).map_err(Wrong::Fields)?;
     let settings = changed(stored, change, true).map_err(|wrong| Wrong::Values(vec![wrong.message()]))?;
-    let told = |error: OperationError| match error {
-        OperationError::Invalid { problems, .. } => Wrong::Values(problems.iter().map(Invalid::message).collect()),
-        other => Wrong::Operation(other),
-    };
-    let (after, difference) = operations.check_configuration(stored, &settings).map_err(told)?;
+    let (after, difference) = operations.try_configuration(stored, &settings).await.map_err(Wrong::of)?;
     let snapshot = here.views().snapshot(stored.configuration.job_name()).await.map_err(Wrong::Operation)?;
-    if saves {
-        operations.update_configuration(stored, &settings).await.map_err(told)?;
-    } else {
-        operations.try_configuration(stored, &settings).await.map_err(told)?;
+    Ok((settings, ChangeView::of(&snapshot, &stored.configuration, &after, difference)))
+}
+
+/// Why a change that was to be saved does not come to the operations. What could not be read is no refusal.
+fn refusal(prepared: &Result<(JobSettings, ChangeView), Wrong>, saves: bool) -> Option<Message> {
+    match prepared {
+        Ok(_) if saves => None,
+        Ok(_) => Some(texts::not_previewed()),
+        Err(Wrong::Fields(problems)) => Some(problems.join("; ").into()),
+        Err(Wrong::Values(problems)) => {
+            let problems: Vec<String> = problems.iter().map(Message::to_string).collect();
+            Some(problems.join("; ").into())
+        }
+        Err(Wrong::Operation(OperationError::Read(_))) => None,
+        Err(Wrong::Operation(wrong)) => Some(wrong.message()),
     }
-    Ok(ChangeView::of(&snapshot, &stored.configuration, &after, difference))
 }

@@ -16,7 +16,7 @@ use super::{Layout, disabled, error, findings, page};
 use crate::access::Role;
 use crate::here::Here;
 use crate::registries::Registry;
-use crate::service::changes::{Change, Changes};
+use crate::service::changes::{Change, Changes, Reach, Source};
 use crate::service::disabled::{Disablings, of_list};
 use crate::service::overview::{Concern, MOST, Overview};
 use crate::text::{Text, t};
@@ -155,11 +155,20 @@ impl OverviewPage {
         about_concern(&self.layout.text, *concern)
     }
 
+    /// Why it is not known who made a change.
+    fn without_action(&self, change: &Change) -> Option<String> {
+        match change.source {
+            Source::Action(_) => None,
+            Source::NotRecorded => Some(t!(self, "overview-change-not-recorded")),
+            Source::Unread => Some(t!(self, "overview-change-unread")),
+            Source::Older => Some(t!(self, "overview-change-older")),
+        }
+    }
+
     /// The page with all about a change: the versions of a configuration, or the actions of operators on the job.
     fn link(&self, change: &Change) -> Option<String> {
         let job = job_link(&self.layout, &change.job)?;
-        let is_configuration =
-            change.action.as_ref().is_none_or(|record| record.action().name() == "update-configuration");
+        let is_configuration = change.action().is_none_or(|record| record.action().name() == "update-configuration");
         match is_configuration {
             true => Some(format!("{job}/configuration/history")),
             false => {

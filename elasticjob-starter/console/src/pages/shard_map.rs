@@ -1,5 +1,7 @@
 //! The shard map of a job: which instance has which items, and in which state they are.
 
+use std::collections::BTreeMap;
+
 use elasticjob::ident::{InstanceId, ShardingItem};
 use elasticjob::operations::{JobSnapshot, ShardInfo, ShardState};
 
@@ -8,7 +10,7 @@ use super::job_items::ItemsQuery;
 /// Up to how many items each has a cell: a map of more has counts alone.
 const MOST: usize = 1_000;
 
-/// The owners of the items of a job, in the order of their ids.
+/// The instances that have the items of a job, in the order of their ids.
 #[derive(Debug)]
 pub(super) struct ShardMap {
     pub(super) owners: Vec<Owner>,
@@ -16,13 +18,16 @@ pub(super) struct ShardMap {
     pub(super) has_cells: bool,
 }
 
-/// An instance with its items.
+/// An instance with the items that it runs, or will run at the next fire.
 #[derive(Debug, Default)]
 pub(super) struct Owner {
     /// `None` for the items without an owner.
     pub(super) instance: Option<InstanceId>,
     pub(super) is_online: bool,
     pub(super) is_leader: bool,
+    /// How many of its items have each state, in the order of [`ItemsQuery::STATES`]; the states that none of them has are left out.
+    pub(super) counts: Vec<(ShardState, usize)>,
+    /// Its items; none where a map has counts alone.
     pub(super) cells: Vec<Cell>,
 }
 
@@ -51,47 +56,66 @@ pub(super) fn class_of(state: &ShardState) -> &'static str {
 impl ShardMap {
     /// The map of these items, which are all that the job has. Instances without items are on it: what is shared unevenly shows.
     pub(super) fn of(snapshot: &JobSnapshot, items: &[ShardInfo]) -> Self {
-        let online = snapshot.instances().map(|(instance, _)| Owner {
-            instance: Some(instance.clone()),
-            is_online: true,
-            is_leader: snapshot.leader.as_ref() == Some(instance),
-            cells: Vec::new(),
-        });
-        let mut owners: Vec<Owner> = online.collect();
+        let has_cells = items.len() <= MOST;
+        // What no instance has is last.
+        let key = |instance: Option<&InstanceId>| (instance.is_none(), instance.cloned());
+        let owner = |instance: Option<&InstanceId>, is_online| Owner {
+            instance: instance.cloned(),
+            is_online,
+            is_leader: instance.is_some() && snapshot.leader.as_ref() == instance,
+            ..Owner::default()
+        };
+        let online = snapshot.instances().map(|(instance, _)| (key(Some(instance)), owner(Some(instance), true)));
+        let mut owners: BTreeMap<_, Owner> = online.collect();
         for (place, info) in items.iter().enumerate() {
-            let cell = Cell {
-                item: info.item,
-                state: info.status,
-                parameter: info.parameter.clone(),
-                is_taken_over: info.failover,
-                row: format!("{}#item-{}", ItemsQuery::of_place(place).address(), info.item),
-            };
-            match owners.iter_mut().find(|owner| owner.instance == info.instance) {
-                Some(owner) => owner.cells.push(cell),
-                None => {
-                    owners.push(Owner { instance: info.instance.clone(), cells: vec![cell], ..Owner::default() });
-                }
+            let instance = runner(snapshot, info);
+            let owner = owners.entry(key(instance)).or_insert_with(|| owner(instance, false));
+            owner.count(info.status);
+            if has_cells {
+                owner.cells.push(Cell::of(place, info));
             }
         }
-        // What has no owner is last.
-        owners.sort_by(|one, other| {
-            let place = |owner: &Owner| (owner.instance.is_none(), owner.instance.clone());
-            place(one).cmp(&place(other))
-        });
-        Self { owners, has_cells: items.len() <= MOST }
+        Self { owners: owners.into_values().collect(), has_cells }
     }
 
     /// Whether there is anything to show.
     pub(super) fn is_empty(&self) -> bool {
-        self.owners.iter().all(|owner| owner.cells.is_empty())
+        self.owners.iter().all(|owner| owner.counts.is_empty())
     }
 }
 
+/// The instance that runs an item: that which took it over from a lost one, or that of the mark of the run. An item that does not
+/// run is at its owner.
+fn runner<'s>(snapshot: &'s JobSnapshot, info: &'s ShardInfo) -> Option<&'s InstanceId> {
+    let item = snapshot.items.get(&info.item);
+    let runs = item.and_then(|item| {
+        item.taken_over_by.as_ref().or_else(|| item.running.as_ref().and_then(|running| running.instance.as_ref()))
+    });
+    runs.or(info.instance.as_ref())
+}
+
 impl Owner {
-    /// How many of its items have each state; the states that none of them has are left out.
-    pub(super) fn counts(&self) -> Vec<(ShardState, usize)> {
-        let count = |state: ShardState| (state, self.cells.iter().filter(|cell| cell.state == state).count());
-        ItemsQuery::STATES.into_iter().map(count).filter(|(_, count)| *count > 0).collect()
+    fn count(&mut self, state: ShardState) {
+        match self.counts.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, count)) => *count += 1,
+            None => {
+                self.counts.push((state, 1));
+                self.counts.sort_by_key(|(state, _)| ItemsQuery::STATES.iter().position(|one| one == state));
+            }
+        }
+    }
+}
+
+impl Cell {
+    /// The cell of the item at this place among all, from 0.
+    fn of(place: usize, info: &ShardInfo) -> Self {
+        Self {
+            item: info.item,
+            state: info.status,
+            parameter: info.parameter.clone(),
+            is_taken_over: info.failover,
+            row: format!("{}#item-{}", ItemsQuery::of_place(place).address(), info.item),
+        }
     }
 }
 
@@ -103,7 +127,7 @@ mod tests {
 
     use crate::testing::{call, console_of, cookie_of, request};
 
-    /// The page of a job with so many items on two instances, of which one has none. Item 0 has no owner, and the owner of item 1
+    /// The page of a job with so many items on two instances, of which the second has none of its own. Item 0 has no owner, and the owner of item 1
     /// is gone.
     async fn page(items: u32, language: &str) -> String {
         let memory = MemoryRegistry::new();
@@ -131,6 +155,10 @@ mod tests {
             if item > 0 {
                 write.create(format!("/map/sharding/{item}/instance"), owner, CreateMode::Persistent);
             }
+            // The second instance has taken item 3 over, and runs it.
+            if item == 3 {
+                write.create("/map/sharding/3/failovering", "10.0.0.2@-@8", CreateMode::Ephemeral);
+            }
         }
         center.commit(write).await.expect("it is written");
         let console = console_of(&memory);
@@ -148,8 +176,8 @@ mod tests {
         let rows: Vec<&str> = map.split("<tr>").skip(2).collect();
         assert_eq!(rows.len(), 4, "{map}");
         for (row, owner, cells) in [
-            (rows[0], "10.0.0.1@-@7", &["#item-2", "#item-3"][..]),
-            (rows[1], "10.0.0.2@-@8", &[]),
+            (rows[0], "10.0.0.1@-@7", &["#item-2"][..]),
+            (rows[1], "10.0.0.2@-@8", &["#item-3"]),
             (rows[2], "10.0.0.9@-@9", &["#item-1"]),
             (rows[3], "no owner", &["#item-0"]),
         ] {
@@ -157,6 +185,7 @@ mod tests {
             let links: Vec<&str> = row.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
             assert_eq!(links, cells.iter().map(|cell| format!("/r/default/jobs/map{cell}")).collect::<Vec<_>>());
         }
+        assert!(rows[1].contains("taken over") && !rows[0].contains("taken over"), "{map}");
         assert!(rows[1].contains("Leader") && !rows[0].contains("Leader"), "{map}");
         assert!(rows[2].contains("offline") && !rows[1].contains("offline"), "{map}");
         assert!(rows[0].contains("PENDING"), "who sees no picture reads the state: {map}");
@@ -165,10 +194,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_instance_without_items_is_on_the_map() {
+        let map = page(3, "en").await;
+        let row = map.split("<tr>").find(|row| row.contains("10.0.0.2@-@8")).unwrap_or_else(|| panic!("{map}"));
+        assert!(row.contains("no items") && !row.contains("#item-"), "{row}");
+    }
+
+    #[tokio::test]
     async fn a_cell_leads_to_the_page_that_has_its_item_and_many_items_are_counted() {
         let map = page(202, "en").await;
         assert!(map.contains("/r/default/jobs/map#item-199\"") && map.contains("?page=2#item-200\""), "{map}");
         let map = page(1_001, "en").await;
-        assert!(!map.contains("#item-") && map.contains("PENDING: 999"), "{map}");
+        assert!(!map.contains("#item-") && map.contains("PENDING: 998"), "{map}");
     }
 }

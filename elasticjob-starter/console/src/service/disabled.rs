@@ -114,13 +114,8 @@ impl KeptActions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no records are asked for at this time, as they could not be read a moment ago.
-    pub(crate) fn pauses(&self) -> bool {
-        self.lock().pauses()
-    }
-
     /// No records are asked for for a while, as they could not be read.
-    pub(crate) fn pause(&self) {
+    fn pause(&self) {
         self.lock().pauses_until = Some(Instant::now() + PAUSE);
     }
 

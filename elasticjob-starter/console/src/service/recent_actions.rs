@@ -42,7 +42,11 @@ impl RecentActions {
         let record = DecisionRecord::from(event.clone());
         self.log(&record);
         let mut actions = self.actions.lock().unwrap_or_else(PoisonError::into_inner);
-        actions.truncate(MOST - 1);
+        if actions.len() >= MOST {
+            // What changed nothing makes room first: one action on many jobs may be as many records.
+            let least = actions.iter().rposition(|record| OperatorAction::of(record).outcome() == "unchanged");
+            actions.remove(least.unwrap_or(MOST - 1));
+        }
         actions.push_front(record);
     }
 
@@ -167,11 +171,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn older_actions_make_room() {
+    async fn older_actions_make_room_and_those_that_changed_nothing_first() {
         let recent = RecentActions::of("default");
         let job = elasticjob::ident::JobName::new("settle").expect("a name");
-        let event = |second: u32| {
-            let detail = value!({ "actor": "zhang", "action": "trigger", "outcome": "done" });
+        let event = |second: u32, outcome: &str| {
+            let detail = value!({ "actor": "zhang", "action": "trigger", "outcome": outcome });
             JobDecisionEvent {
                 id: format!("{second:04}"),
                 at: chrono::DateTime::from_timestamp(i64::from(second), 0).expect("a time"),
@@ -180,10 +184,15 @@ mod tests {
             }
         };
         let more = MOST as u32 + 5;
-        let events: Vec<_> = (0..more).map(|second| JobEvent::Decision(event(second))).collect();
+        let events: Vec<_> = (0..more).map(|second| JobEvent::Decision(event(second, "done"))).collect();
         recent.write(&events).await.expect("memory takes it");
         assert_eq!(recent.actions.lock().expect("nobody panics").len(), MOST);
         let last = recent.decisions(&DecisionFilter::default(), &PageRequest::default().limit(1)).await;
         assert_eq!(last.expect("they are read").records[0].id, format!("{:04}", more - 1));
+        let unchanged: Vec<_> = (0..more).map(|row| JobEvent::Decision(event(more + row, "unchanged"))).collect();
+        recent.write(&unchanged).await.expect("memory takes it");
+        let all = recent.actions.lock().expect("nobody panics").clone();
+        let kept = |outcome: &str| all.iter().filter(|record| OperatorAction::of(record).outcome() == outcome).count();
+        assert_eq!((kept("done"), kept("unchanged")), (MOST - 1, 1));
     }
 }

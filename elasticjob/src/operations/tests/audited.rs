@@ -37,6 +37,11 @@ const CONFIG: &str = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\n";
 
 /// The records of what an operator does with a job that has one instance.
 async fn recorded(acts: impl AsyncFnOnce(&Operations)) -> Vec<JobDecisionEvent> {
+    recorded_beside(&[], acts).await
+}
+
+/// The same, where there are these other nodes.
+async fn recorded_beside(others: &[(&str, &str)], acts: impl AsyncFnOnce(&Operations)) -> Vec<JobDecisionEvent> {
     let desk = Desk::new();
     desk.write(&[
         ("/job/config", CONFIG),
@@ -45,6 +50,7 @@ async fn recorded(acts: impl AsyncFnOnce(&Operations)) -> Vec<JobDecisionEvent> 
         ("/job/sharding/0/instance", "10.0.0.1@-@7"),
     ])
     .await;
+    desk.write(others).await;
     let told = Told::default();
     let tracing = Tracing::start(TracingConfiguration::new(told.clone()), &Handle::current());
     let audit = Audit::new(tracing.clone(), "alice@build7").reason("disk full").origin(from());
@@ -158,6 +164,26 @@ async fn an_action_on_a_whole_server_that_changes_nothing_is_recorded_at_its_job
     })
     .await;
     assert_eq!(told(&records), [("job", "enable-servers", "unchanged")]);
+}
+
+#[tokio::test]
+async fn an_action_on_a_server_that_changes_nothing_of_many_jobs_is_one_record() {
+    let others = ["a", "b"].map(|job| [(format!("/{job}/config"), CONFIG), (format!("/{job}/servers/10.0.0.1"), "")]);
+    let others: Vec<_> = others.as_flattened().iter().map(|(path, data)| (path.as_str(), *data)).collect();
+    let records = recorded_beside(&others, async |operations| {
+        let server = Target::Server("10.0.0.1".to_owned());
+        operations.enable_servers(&server).await.unwrap();
+        operations.disable_servers(&Target::ServerOfJob(name("a"), "10.0.0.1".to_owned())).await.unwrap();
+        operations.disable_servers(&Target::ServerOfJob(name("b"), "10.0.0.1".to_owned())).await.unwrap();
+        operations.enable_servers(&server).await.unwrap();
+    })
+    .await;
+    let expected = [("*", "enable-servers", "unchanged")];
+    assert_eq!(told(&records)[..1], expected);
+    assert_eq!(records[0].detail["parts"], json!(["server 10.0.0.1", "job a", "job b", "job job"]));
+    let rest =
+        [("a", "enable-servers", "done"), ("b", "enable-servers", "done"), ("job", "enable-servers", "unchanged")];
+    assert_eq!(told(&records)[3..], rest, "one job alone has its own record");
 }
 
 #[tokio::test]

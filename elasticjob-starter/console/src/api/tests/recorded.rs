@@ -137,14 +137,33 @@ async fn what_is_refused_or_changes_nothing_is_recorded_with_where_it_came_from(
     let of_server = |server: &str| format!("/api/v1/registries/default/servers/{server}/state");
     assert_eq!(ask(json("PUT", &of_server(&server), &cookie, &on), "needless").await, 200);
     assert_eq!(ask(json("PUT", &of_server("10.9.9.9"), &cookie, &on), "nowhere").await, 404);
-    let form = |path: &str, body: &'static str| {
+    let masked = |query: &str, etag: &HeaderValue| {
+        let change = value!({"props": {"password": "x******"}});
+        let mut masked = json("PATCH", &format!("{configuration}{query}"), &cookie, &change);
+        masked.headers_mut().insert(IF_MATCH, etag.clone());
+        masked
+    };
+    let stored = call(&console, request("GET", &configuration, Some(&cookie))).await.headers[ETAG].clone();
+    assert_eq!(ask(masked("?reason=r", &stored), "masked").await, 422);
+    assert_eq!(ask(masked("?dryRun=true", &stored), "only-looked").await, 422);
+    let form = |path: &str, body: &str| {
         let mut form = request("POST", path, Some(&cookie));
         form.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
-        *form.body_mut() = body.into();
+        *form.body_mut() = body.to_owned().into();
         form
     };
     let page = "/r/default/jobs/settle";
     assert_eq!(ask(form(&format!("{page}/configuration/edit"), "version=99&action=save&reason=r"), "form").await, 412);
+    let version = stored.to_str().expect("a text").trim_matches('"');
+    for (fields, id, status) in [
+        ("action=save&cron=0+0+0+1+1+%3F&sharding-total-count=2", "not-previewed", 409),
+        ("action=save&sharding-total-count=many", "no-number", 422),
+        ("action=save&sharding-total-count=0", "wrong", 422),
+        ("action=preview&sharding-total-count=0", "only-looked", 422),
+    ] {
+        let body = format!("version={version}&reason=r&{fields}");
+        assert_eq!(ask(form(&format!("{page}/configuration/edit"), &body), id).await, status, "{id}");
+    }
     assert_eq!(ask(form(page, "action=enable&reason=r"), "button").await, 303);
     tracing.close(Duration::from_secs(20)).await;
     let log = log.0.lock().expect("nobody panics").clone();
@@ -159,7 +178,11 @@ async fn what_is_refused_or_changes_nothing_is_recorded_with_where_it_came_from(
             ["settle", "update-configuration", "refused", "rest", "stale"],
             ["settle", "enable-servers", "unchanged", "rest", "needless"],
             ["*", "enable-servers", "refused", "rest", "nowhere"],
+            ["settle", "update-configuration", "refused", "rest", "masked"],
             ["settle", "update-configuration", "refused", "page", "form"],
+            ["settle", "update-configuration", "refused", "page", "not-previewed"],
+            ["settle", "update-configuration", "refused", "page", "no-number"],
+            ["settle", "update-configuration", "refused", "page", "wrong"],
             ["settle", "enable-servers", "unchanged", "page", "button"],
         ]
     );
