@@ -24,7 +24,7 @@ pub enum ItemState {
     Running {
         /// Where: the host, the pod or the node.
         place: String,
-        /// Since when, in milliseconds since 1970.
+        /// Since when, in milliseconds since 1970; 0 where the engine does not say.
         since: i64,
         /// 1 at first, more where the carrier ran it again after a lost place.
         attempt: u32,

@@ -56,7 +56,7 @@ impl Item {
     pub(super) fn publish_look(&self, look: Look) {
         let state = match look {
             // What cannot be read now is read again before it runs.
-            look if self.runs_again(&look).unwrap_or(false) => None,
+            look if self.runs_again(&look).unwrap_or(true) => None,
             look => self.shared.state(look).map(|state| state.after(self.slot.lost().unwrap_or_default())),
         };
         if let Some(state) = state {

@@ -283,6 +283,40 @@ async fn attempts_are_counted_on_where_another_scheduler_adopts_the_item() {
     assert_eq!(item.runs(), 3);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_whose_attempts_cannot_be_read_is_not_told_to_be_lost_before_it_runs_again() {
+    let item = Killed::new();
+    let first = item.scheduler().await;
+    item.running(&first, 1).await;
+    drop(first);
+    item.kill();
+    let slot = item.host.connect().shared.known_slot(&item.launch.id, 0);
+    let waiting = async {
+        while !matches!(slot.look().unwrap(), Look::Ended(Outcome::Lost { .. })) {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+    // What is a folder cannot be read.
+    let attempt = slot.folder.join("attempt");
+    fs::create_dir(&attempt).unwrap();
+    let second = item.host.connect();
+    let mut events = second.watch();
+    second.launch(item.launch.clone()).await.unwrap();
+    fs::remove_dir(&attempt).unwrap();
+    assert_eq!(attempts(&item.running(&second, 2).await), (2, Some(1)));
+    let running_again = async {
+        loop {
+            match events.next().await.unwrap() {
+                LaunchEvent::Changed { state: ItemState::Running { attempt: 2, .. }, .. } => break,
+                LaunchEvent::Changed { state, .. } => assert_eq!(state.outcome(), None),
+                LaunchEvent::Gap => {}
+            }
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), running_again).await.unwrap();
+}
+
 /// A scheduler may be killed at any moment between the loss of a process and the next start.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loss_that_was_noted_before_the_scheduler_was_killed_counts_once() {

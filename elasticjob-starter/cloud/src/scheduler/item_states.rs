@@ -10,10 +10,10 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::place_losses::Losses;
-use crate::carrier::{Carrier, ItemState, ItemStates, LaunchEvent, LaunchId, LostPlace, Outcome};
+use crate::carrier::{Carrier, CarrierError, ItemState, ItemStates, LaunchEvent, LaunchId, LostPlace, Outcome};
 
 /// The pause before the carrier is asked again.
-const AGAIN: Duration = Duration::from_secs(1);
+pub(super) const AGAIN: Duration = Duration::from_secs(1);
 
 /// What an item waits for that the carrier was not asked for so far, or of which it says nothing.
 const BEING_LAUNCHED: &str = "it is being launched";
@@ -87,6 +87,12 @@ impl Following {
             // The sender lives as long as this does.
             None => std::future::pending().await,
         }
+    }
+
+    /// Asks the carrier for its state as it is now; `None` where the carrier does not know it.
+    pub(super) fn asked(&self) -> impl Future<Output = Result<Option<ItemState>, CarrierError>> + Send + use<> {
+        let (carrier, id, item) = (self.hub.carrier.clone(), self.id.clone(), self.item);
+        async move { Ok(carrier.states(&id).await?.and_then(|mut states| states.remove(&item))) }
     }
 
     /// Its states as they change; `None` while nothing is known of it. Drop them before this: with them the item counts as waited for.

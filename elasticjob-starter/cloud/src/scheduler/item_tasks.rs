@@ -142,7 +142,7 @@ fn of_state(state: &ItemState, since: Option<i64>, attempt: u32) -> Option<ItemT
         }),
         ItemState::Running { place, since, attempt, lost } => Some(ItemTask::Running {
             place: place.clone(),
-            since: Some(*since),
+            since: (*since > 0).then_some(*since),
             attempt: Some(*attempt),
             lost: lost.clone(),
         }),
@@ -194,6 +194,8 @@ mod tests {
         let (place, since) = ("n1".to_owned(), Some(9_000));
         let running = ItemTask::Running { place, since, attempt: Some(2), lost: Some(lost) };
         assert_eq!(of(Some(runs), &here, None), Some(running));
+        let no_begin = of(Some(ItemState::running("n1", 0)), &here, None);
+        assert!(matches!(no_begin, Some(ItemTask::Running { since: None, .. })), "{no_begin:?}");
         assert_eq!(of(Some(ItemState::waiting("no room")), &here, None), waiting("no room", 6_000));
         // This scheduler knows better since when: after a lost place it waits again.
         assert_eq!(of(Some(ItemState::waiting("no room")), &here, Some(8_000)), waiting("no room", 8_000));

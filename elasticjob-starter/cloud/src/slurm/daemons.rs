@@ -157,6 +157,10 @@ fn process(row: &Row, daemons: &Path) -> io::Result<DaemonProcess> {
     if row.state == JobState::Pending {
         return Ok(DaemonProcess::new(row.index, ItemState::waiting(waits_for(&row.reason)), 0));
     }
+    if row.state == JobState::Starting {
+        let why = format!("Slurm starts its node {} for it", row.node);
+        return Ok(DaemonProcess::new(row.index, ItemState::waiting(why), 0));
+    }
     let status = text_of(&place.join("status"))?.unwrap_or_default();
     let words: Vec<&str> = status.split_whitespace().collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u32>().ok()).unwrap_or(0);

@@ -75,6 +75,14 @@ impl Place {
                 JobState::Pending => {
                     return Ok(Some(ItemState::waiting(waits_for(&row.reason)).after(self.begun()?.map(lost))));
                 }
+                JobState::Starting => {
+                    let why = format!("Slurm starts its node {} for it", row.node);
+                    return Ok(Some(ItemState::waiting(why).after(self.begun()?.map(lost))));
+                }
+                JobState::Suspended => {
+                    let why = format!("it is halted on {}; scontrol resume lets it go on", row.node);
+                    return Ok(Some(ItemState::waiting(why).after(self.attempt()?.checked_sub(1).map(lost))));
+                }
                 JobState::Running => return self.running(row).map(Some),
                 JobState::Ended(end) => self.outcome(Some((end, row)))?,
             },
@@ -311,6 +319,22 @@ mod tests {
             item.place.state(&rows, true).unwrap().unwrap().outcome(),
             Some(Outcome::Failed { exit: Some(4), .. })
         ));
+    }
+
+    #[test]
+    fn an_item_whose_node_boots_or_whose_process_is_halted_waits() {
+        for (slurm, words) in
+            [("CONFIGURING", "starts its node n1"), ("POWER_UP_NODE", "starts its node n1"), ("SUSPENDED", "resume")]
+        {
+            let rows = [row(1, JobState::parse(slurm).unwrap())];
+            let state = Item::new().place.state(&rows, true).unwrap();
+            assert!(matches!(&state, Some(ItemState::Waiting { why, lost: None }) if why.contains(words)), "{state:?}");
+            let second = Item::new().with("attempt", "1").place.state(&rows, true).unwrap().unwrap();
+            let before = if slurm == "SUSPENDED" { lost(0) } else { lost(1) };
+            assert_eq!(second.lost(), Some(&before), "{slurm}");
+        }
+        let unknown = Row { since: None, ..row(1, JobState::Running) };
+        assert_eq!(Item::new().place.state(&[unknown], true).unwrap(), Some(ItemState::running("n1", 0)));
     }
 
     #[test]

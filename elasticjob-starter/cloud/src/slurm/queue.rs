@@ -29,6 +29,10 @@ pub(super) struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JobState {
     Pending,
+    /// It has a node that is being started or prepared for it.
+    Starting,
+    /// Its processes were halted: they go on when it is resumed.
+    Suspended,
     /// It has a node: its processes run, or may still run.
     Running,
     Ended(End),
@@ -50,11 +54,13 @@ pub(super) enum End {
 }
 
 impl JobState {
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "PENDING" | "REQUEUED" | "REQUEUE_HOLD" | "REQUEUE_FED" | "SPECIAL_EXIT" | "RESV_DEL_HOLD" => Self::Pending,
-            "RUNNING" | "SUSPENDED" | "COMPLETING" | "CONFIGURING" | "RESIZING" | "SIGNALING" | "STAGE_OUT"
-            | "STOPPED" | "POWER_UP_NODE" | "LAUNCH_FAILED" | "EXPEDITING" | "UPDATE_DB" => Self::Running,
+            "CONFIGURING" | "POWER_UP_NODE" => Self::Starting,
+            "SUSPENDED" | "STOPPED" => Self::Suspended,
+            "RUNNING" | "COMPLETING" | "RESIZING" | "SIGNALING" | "STAGE_OUT" | "LAUNCH_FAILED" | "EXPEDITING"
+            | "UPDATE_DB" => Self::Running,
             "COMPLETED" => Self::Ended(End::Completed),
             "FAILED" => Self::Ended(End::Failed),
             "OUT_OF_MEMORY" => Self::Ended(End::OutOfMemory),

@@ -18,12 +18,14 @@ const AFTER_GRACE: Duration = Duration::from_secs(3);
 /// Asks live jobs to end. Those that wait are cancelled; the keepers of the others see to the grace, also when this scheduler
 /// does not live so long.
 pub(super) async fn ask_to_end(commands: &Commands, rows: &[&Row], grace: Duration) -> Result<(), Failed> {
-    let ids = |state: JobState| rows.iter().filter(move |row| row.state == state).map(|row| row.id());
-    let waiting: Vec<String> = ids(JobState::Pending).collect();
+    let ids = |states: &[JobState]| -> Vec<String> {
+        rows.iter().filter(|row| states.contains(&row.state)).map(|row| row.id()).collect()
+    };
+    let waiting = ids(&[JobState::Pending]);
     if !waiting.is_empty() {
         commands.run("scancel", &waiting).await?;
     }
-    let running: Vec<String> = ids(JobState::Running).collect();
+    let running = ids(&[JobState::Starting, JobState::Suspended, JobState::Running]);
     if !running.is_empty() {
         let signal = if grace.is_zero() { "--signal=KILL" } else { "--signal=TERM" };
         let arguments = ["--full", signal].into_iter().chain(running.iter().map(String::as_str));
