@@ -47,7 +47,7 @@ pub(crate) async fn run(
     let _ = elasticjob_starter::init_logging();
     let mut signals = start::signals()?;
     let mut held = Held::default();
-    let starting = start(&wanted, options, settings.data, flags, sources, &mut held, console);
+    let starting = Box::pin(start(&wanted, options, settings.data, flags, sources, &mut held, console));
     let served = match start::unless_signalled(&mut signals, starting).await {
         Ok(Ok(Ready { web, first })) => serve(web, first, held.center.as_slice(), signals, console).await,
         Ok(Err(failure)) => Err(failure),

@@ -57,11 +57,11 @@ pub(crate) async fn run(
     let mut signals = start::signals()?;
     let mut held = Held::default();
     let data = wanted.data.or(settings.data);
-    let starting = start(options, data, flags, sources, &mut held, console);
+    let starting = Box::pin(start(options, data, flags, sources, &mut held, console));
     let served = match start::unless_signalled(&mut signals, starting).await {
         Ok(Ok(web)) => {
             let first = web.first_password().cloned();
-            serve(web, first, &held.centers, signals, console).await
+            Box::pin(serve(web, first, &held.centers, signals, console)).await
         }
         Ok(Err(failure)) => Err(failure),
         Err(signal) => {

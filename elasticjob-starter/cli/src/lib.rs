@@ -145,9 +145,10 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             Ok(String::from_utf8_lossy(&script).into_owned())
         }
         #[cfg(feature = "console")]
-        Command::Console(wanted) => console::run(wanted, &arguments.registry, sources, console).await,
+        // The states of both are large, and would take the stack of every command.
+        Command::Console(wanted) => Box::pin(console::run(wanted, &arguments.registry, sources, console)).await,
         #[cfg(all(feature = "cloud", unix))]
-        Command::Cloud(wanted) => cloud::run(wanted, &arguments.registry, sources, console).await,
+        Command::Cloud(wanted) => Box::pin(cloud::run(wanted, &arguments.registry, sources, console)).await,
         #[cfg(all(feature = "cloud", not(unix)))]
         Command::Cloud(_) => Err(Failure::Usage("carried jobs need Unix".to_owned())),
         Command::History(wanted) => {

@@ -27,11 +27,12 @@ pub async fn is_shown_with_its_items() {
     let deadline = Instant::now() + LIMIT;
     loop {
         let tables: Vec<Vec<Vec<String>>> = serde_json::from_value(chrome.eval(TABLES).await).expect("texts");
-        let [items, others @ ..] = &tables[..] else { panic!("no table: {tables:?}") };
+        let [map, items, others @ ..] = &tables[..] else { panic!("a table is missing: {tables:?}") };
         let owned =
             |id: &str| items.iter().filter(|item| item.get(OWNER).is_some_and(|owner| owner.ends_with(id))).count();
         let is_listed = others.iter().flatten().flatten().any(|cell| cell.contains(&java));
-        if (owned(&java), owned(&rust), is_listed) == (1, 1, true) {
+        let is_mapped = |id: &str| map.iter().any(|row| row[0].contains(id) && row[1].ends_with(": 1"));
+        if (owned(&java), owned(&rust), is_listed) == (1, 1, true) && is_mapped(&java) && is_mapped(&rust) {
             break;
         }
         assert!(Instant::now() < deadline, "the Java instance {java} has no item: {tables:#?}");
