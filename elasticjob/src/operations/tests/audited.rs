@@ -168,7 +168,8 @@ async fn an_action_on_a_whole_server_that_changes_nothing_is_recorded_at_its_job
 
 #[tokio::test]
 async fn an_action_on_a_server_that_changes_nothing_of_many_jobs_is_one_record() {
-    let others = ["a", "b"].map(|job| [(format!("/{job}/config"), CONFIG), (format!("/{job}/servers/10.0.0.1"), "")]);
+    let others =
+        ["a", "b"].map(|job| [(format!("/{job}/config"), CONFIG), (format!("/{job}/servers/10.0.0.1"), "ENABLED")]);
     let others: Vec<_> = others.as_flattened().iter().map(|(path, data)| (path.as_str(), *data)).collect();
     let records = recorded_beside(&others, async |operations| {
         let server = Target::Server("10.0.0.1".to_owned());
