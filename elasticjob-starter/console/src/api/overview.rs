@@ -64,7 +64,7 @@ pub(crate) struct RecentChange {
 impl From<Change> for RecentChange {
     fn from(it: Change) -> Self {
         let (action, no_action) = match it.source {
-            Source::Action(record) => (Some(OperatorAction::from(record)), None),
+            Source::Action(record) => (Some(OperatorAction::from(*record)), None),
             Source::NotRecorded => (None, Some("not-recorded")),
             Source::Unread => (None, Some("unread")),
             Source::Older => (None, Some("older")),

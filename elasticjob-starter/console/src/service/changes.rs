@@ -50,7 +50,7 @@ pub(crate) struct Change {
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     /// This action of an operator.
-    Action(ActionRecord),
+    Action(Box<ActionRecord>),
     /// No action is recorded of a configuration that was written: a program wrote it, or another console.
     NotRecorded,
     /// A configuration was written, and the actions of that time are not read, or may not be recorded yet.
@@ -224,7 +224,7 @@ fn merged(
     let acted = actions.iter().map(|record| Change {
         job: record.0.job_name.clone(),
         at: at(record),
-        source: Source::Action((*record).clone()),
+        source: Source::Action(Box::new((*record).clone())),
     });
     let mut list: Vec<Change> = acted.chain(written).collect();
     list.sort_by_key(|change| std::cmp::Reverse(change.at));
