@@ -4,22 +4,21 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::JobEnvironment;
-use elasticjob::trace::Tracing;
 use elasticjob_cloud::carrier::{CarriedCenter, Carrier};
 use elasticjob_cloud::process::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use elasticjob_cloud::rest::Api;
 use elasticjob_cloud::scheduler::{Scheduler, SchedulerOptions};
-use elasticjob_console::{Console as WebConsole, ConsoleOptions, DataFile, FirstPassword, Grant, Registry, Role};
+use elasticjob_console::{Console as WebConsole, ConsoleOptions, DataFile, Grant, Registry, Role};
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
 
 use crate::Console;
 use crate::args::{CarrierType, CloudArguments, DEFAULT, MemoryLimitType, Registry as Flags};
 use crate::connect::{files, zookeeper};
-use crate::console::{PORT, serve};
+use crate::console::PORT;
 use crate::failure::Failure;
-use crate::{start, traces};
+use crate::serve::{Held, Ready, until_signal};
+use crate::traces;
 
 /// The namespace of launches where the registrations are in no registry center.
 const EMBEDDED: &str = "embedded";
@@ -45,47 +44,9 @@ pub(crate) async fn run(
     }
     // A second program may have set a subscriber, as tests do.
     let _ = elasticjob_starter::init_logging();
-    let mut signals = start::signals()?;
-    let mut held = Held::default();
-    let starting = Box::pin(start(&wanted, options, settings.data, flags, sources, &mut held, console));
-    let served = match start::unless_signalled(&mut signals, starting).await {
-        Ok(Ok(Ready { web, first })) => serve(web, first, held.center.as_slice(), signals, console).await,
-        Ok(Err(failure)) => Err(failure),
-        Err(signal) => {
-            start::tell(signal, console);
-            Ok(())
-        }
-    };
-    held.leave().await;
-    served.map(|()| String::new())
-}
-
-/// What a scheduler has to leave when it ends, as far as its start came.
-#[derive(Default)]
-struct Held {
-    center: Option<Arc<dyn RegistryCenter>>,
-    tracing: Option<Tracing>,
-    scheduler: Option<Arc<Scheduler>>,
-}
-
-impl Held {
-    async fn leave(self) {
-        if let Some(scheduler) = self.scheduler {
-            scheduler.shutdown().await;
-        }
-        if let Some(center) = self.center {
-            center.close().await;
-        }
-        if let Some(tracing) = self.tracing {
-            tracing.close(crate::audit_writer::WRITE_LIMIT).await;
-        }
-    }
-}
-
-/// A console that can listen, and the login to tell the operator.
-struct Ready {
-    web: WebConsole,
-    first: Option<FirstPassword>,
+    let data = settings.data;
+    until_signal(async |held, console| start(&wanted, options, data, flags, sources, held, console).await, console)
+        .await
 }
 
 /// Starts the scheduler. It may be dropped at any point: what it has made by then is in `held`.
@@ -105,7 +66,7 @@ async fn start(
     let mut environment = JobEnvironment::builder().build().map_err(|error| Failure::Usage(error.to_string()))?;
     if let Some(tracing) = traces::of_jobs(flags, sources).await? {
         environment = environment.with_tracing(tracing);
-        held.tracing = environment.tracing().cloned();
+        held.recordings.extend(environment.tracing().cloned());
     }
     let mut of_programs = None;
     let (center, namespace, embedded) = match zookeeper(flags, sources, console)? {
@@ -126,7 +87,7 @@ async fn start(
             (environment.embedded_registry(), EMBEDDED.to_owned(), Some(kept))
         }
     };
-    held.center = Some(center.clone());
+    held.centers.push(center.clone());
     let carrier = carrier(wanted, &namespace).await?;
     let mut of_scheduler = SchedulerOptions::new(environment.clone(), center.clone(), carrier);
     of_scheduler.embedded = embedded;

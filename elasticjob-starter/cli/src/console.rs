@@ -3,23 +3,19 @@
 use std::io::{Read, stdin};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use elasticjob::registry::{RegistryCenter, SessionState};
-use elasticjob::trace::Tracing;
 use elasticjob_console::{
-    Console as WebConsole, ConsoleError, ConsoleOptions, DataFile, FirstPassword, PasswordHash, Registry, TokenHash,
+    Console as WebConsole, ConsoleError, ConsoleOptions, DataFile, PasswordHash, Registry, TokenHash,
 };
-use elasticjob_starter::__private::Signals;
 use elasticjob_starter::init_logging;
 use elasticjob_starter::settings::{ConsoleSettings, Sources};
-use tokio::task::JoinSet;
 
 use crate::Console;
 use crate::args::{ConsoleArguments, ConsoleCommand, Registry as Flags};
 use crate::connect::{Named, connect_all, files};
 use crate::failure::Failure;
-use crate::{start, traces};
+use crate::serve::{Held, Ready, until_signal};
+use crate::traces;
 
 /// The port without a setting.
 pub(crate) const PORT: u16 = 8899;
@@ -54,41 +50,8 @@ pub(crate) async fn run(
     }
     // Who comes in and who is kept out is in the log, and so is what becomes of the connection.
     init_logging().map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut signals = start::signals()?;
-    let mut held = Held::default();
     let data = wanted.data.or(settings.data);
-    let starting = Box::pin(start(options, data, flags, sources, &mut held, console));
-    let served = match start::unless_signalled(&mut signals, starting).await {
-        Ok(Ok(web)) => {
-            let first = web.first_password().cloned();
-            Box::pin(serve(web, first, &held.centers, signals, console)).await
-        }
-        Ok(Err(failure)) => Err(failure),
-        Err(signal) => {
-            start::tell(signal, console);
-            Ok(())
-        }
-    };
-    held.leave().await;
-    served.map(|()| String::new())
-}
-
-/// What a console has to leave when it ends, as far as its start came.
-#[derive(Default)]
-struct Held {
-    centers: Vec<Arc<dyn RegistryCenter>>,
-    recordings: Vec<Tracing>,
-}
-
-impl Held {
-    async fn leave(self) {
-        for center in self.centers {
-            center.close().await;
-        }
-        for recording in self.recordings {
-            recording.close(crate::audit_writer::WRITE_LIMIT).await;
-        }
-    }
+    until_signal(async |held, console| start(options, data, flags, sources, held, console).await, console).await
 }
 
 /// Makes the console. It may be dropped at any point: what it has made by then is in `held`.
@@ -99,7 +62,7 @@ async fn start(
     sources: &Sources,
     held: &mut Held,
     console: &mut Console<'_>,
-) -> Result<WebConsole, Failure> {
+) -> Result<Ready, Failure> {
     if let Some(path) = data {
         options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
     }
@@ -129,47 +92,9 @@ async fn start(
         }
         registries.push(registry);
     }
-    Ok(WebConsole::new(options, registries)?)
-}
-
-/// Serves until the program is asked to end. `first` is the login to tell the operator.
-pub(crate) async fn serve(
-    web: WebConsole,
-    first: Option<FirstPassword>,
-    centers: &[Arc<dyn RegistryCenter>],
-    mut signals: Signals,
-    console: &mut Console<'_>,
-) -> Result<(), Failure> {
-    let listening = web.listen().await?;
-    let mut say = |text: String| {
-        let _ = writeln!(console.stderr, "{text}");
-    };
-    say(format!("the console is at {}", listening.url()));
-    if let Some(first) = first {
-        say(format!("log in as {} with the password {}", first.user, first.password));
-        let until = match first.kept {
-            true => "it is shown only once: the data file keeps the user; the page Settings, Users changes it",
-            false => "it holds until the console ends; elasticjob.console-users or --data FILE has users that stay",
-        };
-        say(until.to_owned());
-    }
-    let mut closed = JoinSet::new();
-    for center in centers {
-        let mut session = center.session();
-        // An error means that the sender is gone, so no change will come.
-        closed.spawn(async move { drop(session.wait_for(|state| *state == SessionState::Closed).await) });
-    }
-    let end = async move {
-        tokio::select! {
-            _ = signals.next() => {}
-            _ = closed.join_next() => {}
-        }
-    };
-    listening.serve(end).await;
-    match centers.iter().any(|center| *center.session().borrow() == SessionState::Closed) {
-        true => Err(Failure::Watch("the registry center closed the session".to_owned())),
-        false => Ok(()),
-    }
+    let web = WebConsole::new(options, registries)?;
+    let first = web.first_password().cloned();
+    Ok(Ready { web, first })
 }
 
 /// The password on the standard input, without the end of its line.

@@ -31,7 +31,7 @@ mod nodes;
 mod operate;
 mod past;
 #[cfg(feature = "console")]
-mod start;
+mod serve;
 mod states;
 mod status;
 mod table;

@@ -8,6 +8,8 @@ mod past;
 #[cfg(feature = "tracing-sqlite")]
 mod records;
 mod shown_commands;
+#[cfg(feature = "tracing-sqlite")]
+mod trace_database;
 
 use super::*;
 

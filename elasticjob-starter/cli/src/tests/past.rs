@@ -9,11 +9,11 @@ use elasticjob::ident::JobName;
 use elasticjob::operations::{Audit, Operations};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap, ShutdownMode};
-use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{AnyTraceReader, DecisionFilter, DecisionKind, PageRequest, TraceReader, TracingConfiguration};
 use serde_json::Value;
 use tokio::time::{Duration, sleep, timeout};
 
+use super::trace_database::TraceDatabase;
 use crate::past::past;
 
 /// Everything that a test waits for happens within this time, or never.
@@ -51,10 +51,8 @@ impl Desk {
 
 #[tokio::test]
 async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
-    let folder = std::env::temp_dir().join(format!("elasticjob-past-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = DataSource::new(&format!("sqlite:{}", folder.join("trace.db").display())).unwrap();
-    let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.unwrap();
+    let database = TraceDatabase::new("past");
+    let storage = database.storage().await;
     let environment = JobEnvironment::builder().build().unwrap().with_tracing(TracingConfiguration::new(storage));
     let registry: Arc<dyn RegistryCenter> = environment.embedded_registry();
     let tracing = environment.tracing().unwrap().clone();
@@ -68,7 +66,7 @@ async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
     timeout(LIMIT, status.wait_for(|status| status.fires > 0)).await.unwrap().unwrap();
     let name = JobName::new("tick").unwrap();
     operations.disable_item(&name, 1).await.unwrap();
-    let reader = AnyTraceReader::new(RdbTraceReader::connect(&source, None).await.unwrap());
+    let reader = database.reader().await;
     let desk = Desk { operations, reader, job: name };
     let fire = timeout(LIMIT, desk.skipped()).await.expect("the item is skipped");
     job.shutdown(ShutdownMode::Graceful).await;
@@ -109,5 +107,4 @@ async fn a_fire_that_was_not_run_is_explained_when_all_is_over() {
     assert!(nothing.contains("! no run and no decision is recorded for it"), "{nothing}");
     let to_come = desk.text(None, fire + chrono::TimeDelta::days(1)).await;
     assert!(to_come.contains("  - its time is to come\n") && !to_come.contains("is recorded for it"), "{to_come}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

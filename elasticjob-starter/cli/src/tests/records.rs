@@ -4,13 +4,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use clap::Parser;
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, TaskId};
-use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{
     AnyTraceReader, DecisionKind, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent,
     TaskState, TracingStorage,
 };
 use serde_json::{Map, Value, json};
 
+use super::trace_database::TraceDatabase;
 use crate::Console;
 use crate::args::{Arguments, Command};
 
@@ -74,13 +74,11 @@ fn run(job: &str, minute: i64, failure: Option<&str>) -> JobEvent {
 
 #[tokio::test]
 async fn the_runs_of_a_job_or_of_all_are_written_the_last_ones_first() {
-    let folder = std::env::temp_dir().join(format!("elasticjob-history-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = DataSource::new(&format!("sqlite:{}", folder.join("trace.db").display())).unwrap();
-    let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.unwrap();
+    let database = TraceDatabase::new("history");
+    let storage = database.storage().await;
     let events = [run("settle", 1, None), run("report", 2, Some("no disk")), run("settle", 3, Some("no disk"))];
     storage.write(&events).await.unwrap();
-    let reader = AnyTraceReader::new(RdbTraceReader::connect(&source, None).await.unwrap());
+    let reader = database.reader().await;
     let jobs = async |arguments: &[&str]| {
         let told = tells(&reader, arguments).await;
         let runs = told["executions"].as_array().unwrap().clone();
@@ -94,7 +92,6 @@ async fn the_runs_of_a_job_or_of_all_are_written_the_last_ones_first() {
     assert!(all.starts_with("JOB ") && second[0] == "report", "{all}");
     assert!(note.starts_with("note: there are older runs: add --after '"), "{note}");
     assert!(says(&reader, &["history", "settle"]).await.0.starts_with("STARTED "), "of one job it says no job");
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// What a command writes, and its remarks.
@@ -120,10 +117,8 @@ async fn tells(reader: &AnyTraceReader, arguments: &[&str]) -> Value {
 
 #[tokio::test]
 async fn decisions_states_and_actions_are_written_by_job_kind_and_operator_page_by_page() {
-    let folder = std::env::temp_dir().join(format!("elasticjob-records-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = DataSource::new(&format!("sqlite:{}", folder.join("trace.db").display())).unwrap();
-    let storage = RdbTracingStorage::connect(&source, RdbOptions::default()).await.unwrap();
+    let database = TraceDatabase::new("records");
+    let storage = database.storage().await;
     let disabled = json!({"actor": "Zhang", "action": "disable-item", "outcome": "done", "parts": ["item 0"],
         "before": "ENABLED", "after": "DISABLED"});
     let refused = json!({"actor": "li", "action": "remove-job", "outcome": "refused", "error": "instances are online",
@@ -138,7 +133,7 @@ async fn decisions_states_and_actions_are_written_by_job_kind_and_operator_page_
         state("report", TaskState::Error, 7),
     ];
     storage.write(&events).await.unwrap();
-    let reader = AnyTraceReader::new(RdbTraceReader::connect(&source, None).await.unwrap());
+    let reader = database.reader().await;
 
     let skipped = tells(&reader, &["decisions", "settle", "--kind", "SKIPPED"]).await;
     let [one] = &skipped["decisions"].as_array().unwrap()[..] else { panic!("{skipped}") };
@@ -188,5 +183,4 @@ async fn decisions_states_and_actions_are_written_by_job_kind_and_operator_page_
     let until = at(2).to_rfc3339();
     let (text, note) = says(&reader, &["audit", "--until", &until]).await;
     assert!(text.contains("item 0, ENABLED -> DISABLED") && text.lines().count() == 2 && note.is_empty(), "{text}");
-    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -6,7 +6,7 @@ use elasticjob::fire::Fire;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
-use super::slot::Look;
+use super::slot::{Look, Slot};
 use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use crate::carrier::suite::{Ground, cases};
 use crate::carrier::{
@@ -248,6 +248,19 @@ impl Killed {
         let keeper = fs::read_to_string(item.join("pid")).unwrap().parse().ok().and_then(Pid::from_raw).unwrap();
         kill_process_group(keeper, Signal::KILL).unwrap();
     }
+
+    /// Kills it while no scheduler is there, waits until it shows to be lost, and returns where it is kept.
+    async fn killed_alone(&self) -> Slot {
+        self.kill();
+        let slot = self.host.connect().shared.known_slot(&self.launch.id, 0);
+        let waiting = async {
+            while !matches!(slot.look().unwrap(), Look::Ended(Outcome::Lost { .. })) {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+        slot
+    }
 }
 
 fn attempts(state: &ItemState) -> (u32, Option<u32>) {
@@ -289,14 +302,7 @@ async fn an_item_whose_attempts_cannot_be_read_is_not_told_to_be_lost_before_it_
     let first = item.scheduler().await;
     item.running(&first, 1).await;
     drop(first);
-    item.kill();
-    let slot = item.host.connect().shared.known_slot(&item.launch.id, 0);
-    let waiting = async {
-        while !matches!(slot.look().unwrap(), Look::Ended(Outcome::Lost { .. })) {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+    let slot = item.killed_alone().await;
     // What is a folder cannot be read.
     let attempt = slot.folder.join("attempt");
     fs::create_dir(&attempt).unwrap();
@@ -325,14 +331,7 @@ async fn a_loss_that_was_noted_before_the_scheduler_was_killed_counts_once() {
         let first = item.scheduler().await;
         item.running(&first, 1).await;
         drop(first);
-        item.kill();
-        let slot = item.host.connect().shared.known_slot(&item.launch.id, 0);
-        let waiting = async {
-            while !matches!(slot.look().unwrap(), Look::Ended(Outcome::Lost { .. })) {
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap();
+        let slot = item.killed_alone().await;
         slot.note_lost(&LostPlace::new(1, None, "noted")).unwrap();
         if is_cleared {
             slot.clear().unwrap();

@@ -122,11 +122,12 @@ async fn updated(
             record_refusal(&operations, &stored, &wrong.message());
         }
     })?;
-    let checked = operations.check_configuration(&stored, &settings);
+    let checked = match how.dry_run {
+        true => operations.try_configuration(&stored, &settings).await,
+        false => operations.check_configuration(&stored, &settings),
+    };
     let snapshot = of.here.views().snapshot(&of.job).await?;
-    if how.dry_run {
-        operations.try_configuration(&stored, &settings).await?;
-    } else {
+    if !how.dry_run {
         // It records what it does, and what it refuses.
         operations.update_configuration(&stored, &settings).await?;
     }

@@ -114,23 +114,12 @@ impl KeptActions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// No records are asked for for a while, as they could not be read.
-    fn pause(&self) {
-        self.lock().pauses_until = Some(Instant::now() + PAUSE);
-    }
-
     fn keep(&self, moment: Moment, actions: Arc<[ActionRecord]>) {
         let mut kept = self.lock();
         if kept.of.len() >= MOST_KEPT {
             kept.of.clear();
         }
         kept.of.insert(moment, actions);
-    }
-}
-
-impl Kept {
-    fn pauses(&self) -> bool {
-        self.pauses_until.is_some_and(|until| Instant::now() < until)
     }
 }
 
@@ -155,7 +144,7 @@ impl Disablings {
             let known = kept.lock();
             let of = |moment: &Moment| Some((moment.clone(), known.of.get(moment)?.clone()));
             let of: BTreeMap<_, _> = moments.iter().filter_map(of).collect();
-            (of, known.pauses())
+            (of, known.pauses_until.is_some_and(|until| Instant::now() < until))
         };
         let unread: Vec<Moment> = moments.into_iter().filter(|moment| !pauses && !of.contains_key(moment)).collect();
         let reads: Vec<_> = unread.into_iter().take(MOST_READ).map(|moment| read(reader, moment)).collect();
@@ -172,7 +161,7 @@ impl Disablings {
                 Ok(None) => break,
                 // The pages of the records say what is wrong with them.
                 Ok(Some(Err(_))) | Err(_) => {
-                    kept.pause();
+                    kept.lock().pauses_until = Some(Instant::now() + PAUSE);
                     break;
                 }
             }

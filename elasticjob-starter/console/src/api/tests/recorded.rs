@@ -49,14 +49,19 @@ impl TracingStorage for Log {
     }
 }
 
+/// A console of a registry center, the log that its actions are recorded in, and what writes there.
+fn recording(memory: &MemoryRegistry) -> (Log, Tracing, Console) {
+    let log = Log::default();
+    let tracing = Tracing::start(TracingConfiguration::new(log.clone()), &Handle::current());
+    let registry = Registry::new("default", Arc::new(memory.connect())).record(tracing.clone());
+    (log, tracing, Console::new(with_users(), [registry]).expect("the options are right"))
+}
+
 #[tokio::test]
 async fn every_action_changes_the_registry_and_is_recorded_with_actor_and_reason() {
     let memory = MemoryRegistry::new();
     let job = start_job(&memory, "settle", &JobSettings::default()).await;
-    let log = Log::default();
-    let tracing = Tracing::start(TracingConfiguration::new(log.clone()), &Handle::current());
-    let registry = Registry::new("default", Arc::new(memory.connect())).record(tracing.clone());
-    let console = Console::new(with_users(), [registry]).expect("the options are right");
+    let (log, tracing, console) = recording(&memory);
     let cookie = cookie_of(&console, "admin").await;
     let caller = Caller { console, cookie };
     let path = format!("{JOBS}/settle");
@@ -107,10 +112,7 @@ async fn every_action_changes_the_registry_and_is_recorded_with_actor_and_reason
 async fn what_is_refused_or_changes_nothing_is_recorded_with_where_it_came_from() {
     let memory = MemoryRegistry::new();
     let _job = start_job(&memory, "settle", &JobSettings::default()).await;
-    let log = Log::default();
-    let tracing = Tracing::start(TracingConfiguration::new(log.clone()), &Handle::current());
-    let registry = Registry::new("default", Arc::new(memory.connect())).record(tracing.clone());
-    let console = Console::new(with_users(), [registry]).expect("the options are right");
+    let (log, tracing, console) = recording(&memory);
     let cookie = cookie_of(&console, "admin").await;
     let server = parsed(&call(&console, request("GET", &format!("{JOBS}/settle"), Some(&cookie))).await)["servers"][0]
         ["server"]
