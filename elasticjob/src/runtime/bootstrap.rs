@@ -21,7 +21,7 @@ use super::driver::Job;
 use super::environment::JobEnvironment;
 use super::handle::{JobHandle, ShutdownMode};
 use super::mailbox::Mailbox;
-use super::running_jobs::AlreadyThere;
+use super::running_jobs::NoPlace;
 use super::supervisor::{Reader, supervised};
 use crate::api::ItemHandler;
 use crate::config::{Invalid, JobConfiguration, unread};
@@ -82,8 +82,12 @@ async fn enter(
     let entering = environment.members().enter(registry, name, handle);
     let why = match tokio::time::timeout(START_TIMEOUT, entering).await {
         Ok(Ok(last)) => return Ok(last),
-        Ok(Err(AlreadyThere)) => {
+        Ok(Err(NoPlace::AlreadyThere)) => {
             "a job of this name runs in this process already; shut it down first, or give this one another name"
+                .to_owned()
+        }
+        Ok(Err(NoPlace::RuntimeEnded)) => {
+            "the tokio runtime that its environment was made in has ended; make an environment inside of the one that runs now"
                 .to_owned()
         }
         Err(_) => {

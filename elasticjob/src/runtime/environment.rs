@@ -14,6 +14,7 @@ use super::proofs::Proofs;
 use super::running_jobs::Members;
 use super::system::SystemRuntime;
 use super::timers::Timers;
+use super::user_runtime;
 use crate::api::JobObserver;
 use crate::clock::Now;
 use crate::engine::AGES;
@@ -59,7 +60,7 @@ struct Shared {
     shutdown_grace: Duration,
     restart_pause: Duration,
     catalog: Catalog,
-    members: Members,
+    members: Arc<Members>,
     proofs: Proofs,
     failures: Failures,
 }
@@ -133,7 +134,8 @@ impl JobEnvironmentBuilder {
         self
     }
 
-    /// Starts the thread for coordination. Items run on the tokio runtime that calls this.
+    /// Starts the thread for coordination. Items run on the tokio runtime that calls this. When that runtime ends, the jobs
+    /// leave, as nothing of them can run any more.
     ///
     /// # Errors
     /// See [`EnvironmentError`].
@@ -158,9 +160,10 @@ impl JobEnvironmentBuilder {
             shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
             restart_pause: self.restart_pause.unwrap_or(RESTART_PAUSE),
             catalog,
-            members: Members::default(),
+            members: Arc::default(),
             proofs: Proofs::default(),
         };
+        user_runtime::watch(&shared.user, shared.system.handle(), &shared.members);
         Ok(JobEnvironment { shared: Arc::new(shared), tracing: None, observer: None })
     }
 }

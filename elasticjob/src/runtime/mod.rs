@@ -27,6 +27,7 @@ mod system;
 #[cfg(test)]
 pub(crate) mod tests;
 mod timers;
+mod user_runtime;
 
 pub use address::AddressError;
 pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};

@@ -1,9 +1,9 @@
 //! The jobs of this process that take part in the group of a registry center.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::handle::JobHandle;
+use super::handle::{JobHandle, ShutdownMode};
 use crate::ident::JobName;
 use crate::registry::RegistryCenter;
 
@@ -15,6 +15,8 @@ pub(super) struct Members(Mutex<Jobs>);
 #[derive(Debug, Default)]
 struct Jobs {
     by_name: BTreeMap<(usize, JobName), JobHandle>,
+    /// Whether the runtime of the program has ended: no further job comes.
+    ended: bool,
     /// How many there were after those that are gone were forgotten last.
     kept: usize,
 }
@@ -30,9 +32,14 @@ impl Jobs {
     }
 }
 
-/// A job of that name takes part already, and was not asked to leave.
+/// Why a job does not take part.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct AlreadyThere;
+pub(super) enum NoPlace {
+    /// A job of that name takes part already, and was not asked to leave.
+    AlreadyThere,
+    /// The runtime of the program has ended.
+    RuntimeEnded,
+}
 
 impl Members {
     /// Takes the place of a job. Waits while the last job of that name is leaving, and returns that job where its code
@@ -42,11 +49,14 @@ impl Members {
         registry: &Arc<dyn RegistryCenter>,
         name: &JobName,
         handle: &JobHandle,
-    ) -> Result<Option<JobHandle>, AlreadyThere> {
+    ) -> Result<Option<JobHandle>, NoPlace> {
         let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
         loop {
             let last = {
-                let mut jobs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut jobs = self.lock();
+                if jobs.ended {
+                    return Err(NoPlace::RuntimeEnded);
+                }
                 jobs.forget_gone();
                 match jobs.by_name.get(&key) {
                     Some(last) if !last.has_left() => last.clone(),
@@ -55,7 +65,7 @@ impl Members {
                 }
             };
             if !last.is_leaving() {
-                return Err(AlreadyThere);
+                return Err(NoPlace::AlreadyThere);
             }
             last.left().await;
         }
@@ -65,6 +75,19 @@ impl Members {
     /// job for its runs.
     pub(super) fn give_back(&self, registry: &Arc<dyn RegistryCenter>, name: &JobName, last: JobHandle) {
         let key = (Arc::as_ptr(registry).cast::<()>().addr(), name.clone());
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).by_name.insert(key, last);
+        self.lock().by_name.insert(key, last);
+    }
+
+    /// Lets all jobs leave at once, and takes no further one. Returns how many were asked to leave.
+    pub(super) fn end(&self) -> usize {
+        let mut jobs = self.lock();
+        jobs.ended = true;
+        let there: Vec<&JobHandle> = jobs.by_name.values().filter(|job| !job.has_left()).collect();
+        there.iter().for_each(|job| job.shutdown(ShutdownMode::Now));
+        there.len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Jobs> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 use std::thread;
 
-use super::super::Activity;
 use super::super::clock::{Clock, SystemClock};
+use super::super::{Activity, ShutdownMode};
 use super::*;
 use crate::api::JobResult;
 use crate::job_status::JobStatus;
@@ -62,10 +62,12 @@ async fn all_items_of_an_async_job_start_together() {
             let _ = together.send(());
         }
     });
-    let _job = scheduled(&environment, &registry, each_second("together", ITEMS), handler).await;
+    let mut job = scheduled(&environment, &registry, each_second("together", ITEMS), handler).await;
     for _ in 0..ITEMS {
         soon(told.recv()).await.unwrap();
     }
+    // So many items each second would take a processor from the other tests of this process.
+    job.shutdown(ShutdownMode::Now).await;
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 mod bound_addresses;
 mod bound_commands;
 mod depends;
+mod ended_runtime;
 mod ends;
 mod failures;
 mod fires;
