@@ -11,7 +11,8 @@ fn has(lines: &[String], expected: &[&str]) -> bool {
 #[test]
 fn a_dataflow_settles_all_orders_of_each_region_in_one_run() {
     let example = Example::start("dataflow", env!("CARGO_BIN_EXE_dataflow"), &[]);
-    let lines = example.wait("all orders", |lines, _| lines.len() == 6);
+    // What is logged is written by a thread of its own, so it may come after what is printed.
+    let lines = example.wait("all orders", |lines, log| lines.len() == 6 && log.contains(" began "));
     let of = |region: &str| lines.iter().filter(|line| line.starts_with(region)).cloned().collect::<Vec<_>>();
     let settled = |region: &str, ids: &str| format!("{region} orders {ids} are settled");
     assert_eq!(of("Beijing"), ["[2, 4, 6]", "[8, 10, 12]", "[14]"].map(|ids| settled("Beijing", ids)));

@@ -117,14 +117,12 @@ async fn a_type_that_there_is_not_lists_those_there_are() {
 #[tokio::test]
 async fn a_database_needs_a_driver_and_a_url_or_a_pool() {
     let problem = problem("nothing", "    type: RDB\n").await;
-    let parts = if cfg!(feature = "databases") {
-        ["application.yaml:3: elasticjob.tracing.data-source.url is missing", "url: sqlite:trace.db", ".provide(pool)"]
-    } else {
-        ["application.yaml:3: elasticjob.tracing.type is not built in", "tracing-sqlite", "Cargo.toml"]
-    };
-    for part in parts {
-        assert!(problem.contains(part), "{problem}");
-    }
+    let driver =
+        ["application.yaml:3: elasticjob.tracing.data-source.url is missing", "url: sqlite:trace.db", ".provide(pool)"];
+    let none = ["application.yaml:3: elasticjob.tracing.type is not built in", "tracing-sqlite", "Cargo.toml"];
+    let says = |parts: [&str; 3]| parts.iter().all(|part| problem.contains(part));
+    // Without the feature of this package another one of the same build may bring a driver.
+    assert!(says(driver) || (!cfg!(feature = "databases") && says(none)), "{problem}");
 }
 
 #[tokio::test]

@@ -28,6 +28,9 @@ return [...document.querySelectorAll('form')].flatMap(form => {
     }));
 })";
 
+/// What the console answered the page with.
+const STATUS: &str = "return performance.getEntriesByType('navigation')[0].responseStatus";
+
 /// Finds the first button that fits, unfolds what it is in, and marks the window, which the answer replaces. The button has
 /// no mark: an update of the page that is on its way would take it away.
 const FIND: &str = "const [method, path, value, about, done] = arguments;
@@ -114,6 +117,8 @@ impl<'a> Buttons<'a> {
     /// Opens a page, and notes its buttons.
     pub async fn open(&mut self, path: &str) {
         self.chrome.go(path).await;
+        let status = self.chrome.eval(STATUS).await;
+        assert!(status.as_u64().is_some_and(|status| status < 500), "{path}: {status}\n{}", self.chrome.text().await);
         self.note().await;
     }
 
