@@ -8,6 +8,7 @@ pub mod databases;
 pub mod deaf;
 pub mod fence;
 pub mod frozen;
+pub mod goals;
 pub mod group;
 pub mod harness;
 pub mod java_comparison;

@@ -1,12 +1,12 @@
 //! Measures the cost and lateness of fires, and a process's use of the machine.
 
 use std::io;
-use std::process::Command;
 
 use serde_json::Value;
 
 use super::Stage;
 use crate::java_peer::Kind;
+use crate::measure::last_line;
 
 /// What is measured: its name, and the options of both programs.
 pub(super) const CASES: [(&str, &str); 9] = [
@@ -25,17 +25,4 @@ pub(super) fn measure(stage: &Stage, kind: Kind, options: &str) -> io::Result<Va
     let server = stage.server.connect_string();
     let options = format!("{options} --seconds {} --zookeeper {server}", stage.seconds);
     last_line(stage.bench(kind)?.args(options.split(' ')))
-}
-
-fn last_line(command: &mut Command) -> io::Result<Value> {
-    let output = command.output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().last().filter(|_| output.status.success()).map(serde_json::from_str) {
-        Some(Ok(line)) => Ok(line),
-        _ => Err(io::Error::other(format!(
-            "{command:?}: {}\n{}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        ))),
-    }
 }

@@ -1,8 +1,6 @@
 //! The parts that all measurements share.
 
-use std::env;
 use std::io;
-use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +13,7 @@ use tokio::runtime::Handle;
 
 use crate::group::{Group, Program};
 use crate::java_peer::{JavaPeer, Kind};
+use crate::measure::beside;
 use crate::zookeeper::ZookeeperServer;
 
 /// After how long without a sign of life sessions end: a virtual machine for Java may pause.
@@ -38,7 +37,7 @@ impl Stage {
     /// The benchmark program.
     pub fn bench(&self, kind: Kind) -> io::Result<Command> {
         Ok(match kind {
-            Kind::Rust => Command::new(program("bench")?),
+            Kind::Rust => Command::new(beside("bench")?),
             Kind::Java => self.peer.command("bench"),
         })
     }
@@ -49,11 +48,6 @@ impl Stage {
         let registry = ZookeeperRegistryCenter::connect(config, &Handle::current()).await;
         Ok(Arc::new(registry.map_err(io::Error::other)?))
     }
-}
-
-/// A program beside this one.
-pub(super) fn program(name: &str) -> io::Result<PathBuf> {
-    Ok(env::current_exe()?.with_file_name(name))
 }
 
 /// Waits until something is so.

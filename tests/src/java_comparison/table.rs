@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::Measured;
+use crate::measure::{digits, median};
 
 /// Where cases are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,27 +89,13 @@ fn cell(lines: &[Value], (_, pointer, unit): &Column) -> String {
     match *pointer {
         "/item_runs" => format!("{value} of {}", median(lines, "/expected_runs").unwrap_or_default()),
         "/lateness_us/p50" | "/lateness_us/p99" | "/lateness_us/max" if is_one_off(lines) => String::new(),
-        _ => number(value / unit),
+        _ => digits(value / unit),
     }
 }
 
 /// Manual fires are late by nothing: what counts is the time from the request on.
 fn is_one_off(lines: &[Value]) -> bool {
     lines.iter().any(|line| line["latency_us"].is_object())
-}
-
-fn median(lines: &[Value], pointer: &str) -> Option<f64> {
-    let mut values: Vec<f64> = lines.iter().filter_map(|line| line.pointer(pointer)?.as_f64()).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied()
-}
-
-/// With as many digits as matter.
-fn number(value: f64) -> String {
-    if value.fract() == 0.0 || value >= 100.0 {
-        return format!("{value:.0}");
-    }
-    if value >= 10.0 { format!("{value:.1}") } else { format!("{value:.2}") }
 }
 
 #[cfg(test)]

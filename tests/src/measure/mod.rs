@@ -2,6 +2,8 @@
 
 mod lateness;
 mod process;
+mod program;
+mod rounds;
 mod server;
 mod slope;
 
@@ -9,6 +11,8 @@ use std::time::Duration;
 
 pub use self::lateness::{Begins, Begun, percentiles};
 pub use self::process::ProcessUse;
+pub use self::program::{beside, last_line};
+pub use self::rounds::{digits, median};
 pub use self::server::ServerReport;
 pub use self::slope::Series;
 use crate::records::now_us;

@@ -156,6 +156,11 @@ impl ZookeeperServer {
         self.folder.join("data")
     }
 
+    /// Its process, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.process().as_ref().map(Child::id)
+    }
+
     /// `host:port`.
     pub fn connect_string(&self) -> String {
         format!("127.0.0.1:{}", self.port)

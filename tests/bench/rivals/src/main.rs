@@ -17,7 +17,7 @@ use serde_json::json;
 
 use self::schedulers::Scheduler;
 
-const USAGE: &str = "usage: rivals --scheduler tokio-cron-scheduler|apalis-cron --jobs J --seconds S";
+const USAGE: &str = "usage: rivals --scheduler tokio-cron-scheduler|apalis-cron|timers --jobs J --seconds S";
 
 /// Everything that was under way in a second is over by then.
 const QUIET: Duration = Duration::from_millis(700);

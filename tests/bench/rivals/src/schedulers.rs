@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use apalis::prelude::{BoxDynError, Data, WorkerBuilder};
 use apalis_cron::{CronScheduler, Tick};
-use elasticjob_tests::measure::Begins;
+use elasticjob_tests::measure::{Begins, sleep_to};
 use elasticjob_tests::records::now_us;
 use tokio_cron_scheduler::{Job, JobScheduler};
 
@@ -21,6 +21,8 @@ pub enum Scheduler {
     TokioCronScheduler,
     /// The crate `apalis-cron`.
     ApalisCron,
+    /// No scheduler: a timer of the runtime for each schedule, and a call. No schedule is asked for its next fire.
+    Timers,
 }
 
 impl FromStr for Scheduler {
@@ -30,6 +32,7 @@ impl FromStr for Scheduler {
         match name {
             "tokio-cron-scheduler" => Ok(Self::TokioCronScheduler),
             "apalis-cron" => Ok(Self::ApalisCron),
+            "timers" => Ok(Self::Timers),
             _ => Err(format!("there is no scheduler '{name}'")),
         }
     }
@@ -41,6 +44,7 @@ impl Scheduler {
         match self {
             Self::TokioCronScheduler => tokio_cron_scheduler(jobs, begins).await,
             Self::ApalisCron => apalis_cron(jobs, begins),
+            Self::Timers => Ok(timers(jobs, begins)),
         }
     }
 }
@@ -78,4 +82,18 @@ fn apalis_cron(jobs: usize, begins: &Arc<Begins>) -> Result<Box<dyn Any>, Box<dy
         });
     }
     Ok(Box::new(()))
+}
+
+fn timers(jobs: usize, begins: &Arc<Begins>) -> Box<dyn Any> {
+    for _ in 0..jobs {
+        let begins = begins.clone();
+        tokio::spawn(async move {
+            loop {
+                let next_ms = (now_us() / 1_000_000 + 1) * 1_000;
+                sleep_to(next_ms).await;
+                begins.add(next_ms);
+            }
+        });
+    }
+    Box::new(())
 }

@@ -11,8 +11,9 @@ use elasticjob::registry::layout::JobPath;
 
 use super::JOBS;
 use crate::group::{Group, Program, WorkerProgram};
-use crate::java_comparison::stage::{SESSION_TIMEOUT, Stage, path, program, text_of, until};
+use crate::java_comparison::stage::{SESSION_TIMEOUT, Stage, path, text_of, until};
 use crate::java_peer::{JavaPeer, Kind};
+use crate::measure::beside;
 use crate::observer::Observer;
 use crate::records::{ProcessRecords, now_us, pid_of};
 use crate::worker::JobPlan;
@@ -108,7 +109,7 @@ async fn will_share(registry: &Arc<dyn RegistryCenter>, kind: Kind, job: &str) -
 
 impl PairProgram {
     fn new(stage: &Stage, kind: Kind, namespace: &str) -> io::Result<Self> {
-        let worker = program("worker")?;
+        let worker = beside("worker")?;
         let program = |run_ms: fn(bool) -> u64| {
             let jobs = JOBS.map(|(name, busy)| JobPlan {
                 cron: NEVER.to_owned(),
