@@ -117,7 +117,7 @@ const fn schedules(name: &'static str, jobs: u32) -> Case {
 pub(super) const CASES: &[Case] = &[
     beside_java("1 job, monitored", 1, ONE_ITEM, ALONE),
     beside_java("1,000 jobs, not monitored", 1_000, NOT_MONITORED, UNMONITORED),
-    beside_java("1,000 jobs together", 1_000, ONE_ITEM, FIRES_TOGETHER),
+    fires("1,000 jobs together", 1_000, ONE_ITEM, FIRES_TOGETHER),
     fires("5,000 jobs together", 5_000, ONE_ITEM, MANY_FIRES_TOGETHER),
     fires("1,000 items of a job", 1, &["--items", "1000"], MANY_ITEMS),
     fires("10,000 items of a job", 1, &["--items", "10000", "--cron", "0/4 * * * * ?"], MANY_ITEMS),
