@@ -166,7 +166,7 @@ pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
     if jobs.is_empty() {
         return Said::failed(fl!(here.text.loader(), "jobs-select")).at(&here.app, &back);
     }
-    let operations = here.operations(&form::reason(&fields));
+    let operations = here.operations(&form::reason(&fields)).on_many_jobs();
     let (mut done, mut failed) = (Vec::new(), Vec::new());
     for job in jobs {
         match here.may(Role::Operator, &job) {
