@@ -219,13 +219,13 @@ cancel = 取消
 finding-no-configuration = 作业没有配置：尚无实例启动过它，或者配置已被删除，而运行中的实例沿用原有配置；作业的程序下次启动时会写入配置。
 finding-configuration-refused = 注册中心中的配置无法使用：{ $why }。实例继续使用最近一次可用的配置，修正后新实例才会启动。
 finding-refused-by-instances = { $joined ->
-    [true] 实例 { $instances } 的程序无法使用注册中心中的配置，继续使用最近一次可用的配置：{ $why }
-   *[other] 实例 { $instances } 的程序无法使用注册中心中的配置，在可用之前不参与作业：{ $why }
+    [true] 实例 { $instances } 的程序无法使用注册中心中的配置，继续使用最近一次可用的配置：“{ $why }”
+   *[other] 实例 { $instances } 的程序无法使用注册中心中的配置，在可用之前不参与作业：“{ $why }”
 }
-finding-daemon-ends = 常驻作业的进程 { $process } 启动后很快退出，已有 { $ends } 次：{ $why }
+finding-daemon-ends = 常驻作业的进程 { $process } 启动后很快退出，已有 { $ends } 次：“{ $why }”
 finding-carried-waits = { $manual ->
-    [true] { $fireAt } 的手动触发已提交给 { $carrier }，尚未启动：{ $why }
-   *[other] { $fireAt } 的触发已提交给 { $carrier }，尚未启动：{ $why }
+    [true] { $fireAt } 的手动触发已提交给 { $carrier }，尚未启动：“{ $why }”
+   *[other] { $fireAt } 的触发已提交给 { $carrier }，尚未启动：“{ $why }”
 }
 finding-no-instance = 没有实例在线。
 finding-sessionless-instances = { $instances }：该实例节点不属于任何会话，因此那里没有存活的实例；节点是从别处复制来的。本实现的主节点会删除它，也可以执行 elasticjob shutdown。
@@ -1237,14 +1237,17 @@ message-property-permission = 在注册中心中不起作用：只有程序能�
 message-property-missing = 缺少该项：{ $owner } 需要它，例如 { $example }
 message-property-milliseconds = “{ $text }”：应为毫秒数，至少为 1
 message-property-flag = “{ $text }”：应为 true 或 false
+message-owner-handler = 该错误处理器
+message-owner-dataflow = 数据流作业
+message-owner-type = 类型为 { $name } 的作业
 message-property-port = “{ $text }”：应为端口号，1 至 65535
-message-property-addresses = “{ $text }”：应为以逗号分隔的邮件地址：{ $error }
-message-property-robot = “***”：应为机器人的地址：{ $error }
+message-property-addresses = “{ $text }”：应为以逗号分隔的邮件地址：“{ $error }”
+message-property-robot = “***”：应为机器人的地址：“{ $error }”
 message-property-body = 不会随 { $method } 发送：请去掉，或使用 POST、PUT、PATCH 或 DELETE
 message-property-content-type = “{ $text }”：应为内容类型，如 application/json
-message-property-uri = “***”：应为地址，http://host/path：{ $error }
+message-property-uri = “***”：应为地址，http://host/path：“{ $error }”
 message-property-method = “{ $text }”：应为大写的方法，如 GET 或 POST
-message-property-command = “***”：{ $error }
+message-property-command = “***”：“{ $error }”
 message-type-unknown = 此程序中没有“{ $name }”（{ $kind }）；现有：{ $known }
 message-type-not-built-in = 此程序中没有“{ $name }”（{ $kind }），因为构建时没有启用 elasticjob 或 elasticjob-starter 的 feature `{ $feature }`；现有：{ $known }
 message-no-such-job = 命名空间中没有作业“{ $job }”
@@ -1300,12 +1303,24 @@ message-carried-job = 作业“{ $job }”的配置未修改：它由 Cloud 调�
 message-configuration-unreadable = 作业“{ $job }”在注册中心中的配置无法使用：{ $reason }
 message-changed-meanwhile = 作业“{ $job }”的配置未修改：其他操作员或程序在此期间修改了它；请重新读取
 message-contended = 已完成 { $done } 个，其余未完成：其他客户端反复修改相同的节点；请重试
+message-problems = { $problems }
+message-wire-syntax = 无法按 YAML 读取：“{ $reason }”
+message-wire-type = { $key }：“{ $value }”不是{ $expected }
+message-wire-kind = { $key }：此处应为{ $expected }
+message-wire-block = { $key }：无法与文档的其他部分区分；请每行写一个键，其内容缩进在键的下方，不引用其他部分
+message-a-flag = true 或 false
+message-a-number = 此处允许的整数
+message-a-number-of-seconds = 以秒计的整数（大于或等于 1，或 -1）
+message-a-single-value = 单个值
+message-a-list-of-types = 类型名称的列表
+message-a-map-of-settings = 配置项的映射
+message-a-map-of-properties = 属性的映射
 message-done-then = 已完成 { $done } 个，然后：{ $reason }
-message-read-refused = 注册中心拒绝读取 { $path }：{ $reason }
-message-no-answer = 注册中心没有答复：{ $why }
+message-read-refused = 注册中心拒绝读取 { $path }：“{ $reason }”
+message-no-answer = 注册中心没有答复：“{ $why }”
 message-write-refused = 注册中心拒绝了事务中的第 { $index } 个操作（{ $path }）：{ $reason }
-message-write-not-reached = 事务没有到达注册中心：{ $why }
-message-write-unknown = 事务的答复丢失了：{ $why }
+message-write-not-reached = 事务没有到达注册中心：“{ $why }”
+message-write-unknown = 事务的答复丢失了：“{ $why }”
 message-not-logged-in = 请登录，或在请求头 `Authorization: Bearer` 中发送令牌
 message-unknown-token = 控制台不认识此令牌
 message-expired-token = 令牌有效期至 { $end }：请申请新的令牌
@@ -1325,7 +1340,7 @@ message-no-such-server = 您可以查看的作业都不认识服务器“{ $serv
 message-no-such-alarm = 当前没有告警“{ $id }”：已结束，或您无权查看其作业
 message-no-such-node = 注册中心的命名空间中没有节点 { $path }
 message-not-traced = 控制台没有读取追踪数据库：请将 `elasticjob.tracing` 设置为作业写入的数据库
-message-traces-away = 无法读取 { $at }：{ $why }
+message-traces-away = 无法读取 { $at }：“{ $why }”
 message-traces-without-table = { $at } 中没有表 { $table }：还没有程序写入追踪数据，或者这是另一个数据库；参见 `elasticjob.tracing`
 message-traces-without-column = { $at } 的表 { $table } 没有列 { $column }，因此无法按它查找记录；有权修改该表的程序在开始追踪时会添加它
 message-traces-slow = 追踪数据库在 { $seconds } 秒内没有答复：请缩短时间范围或只查询一个作业，并请其管理员检查它是否繁忙
@@ -1339,6 +1354,7 @@ message-range-too-long = 时间范围超过 { $days } 天：请缩短
 message-field-wrong = `{ $name }`：{ $reason }
 message-field-one-of = `{ $name }` 应为以下之一：{ $values }
 message-field-time = `{ $name }` 不是时间：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
+message-no-answer-in-time = { $seconds } 秒内没有应答
 message-field-either = `{ $one }` 与 `{ $other }` 同时给出：请去掉其中一个
 message-field-instant = `{ $name }` 不是时间：请写 2026-11-21T03:00:00Z
 message-field-time-missing = 缺少 `{ $name }`：请写 2026-11-21T03:00 或 2026-11-21T03:00:00Z
@@ -1364,8 +1380,8 @@ message-wrong-password = 当前密码不正确
 message-too-many-attempts = 尝试次数过多：请在 { $seconds } 秒后重试
 message-read-only = 此控制台只读
 message-password-length = 密码须为 { $least } 至 { $most } 个字符，此密码为 { $length } 个
-message-password-no-hash = 这不是 argon2id 的哈希；可用 `elasticjob console hash-password` 生成：{ $why }
-message-password-not-made = 无法生成密码的哈希：{ $why }
+message-password-no-hash = 这不是 argon2id 的哈希；可用 `elasticjob console hash-password` 生成：“{ $why }”
+message-password-not-made = 无法生成密码的哈希：“{ $why }”
 message-data-unusable = 控制台的数据文件目前无法使用；原因见其日志
 message-streams-full = 已打开 { $most } 个事件流，不能再打开更多：请稍后再试
 message-streams-of-caller = 调用者已有 { $most } 个事件流，每个调用者不能更多：请关闭一个

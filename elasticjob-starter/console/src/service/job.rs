@@ -87,7 +87,7 @@ impl JobView {
     pub(crate) fn of(snapshot: &JobSnapshot, disablings: &Disablings, now: i64) -> Self {
         let configuration = snapshot.usable();
         let schedule = configuration.and_then(|configuration| configuration.schedule());
-        let problem = snapshot.configuration.as_ref().and_then(|read| read.as_ref().err().cloned());
+        let problem = snapshot.configuration.as_ref().and_then(|read| read.as_ref().err()).map(ToString::to_string);
         Self {
             job: snapshot.job.to_string(),
             status: snapshot.state().as_str(),

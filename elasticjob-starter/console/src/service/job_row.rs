@@ -86,7 +86,7 @@ impl JobRow {
             cron: job.cron.clone(),
             time_zone: job.time_zone.map(|zone| zone.to_string()),
             schedule_words: job.cron.as_deref().and_then(|cron| schedule_words::of(&here.text, cron)),
-            problem: job.problem.clone(),
+            problem: job.problem.as_ref().map(ToString::to_string),
             next_fire: job.next_fire.map(Time),
             instance_count: job.instances,
             server_count: job.servers,

@@ -15,6 +15,7 @@ use crate::here::Who;
 use crate::registries::Registry;
 use crate::text::t;
 
+use crate::translated;
 const PATH: &str = "/settings";
 
 #[derive(Template)]
@@ -50,7 +51,10 @@ pub(crate) async fn check(who: Who, Form(given): Fields) -> Response {
         None => Said::failed(t!(page, "settings-no-such", name = name)),
         Some(check) => match check.problem {
             None => Said::done(t!(page, "settings-answers", name = name, took = check.took_ms)),
-            Some(problem) => Said::failed(t!(page, "settings-no-answer", name = name, why = problem)),
+            Some(problem) => {
+                let why = translated::shown(&who.text, &problem);
+                Said::failed(t!(page, "settings-no-answer", name = name, why = why))
+            }
         },
     };
     said.at(&who.app, PATH)
