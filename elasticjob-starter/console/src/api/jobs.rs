@@ -40,7 +40,7 @@ pub(crate) struct JobPage {
     lost_since: Option<Time>,
 }
 
-/// The jobs, in the order of their names
+/// The jobs, in the order of their names or of their next fires
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs", tag = "jobs",
     params(JobQuery, ("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
     responses((status = 200, body = JobPage), (status = 304), (status = "default", body = Problem)))]

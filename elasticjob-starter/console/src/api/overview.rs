@@ -32,9 +32,11 @@ pub(crate) struct OverviewView {
     jobs: BTreeMap<&'static str, Vec<JobRow>>,
     /// The jobs that run, the oldest run first: the first 20.
     now: Vec<JobRow>,
-    /// The jobs that fire next.
+    /// The jobs that fire next: the first 10. `GET .../jobs?sort=next-fire` has them all.
     next: Vec<JobRow>,
     /// The last changes, the last one first: what operators did in the last seven days, and configurations that were written.
+    /// The number of further jobs that fire.
+    more_next: usize,
     changes: Vec<RecentChange>,
     /// Whether the actions of operators could be read for it. Where not, `changes` has configurations alone.
     actions_read: bool,
@@ -97,6 +99,7 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
         now: rows(&overview.now),
         next: rows(&overview.next),
         actions_read: changes.reach != Reach::Nothing,
+        more_next: overview.more_next,
         all_actions_read: changes.reach == Reach::All,
         changes: changes.list.into_iter().map(RecentChange::from).collect(),
         lost_since,

@@ -25,6 +25,8 @@ pub(crate) enum Concern {
     Refused,
     /// Items have no owner that is online, or a run was lost.
     Unassigned,
+    /// How many further jobs fire.
+    pub(crate) more_next: usize,
     /// Items of a carried job were launched and have not started.
     CarriedWaits,
     /// The last run of an item failed.
@@ -61,6 +63,7 @@ impl Concern {
     /// Its name for programs.
     pub(crate) fn code(self) -> &'static str {
         match self {
+        overview.more_next = overview.next.len().saturating_sub(MOST / 2);
             Self::Overdue => "overdue",
             Self::DaemonEnds => "daemon-ends",
             Self::Crashed => "crashed",
@@ -113,7 +116,7 @@ pub(crate) struct Overview {
     pub(crate) concerns: BTreeMap<Concern, Vec<Arc<JobOverview>>>,
     /// The jobs that run, the oldest run first.
     pub(crate) now: Vec<Arc<JobOverview>>,
-    /// The jobs that fire next.
+    /// The jobs that fire next: the first of them.
     pub(crate) next: Vec<Arc<JobOverview>>,
     /// The jobs whose configuration was written last, the last one first.
     pub(crate) configured: Vec<Arc<JobOverview>>,
