@@ -57,7 +57,7 @@ pub enum WireError {
     Settings(Vec<Invalid>),
 }
 
-/// What belongs at a place of the text.
+/// The kind of value that belongs at a place of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {

@@ -6,7 +6,7 @@ use elasticjob::operations::{ItemCounts, JobOverview, Overdue};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::disabled::{By, DisabledBy, Disablings};
+use super::disabled::{DisabledBy, Disablings};
 use super::job::{FindingView, RunView};
 use super::time::Time;
 use crate::here::Here;
@@ -97,7 +97,7 @@ impl JobRow {
             running_since: job.running_since.map(Time),
             failed_items: job.failed.clone(),
             overdue: job.overdue.map(OverdueView::from),
-            disabled_by: disablings.by_of_job(job).and_then(By::operator),
+            disabled_by: disablings.by_of_job(job).and_then(DisabledBy::of),
             obstacles: job.obstacles.iter().map(|finding| FindingView::of(here, finding, &job.job)).collect(),
         }
     }

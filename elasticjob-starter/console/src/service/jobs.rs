@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use elasticjob::operations::alarms::Concern;
 use elasticjob::operations::{JobOverview, JobState};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::overview::Concern;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::texts;
