@@ -42,6 +42,9 @@ elasticjob_syntax::messages! {
         "property-secret": "it is a secret by its name, and those are not written to the registry center; set it where the program has its settings, in application.yaml or the environment";
     property_permission() =
         "property-permission": "it has no effect in the registry center: only the program can allow that; set it where the program has its settings, in application.yaml or the environment";
+    owner_handler() = "owner-handler": "the error handler";
+    owner_dataflow() = "owner-dataflow": "a dataflow job";
+    owner_type(name) = "owner-type": "a job of type {name}";
     property_missing(owner, example) = "property-missing": "is missing: {owner} needs it, for example {example}";
     property_milliseconds(text) = "property-milliseconds": "'{text}': expected milliseconds, 1 or more";
     property_flag(text) = "property-flag": "'{text}': expected true or false";
@@ -131,6 +134,19 @@ elasticjob_syntax::messages! {
         "configuration-invalid": "the configuration of job '{job}' was not changed: {problems}";
     carried_job(job) =
         "carried-job": "the configuration of job '{job}' was not changed: it is a carried job, and its registration would be written over the change; change the registration instead, with `PUT /api/job/update` of a scheduler of `elasticjob cloud`, or on the page of the registered job";
+    problems(problems) = "problems": "{problems}";
+    wire_syntax(reason) = "wire-syntax": "it cannot be read as YAML: {reason}";
+    wire_type(key, value, expected) = "wire-type": "{key}: '{value}' is not {expected}";
+    wire_kind(key, found, expected) = "wire-kind": "{key}: there is {found} where {expected} belongs";
+    wire_block(key) =
+        "wire-block": "{key}: it cannot be told apart from the rest of the document; write one key a line, the block indented below its key, without references to other parts";
+    a_flag() = "a-flag": "true or false";
+    a_number() = "a-number": "a whole number that is possible here";
+    a_number_of_seconds() = "a-number-of-seconds": "a whole number of seconds, from 1 or -1";
+    a_single_value() = "a-single-value": "a single value";
+    a_list_of_types() = "a-list-of-types": "a list of type names";
+    a_map_of_settings() = "a-map-of-settings": "a map of settings";
+    a_map_of_properties() = "a-map-of-properties": "a map of properties";
     configuration_unreadable(job, reason) =
         "configuration-unreadable": "the configuration of job '{job}' in the registry center cannot be used: {reason}";
     changed_meanwhile(job) =

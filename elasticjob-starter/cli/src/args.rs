@@ -105,6 +105,9 @@ pub(crate) enum Command {
     States(States),
     /// The actions of operators, also those that failed, from the same database
     Audit(Actions),
+    /// What is wrong now, the most urgent first; where elasticjob.tracing names a database, also which runs take long, and who
+    /// disabled a job
+    Alarms,
     #[command(flatten)]
     OnRegistry(RegistryCommand),
     /// All nodes of a job, with secrets masked

@@ -7,6 +7,7 @@
 //! The promise of this package is that command line. Its library is there for the program and the tests; not meant to be
 //! used without them.
 
+mod alarms;
 mod args;
 mod audit;
 mod audit_writer;
@@ -181,6 +182,13 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             let reader = traces::open(&arguments.registry, sources, console).await?;
             let center = connect::connect(&arguments.registry, sources, console).await?;
             let done = past::past(&Operations::new(center.clone()), &reader, &job, item, at, json).await;
+            center.close().await;
+            done
+        }
+        Command::Alarms => {
+            let reader = alarms::traces(&arguments.registry, sources, console).await;
+            let center = connect::connect(&arguments.registry, sources, console).await?;
+            let done = alarms::alarms(center.clone(), reader.as_ref(), json).await;
             center.close().await;
             done
         }

@@ -1,6 +1,8 @@
 //! Lists: jobs, servers, items.
 
-use elasticjob::ident::JobName;
+use std::collections::BTreeMap;
+
+use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::{JobBrief, JobSnapshot, Operations, ShardInfo};
 
 use crate::args::Jobs;
@@ -41,16 +43,16 @@ fn briefs(jobs: &[JobBrief]) -> String {
             job.sharding_total_count.to_string(),
             job.instance_count.to_string(),
             job.cron.clone().unwrap_or_else(|| if what.is_some() { String::new() } else { "one-off".to_owned() }),
-            what.or_else(|| failures(job)).unwrap_or_else(|| job.description.clone()),
+            what.or_else(|| failures(&job.failed_items)).unwrap_or_else(|| job.description.clone()),
         ]);
     }
     table.into_text()
 }
 
 /// The last failures: the error of the first item represents the others.
-fn failures(job: &JobBrief) -> Option<String> {
-    let (first, error) = job.failed_items.first_key_value()?;
-    let others = match job.failed_items.len() - 1 {
+pub(crate) fn failures(failed: &BTreeMap<ShardingItem, String>) -> Option<String> {
+    let (first, error) = failed.first_key_value()?;
+    let others = match failed.len() - 1 {
         0 => String::new(),
         others => format!(" and {others} more"),
     };

@@ -1,5 +1,7 @@
 //! Commands that reach no registry center.
 
+#[cfg(feature = "tracing-sqlite")]
+mod alarms;
 mod embedded;
 #[cfg(feature = "tracing-sqlite")]
 mod log;

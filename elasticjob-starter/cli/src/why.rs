@@ -24,9 +24,12 @@ struct Item {
     findings: Vec<Told>,
 }
 
+/// A finding, for readers and programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told {
+pub(crate) struct Told {
+    /// `None` for the whole job.
+    pub(crate) item: Option<ShardingItem>,
     /// Whether it keeps the job or the item from running.
     obstacle: bool,
     code: &'static str,
@@ -34,7 +37,7 @@ struct Told {
     /// In milliseconds since 1970.
     since: Option<i64>,
     remedy: Option<Help>,
-    text: String,
+    pub(crate) text: String,
 }
 
 #[derive(Serialize)]
@@ -44,8 +47,9 @@ struct Help {
 }
 
 impl Told {
-    fn of(finding: &Finding, job: &JobName, time: &dyn Fn(i64) -> String) -> Self {
+    pub(crate) fn of(finding: &Finding, job: &JobName, time: &dyn Fn(i64) -> String) -> Self {
         Self {
+            item: finding.item,
             obstacle: finding.is_obstacle(),
             code: finding.code(),
             arguments: finding.arguments(),
@@ -80,6 +84,7 @@ pub(crate) async fn why(
     let mut findings = tell(snapshot.findings(now));
     if let Some(next) = snapshot.next_fire(now) {
         findings.push(Told {
+            item: None,
             obstacle: false,
             code: "next-fire",
             arguments: BTreeMap::from([("fireAt", Argument::Time(next))]),

@@ -24,7 +24,7 @@ use crate::registries::Registry;
 use crate::request_id;
 use crate::requests::Requests;
 use crate::router;
-use crate::service::alarms::{self, Acknowledgements, Usual};
+use crate::service::alarms::{self, Acknowledgements};
 use crate::service::versions::{self, Versions};
 use crate::streams::Streams;
 use crate::text::Texts;
@@ -51,8 +51,6 @@ pub(crate) struct Shared {
     pub(crate) answers: Answers,
     pub(crate) requests: Requests,
     pub(crate) acknowledgements: Arc<Acknowledgements>,
-    /// How long runs of jobs usually take.
-    pub(crate) usual: Usual,
     pub(crate) texts: Texts,
     /// Pictures of the graph that were laid out before.
     pub(crate) pictures: Pictures,
@@ -204,7 +202,6 @@ impl Console {
             access: AccessLog::new(data),
             answers: Answers::default(),
             requests: Requests::default(),
-            usual: Usual::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             pictures: Pictures::default(),
             ending: CancellationToken::new(),

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
+use elasticjob::operations::alarms::UsualDurations;
+use elasticjob::operations::disabled::KeptActions;
 use elasticjob::operations::{Audit, Catalogue, Operations, Origin};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::watched::WatchedRegistry;
@@ -13,7 +15,6 @@ use elasticjob::trace::{AnyTraceReader, Tracing};
 use tokio::sync::watch;
 
 use crate::service::changes::KeptChanges;
-use crate::service::disabled::KeptActions;
 use crate::service::now;
 use crate::service::recent_actions::RecentActions;
 use crate::service::strip::KeptFires;
@@ -33,6 +34,8 @@ pub struct Registry {
     kept_fires: KeptFires,
     /// What was read of the actions that disabled something.
     kept_actions: KeptActions,
+    /// How long runs of jobs usually take, as it was read for alarms.
+    usual_durations: UsualDurations,
     /// What was read of the last actions.
     kept_changes: KeptChanges,
     record: Option<Tracing>,
@@ -71,6 +74,7 @@ impl Registry {
             trace_health: TraceHealth::default(),
             kept_fires: KeptFires::default(),
             kept_actions: KeptActions::default(),
+            usual_durations: UsualDurations::default(),
             kept_changes: KeptChanges::default(),
             record: None,
             record_of_jobs: Arc::default(),
@@ -194,6 +198,11 @@ impl Registry {
     /// What was read of the actions that disabled something.
     pub(crate) fn kept_actions(&self) -> &KeptActions {
         &self.kept_actions
+    }
+
+    /// How long runs of jobs usually take, as it was read for alarms.
+    pub(crate) fn usual_durations(&self) -> &UsualDurations {
+        &self.usual_durations
     }
 
     /// What was read of the last actions.

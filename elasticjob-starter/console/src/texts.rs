@@ -29,6 +29,7 @@ elasticjob_syntax::messages! {
         "not-traced": "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
     traces_slow(seconds) =
         "traces-slow": "the database of traces gave no answer within {seconds} s: ask for a shorter time range or for one job, and have its administrator look whether it is busy";
+    no_answer_in_time(seconds) = "no-answer-in-time": "no answer within {seconds} s";
     traces_away(at, why) = "traces-away": "{at} cannot be read: {why}";
     traces_without_table(at, table) =
         "traces-without-table": "{at} has no table {table}: no program has traced to it so far, or it is another database; see `elasticjob.tracing`";

@@ -1,6 +1,7 @@
 //! The kinds of code that a job can have.
 
 use super::{ConfigurationCheck, Invalid, JobConfiguration, OptionNames, Options};
+use crate::texts;
 
 /// The option of a dataflow job to go on in the same run as long as it fetches data.
 pub(crate) const STREAMING: &str = "streaming.process";
@@ -57,7 +58,7 @@ impl JobKind {
 /// # Errors
 /// The problem of the property.
 pub(crate) fn is_streaming(configuration: &JobConfiguration) -> Result<bool, Vec<Invalid>> {
-    let mut options = Options::of(configuration, "a dataflow job");
+    let mut options = Options::of(configuration, texts::owner_dataflow());
     let streaming = options.flag(STREAMING, false);
     options.end(streaming)
 }

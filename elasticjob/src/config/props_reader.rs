@@ -9,12 +9,12 @@ use crate::texts;
 pub(crate) struct Options<'a> {
     configuration: &'a JobConfiguration,
     /// The owner of these options, for messages.
-    owner: &'static str,
+    owner: Message,
     problems: Vec<Invalid>,
 }
 
 impl<'a> Options<'a> {
-    pub(crate) fn of(configuration: &'a JobConfiguration, owner: &'static str) -> Self {
+    pub(crate) fn of(configuration: &'a JobConfiguration, owner: Message) -> Self {
         Self { configuration, owner, problems: Vec::new() }
     }
 
@@ -33,7 +33,7 @@ impl<'a> Options<'a> {
     /// A required text.
     pub(crate) fn required(&mut self, keys: &[&str], example: &str) -> &'a str {
         self.text(keys).unwrap_or_else(|| {
-            self.wrong(keys[0], texts::property_missing(self.owner, example));
+            self.wrong(keys[0], texts::property_missing(self.owner.clone(), example));
             ""
         })
     }
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_name_that_is_left_empty_does_not_hide_an_older_one() {
         let job = JobConfiguration::builder("job", 1).prop("new", " ").prop("old", "5").build().unwrap();
-        let mut options = Options::of(&job, "the test");
+        let mut options = Options::of(&job, "the test".into());
         assert_eq!(options.text(&["new", "old"]), Some("5"));
         assert_eq!(options.milliseconds_if_given(&["new", "old"]), Some(Duration::from_millis(5)));
         assert_eq!(options.text(&["new"]), None);

@@ -18,8 +18,9 @@ use super::dependency;
 use super::job::{Invalid, JobConfiguration, Origin};
 use super::settings::{DEPENDS_ON_PROP, JobSettings, MAX_LATE_BEGIN_PROP};
 use super::time_diff::MaxTimeDiff;
+use crate::config::Message;
 use crate::ident::JobName;
-use crate::problems::in_one_line;
+use crate::texts;
 use crate::yaml::Unreadable;
 use crate::yaml::snakeyaml::Document;
 
@@ -27,42 +28,91 @@ use crate::yaml::snakeyaml::Document;
 const JOB_NAME: &str = "jobName";
 
 /// A text in the registry that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WireError {
     /// It is not YAML, or not of the right structure.
-    #[error("it cannot be read as YAML: {0}")]
     Syntax(String),
     /// A key has a value of the wrong type.
-    #[error("{key}: '{value}' is not {expected}")]
     Type {
         /// The key.
         key: &'static str,
         /// Its value.
         value: String,
         /// The values that would be valid.
-        expected: &'static str,
+        expected: Expected,
     },
     /// A key has a value of another kind, for example a list where a text belongs.
-    #[error("{key}: there is {found} where {expected} belongs")]
     Kind {
         /// The key.
         key: String,
         /// The kind of the value that is there.
         found: &'static str,
         /// The kind that belongs there.
-        expected: &'static str,
+        expected: Expected,
     },
     /// The block of a key that is only carried along cannot be cut out.
-    #[error(
-        "{0}: it cannot be told apart from the rest of the document; write one key a line, the block indented below its \
-         key, without references to other parts"
-    )]
     Block(String),
     /// Settings with values that cannot be used.
-    #[error("{}", in_one_line(.0))]
     Settings(Vec<Invalid>),
 }
+
+/// The kind of value that belongs at a place of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// True or false.
+    Flag,
+    /// A whole number.
+    Number,
+    /// A whole number of seconds.
+    Seconds,
+    /// A single value.
+    Value,
+    /// A list of types by name.
+    Types,
+    /// A map of settings.
+    Settings,
+    /// A map of properties.
+    Properties,
+}
+
+impl Expected {
+    fn message(self) -> Message {
+        match self {
+            Self::Flag => texts::a_flag(),
+            Self::Number => texts::a_number(),
+            Self::Seconds => texts::a_number_of_seconds(),
+            Self::Value => texts::a_single_value(),
+            Self::Types => texts::a_list_of_types(),
+            Self::Settings => texts::a_map_of_settings(),
+            Self::Properties => texts::a_map_of_properties(),
+        }
+    }
+}
+
+impl WireError {
+    /// The message: what cannot be used, and what belongs there.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Syntax(reason) => texts::wire_syntax(reason),
+            Self::Type { key, value, expected } => texts::wire_type(*key, value, expected.message()),
+            Self::Kind { key, found, expected } => texts::wire_kind(key, *found, expected.message()),
+            Self::Block(key) => texts::wire_block(key),
+            Self::Settings(problems) => {
+                texts::problems(problems.iter().map(Invalid::message).collect::<Vec<Message>>())
+            }
+        }
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
+}
+
+impl std::error::Error for WireError {}
 
 impl From<Unreadable> for WireError {
     fn from(error: Unreadable) -> Self {
@@ -184,11 +234,7 @@ pub fn read(job: &JobName, data: &[u8]) -> Result<Reading, WireError> {
 }
 
 fn seconds(text: String) -> Result<i32, WireError> {
-    let wrong = |_| WireError::Type {
-        key: MAX_LATE_BEGIN_PROP,
-        value: text.clone(),
-        expected: "a whole number of seconds, from 1 or -1",
-    };
+    let wrong = |_| WireError::Type { key: MAX_LATE_BEGIN_PROP, value: text.clone(), expected: Expected::Seconds };
     text.trim().parse().map_err(wrong)
 }
 

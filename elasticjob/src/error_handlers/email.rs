@@ -42,7 +42,7 @@ pub(super) struct Email;
 
 impl Email {
     fn read(configuration: &JobConfiguration) -> Result<Mail<'_>, Vec<Invalid>> {
-        let mut options = Options::of(configuration, "the error handler");
+        let mut options = Options::of(configuration, texts::owner_handler());
         let host = options.required(&["email.host"], "smtp.example.com");
         let port = options.required(&["email.port"], "465");
         let port = match port.parse::<u16>() {

@@ -110,7 +110,7 @@ impl WeChat {
     const LONGEST: usize = 2_048;
 
     fn read(configuration: &JobConfiguration) -> Result<Webhook, Vec<Invalid>> {
-        let mut options = Options::of(configuration, "the error handler");
+        let mut options = Options::of(configuration, texts::owner_handler());
         let webhook = Webhook::read(&mut options, "wechat");
         options.end(webhook)
     }
@@ -162,7 +162,7 @@ impl DingTalk {
     const LONGEST: usize = 18_000;
 
     fn read(configuration: &JobConfiguration) -> Result<DingTalkOptions<'_>, Vec<Invalid>> {
-        let mut options = Options::of(configuration, "the error handler");
+        let mut options = Options::of(configuration, texts::owner_handler());
         let webhook = Webhook::read(&mut options, "dingtalk");
         let keyword = options.text(&["dingtalk.keyword"]).unwrap_or_default();
         let secret = options.text(&["dingtalk.secret"]);

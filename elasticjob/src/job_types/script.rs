@@ -90,7 +90,7 @@ struct ScriptOptions {
 
 impl ScriptOptions {
     fn read(configuration: &JobConfiguration) -> Result<Self, Vec<Invalid>> {
-        let mut options = Options::of(configuration, "a job of type SCRIPT");
+        let mut options = Options::of(configuration, texts::owner_type("SCRIPT"));
         let line = options.required(&[COMMAND_LINE], "/opt/backup/run.sh --full");
         let words = split(line).unwrap_or_else(|why| {
             if !line.is_empty() {

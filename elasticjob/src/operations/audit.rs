@@ -1,7 +1,7 @@
 //! Records what operators do in the decision log.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
@@ -18,8 +18,8 @@ use crate::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing, cut};
 /// How many parts of an action are named.
 const MOST_PARTS: usize = 500;
 
-/// The job that the log, which is by job, names in the record of an action on a whole server that no job has, or that changed
-/// nothing of many jobs.
+/// The job that the log, which is by job, names in the record of an action on a whole server that no job has, or of many jobs of
+/// which it changed nothing.
 pub const ALL_JOBS: &str = "*";
 
 /// The operator whose actions are recorded. Events go through the bounded queue of a tracing, so that no action waits for
@@ -31,12 +31,34 @@ pub struct Audit {
     actor: String,
     origin: Option<Origin>,
     reason: String,
+    /// Of actions on many jobs that are one to the operator.
+    not_changed: Option<Arc<NotChanged>>,
+}
+
+/// Jobs that an action did not change, each with why, where it was refused or failed.
+type Unchanged = BTreeMap<JobName, Option<String>>;
+
+/// What several actions on jobs did not change, by action and outcome. It is recorded when the last of them is over.
+#[derive(Debug)]
+struct NotChanged {
+    audit: Audit,
+    jobs: Mutex<BTreeMap<(&'static str, &'static str), Unchanged>>,
+}
+
+impl Drop for NotChanged {
+    fn drop(&mut self) {
+        let all = std::mem::take(self.jobs.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for ((action, outcome), jobs) in all {
+            self.audit.post_not_changed(action, outcome, None, jobs);
+        }
+    }
 }
 
 impl Audit {
     /// Records what this operator does, for example `alice@build7`.
     pub fn new(tracing: Tracing, actor: impl Into<String>) -> Self {
-        Self { tracing, of_jobs: Arc::default(), actor: actor.into(), origin: None, reason: String::new() }
+        let (of_jobs, actor, reason) = (Arc::default(), actor.into(), String::new());
+        Self { tracing, of_jobs, actor, origin: None, reason, not_changed: None }
     }
 
     /// Records actions on these jobs by tracings of their own: where a job is traced, its history is read.
@@ -55,6 +77,54 @@ impl Audit {
     #[must_use]
     pub fn reason(self, reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), ..self }
+    }
+
+    /// Records that an action changed nothing of these jobs. One record has all of many: it would hide those of changes.
+    fn post_not_changed(&self, action: &'static str, outcome: &'static str, server: Option<&str>, jobs: Unchanged) {
+        if let Some(kept) = &self.not_changed {
+            let mut kept = kept.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.entry((action, outcome)).or_default().extend(jobs);
+            return;
+        }
+        let why: BTreeSet<&str> = jobs.values().flatten().map(String::as_str).collect();
+        let why = why.into_iter().collect::<Vec<_>>().join("; ");
+        let mut detail = Map::new();
+        if !why.is_empty() {
+            detail.insert("error".to_owned(), Value::String(cut(why)));
+        }
+        match (jobs.first_key_value(), JobName::new(ALL_JOBS)) {
+            (Some(_), Ok(all)) if jobs.len() > 1 => {
+                let server = server.map(|server| format!("server {server}"));
+                let parts = server.into_iter().chain(jobs.keys().map(|job| format!("job {job}"))).take(MOST_PARTS);
+                detail.insert("parts".to_owned(), json!(parts.collect::<Vec<_>>()));
+                self.post(action, &all, Vec::new(), outcome, detail);
+            }
+            (Some((job, _)), _) => self.post(action, job, Vec::new(), outcome, detail),
+            (None, _) => {}
+        }
+    }
+
+    fn post(
+        &self,
+        action: &'static str,
+        job: &JobName,
+        items: Vec<ShardingItem>,
+        outcome: &'static str,
+        mut detail: Map<String, Value>,
+    ) {
+        detail.extend([
+            ("action".to_owned(), action.into()),
+            ("actor".to_owned(), self.actor.as_str().into()),
+            ("outcome".to_owned(), outcome.into()),
+        ]);
+        detail.extend(self.origin.iter().flat_map(Origin::detail));
+        let tracing = self.of_jobs.get(job).unwrap_or(&self.tracing);
+        tracing.post(JobEvent::Decision(JobDecisionEvent {
+            sharding_items: items,
+            reason: cut(self.reason.clone()),
+            detail,
+            ..JobDecisionEvent::new(job.clone(), DecisionKind::Operator)
+        }));
     }
 }
 
@@ -174,6 +244,17 @@ impl Operations {
         Self { audit: Some(audit.into()), ..self }
     }
 
+    /// The same operations for what an operator asks of many jobs at once. Each job that is changed has its record; those that are
+    /// not have one together for each action and outcome, which is written when the last clone of these operations is dropped.
+    #[must_use]
+    pub fn on_many_jobs(&self) -> Self {
+        let together = |audit: &Arc<Audit>| {
+            let not_changed = NotChanged { audit: Audit::clone(audit), jobs: Mutex::default() };
+            Arc::new(Audit { not_changed: Some(Arc::new(not_changed)), ..Audit::clone(audit) })
+        };
+        Self { audit: self.audit.as_ref().map(together), ..self.clone() }
+    }
+
     /// Records an action: for each job what was changed, and how it ended.
     pub(super) async fn record<T: Part>(
         &self,
@@ -181,9 +262,7 @@ impl Operations {
         changed: &[T],
         ended: Result<&Vec<T>, &OperationError>,
     ) {
-        if self.audit.is_none() {
-            return;
-        }
+        let Some(audit) = &self.audit else { return };
         let mut jobs: BTreeMap<&JobName, Vec<&T>> = BTreeMap::new();
         for part in changed {
             jobs.entry(part.job()).or_default().push(part);
@@ -200,40 +279,28 @@ impl Operations {
                 ]);
             }
             let items = parts.iter().filter_map(|part| part.item()).collect();
-            self.post(action.name, job, items, "done", detail);
+            audit.post(action.name, job, items, "done", detail);
         }
         let jobs: BTreeSet<JobName> = jobs.into_keys().cloned().collect();
         match (ended, &action.job) {
             (Ok(unchanged), _) => {
                 let named = unchanged.iter().map(Part::job).chain(&action.job).filter(|job| !jobs.contains(*job));
-                self.record_unchanged(action, &named.collect());
+                let named = named.map(|job| (job.clone(), None)).collect();
+                audit.post_not_changed(action.name, "unchanged", action.server.as_deref(), named);
             }
             (Err(error), Some(job)) => self.record_failure(action.name, job, error),
             (Err(error), None) => {
-                // The log is by job: the jobs of the server have what was not done.
                 let Some(server) = &action.server else { return };
                 let of = self.jobs_of_server(server).await.unwrap_or_default().into_iter().map(|of| of.job);
                 let mut of: BTreeSet<JobName> = of.filter(|job| !jobs.contains(job)).collect();
                 if of.is_empty() && jobs.is_empty() {
                     of.extend(JobName::new(ALL_JOBS).ok());
                 }
-                of.iter().for_each(|job| self.record_failure(action.name, job, error));
+                let why = error.of_its_job().to_string();
+                let of = of.into_iter().map(|job| (job, Some(why.clone()))).collect();
+                audit.post_not_changed(action.name, outcome(error), Some(server), of);
             }
         }
-    }
-
-    /// Records that an action changed nothing of these jobs. One record has all of many: it would hide those of changes.
-    fn record_unchanged(&self, action: &Action, jobs: &BTreeSet<&JobName>) {
-        let (job, detail) = match (jobs.first(), JobName::new(ALL_JOBS)) {
-            (Some(_), Ok(all)) if jobs.len() > 1 => {
-                let server = action.server.iter().map(|server| format!("server {server}"));
-                let parts = server.chain(jobs.iter().map(|job| format!("job {job}"))).take(MOST_PARTS);
-                (all, Map::from_iter([("parts".to_owned(), json!(parts.collect::<Vec<_>>()))]))
-            }
-            (Some(job), _) => ((*job).clone(), Map::new()),
-            (None, _) => return,
-        };
-        self.post(action.name, &job, Vec::new(), "unchanged", detail);
     }
 
     /// Records an action that another part of the program carried out, with the parts that it was about, such as the fields that were
@@ -248,7 +315,7 @@ impl Operations {
         let parts: Vec<String> = parts.into_iter().take(MOST_PARTS).collect();
         let mut detail = Map::from_iter([("parts".to_owned(), json!(parts))]);
         detail.extend(error.map(|why| ("error".to_owned(), Value::String(cut(why)))));
-        self.post(action, job, Vec::new(), outcome, detail);
+        self.post(action, job, outcome, detail);
     }
 
     pub(super) fn record_configuration(&self, job: &JobName, ended: &Result<ConfigurationChange, OperationError>) {
@@ -257,7 +324,7 @@ impl Operations {
             Ok(change) => {
                 let outcome = if change.changes.is_empty() { "unchanged" } else { "done" };
                 let detail = Map::from_iter([("changes".to_owned(), json!(change.changes))]);
-                self.post(ACTION, job, Vec::new(), outcome, detail);
+                self.post(ACTION, job, outcome, detail);
             }
             Err(error) => self.record_failure(ACTION, job, error),
         }
@@ -269,40 +336,23 @@ impl Operations {
             Ok(removed) => {
                 let names: Vec<String> = removed.instances.iter().map(|id| format!("instance {id}")).collect();
                 let detail = [("parts".to_owned(), json!(names)), ("nodes".to_owned(), json!(removed.nodes))];
-                self.post(ACTION, job, Vec::new(), "done", Map::from_iter(detail));
+                self.post(ACTION, job, "done", Map::from_iter(detail));
             }
             Err(error) => self.record_failure(ACTION, job, error),
         }
     }
 
     fn record_failure(&self, action: &'static str, job: &JobName, error: &OperationError) {
+        let Some(audit) = &self.audit else { return };
         // The record is of this job: who reads it need not know of others.
-        let detail = Map::from_iter([("error".to_owned(), Value::String(cut(error.of_its_job().into())))]);
-        self.post(action, job, Vec::new(), outcome(error), detail);
+        let why = Unchanged::from([(job.clone(), Some(error.of_its_job().to_string()))]);
+        audit.post_not_changed(action, outcome(error), None, why);
     }
 
-    fn post(
-        &self,
-        action: &'static str,
-        job: &JobName,
-        items: Vec<ShardingItem>,
-        outcome: &'static str,
-        mut detail: Map<String, Value>,
-    ) {
-        let Some(audit) = &self.audit else { return };
-        detail.extend([
-            ("action".to_owned(), action.into()),
-            ("actor".to_owned(), audit.actor.as_str().into()),
-            ("outcome".to_owned(), outcome.into()),
-        ]);
-        detail.extend(audit.origin.iter().flat_map(Origin::detail));
-        let tracing = audit.of_jobs.get(job).unwrap_or(&audit.tracing);
-        tracing.post(JobEvent::Decision(JobDecisionEvent {
-            sharding_items: items,
-            reason: cut(audit.reason.clone()),
-            detail,
-            ..JobDecisionEvent::new(job.clone(), DecisionKind::Operator)
-        }));
+    fn post(&self, action: &'static str, job: &JobName, outcome: &'static str, detail: Map<String, Value>) {
+        if let Some(audit) = &self.audit {
+            audit.post(action, job, Vec::new(), outcome, detail);
+        }
     }
 }
 

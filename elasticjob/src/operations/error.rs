@@ -185,7 +185,7 @@ pub enum NotRerun {
     /// need not know of it.
     NotAllowed(JobName),
     /// The configuration of the job cannot be used, as this text says.
-    Unusable(String),
+    Unusable(Message),
 }
 
 impl NotRerun {
@@ -202,7 +202,7 @@ impl NotRerun {
             Self::NotMonitored => texts::not_rerun_unmonitored(of),
             Self::TriggerWaits(instance) => texts::not_rerun_trigger_waits(of, instance.as_str()),
             Self::FollowerIsBehind(after) => texts::not_rerun_follower_behind(of, after.as_str()),
-            Self::Unusable(reason) => texts::not_rerun_unusable(of, reason),
+            Self::Unusable(reason) => texts::not_rerun_unusable(of, reason.clone()),
         }
     }
 }
@@ -236,7 +236,7 @@ impl OperationError {
                 texts::configuration_invalid(job.as_str(), problems)
             }
             Self::CarriedJob { job } => texts::carried_job(job.as_str()),
-            Self::Unreadable { job, reason } => texts::configuration_unreadable(job.as_str(), reason.to_string()),
+            Self::Unreadable { job, reason } => texts::configuration_unreadable(job.as_str(), reason.message()),
             Self::ChangedMeanwhile { job } => texts::changed_meanwhile(job.as_str()),
             Self::Contended { done } => texts::contended(*done),
             Self::Read(RegistryError::Refused { path, reason }) => texts::read_refused(path, reason.to_string()),

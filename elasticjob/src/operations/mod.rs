@@ -86,6 +86,8 @@ pub use views::{
     JobSnapshot, JobState, Listed, Node, NodeLevel, NodePath, Overdue, PastError, PastFire, Reason, Remedy, RunOfJob,
     RunningMark, ServerBrief, ServerInJob, ShardInfo, ShardState,
 };
+#[doc(hidden)]
+pub use views::{alarms, disabled};
 
 pub use crate::secret::is_secret_key;
 

@@ -1,5 +1,6 @@
 //! Operations on jobs that run on the embedded registry.
 
+mod alarms;
 mod audited;
 mod cancelled;
 mod carried_wait;

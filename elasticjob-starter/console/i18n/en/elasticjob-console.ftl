@@ -48,6 +48,8 @@ previous-page = Previous page
 next-page = Next page
 status = Status
 search = Search
+sort = Order
+sort-name = Name
 filter = Filter
 items = Items
 item = Item
@@ -612,6 +614,7 @@ settings-tokens-caption = { $count ->
 }; times of { $zone }
 settings-owner = Owner
 settings-expires = Expires
+settings-tokens-ending = These have expired, or expire within { $days } days. Make another one before a program is refused.
 settings-expired = expired
 settings-never = never
 settings-used-at = Last used

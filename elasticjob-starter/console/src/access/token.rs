@@ -144,6 +144,13 @@ pub(crate) struct TokenView {
     pub(crate) used_at: Option<i64>,
 }
 
+impl TokenView {
+    /// Whether it does not count any more at a time in milliseconds since 1970.
+    pub(crate) fn is_over_at(&self, at: i64) -> bool {
+        self.expires_at.is_some_and(|end| end <= at)
+    }
+}
+
 /// Why a token does not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Invalid {

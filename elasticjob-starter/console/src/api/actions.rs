@@ -5,7 +5,7 @@ use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{HeaderMap, StatusCode};
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::{Force, InstanceOfJob, ItemOfJob, Outcome, Removed, ServerOfJob, Target};
+use elasticjob::operations::{Force, InstanceOfJob, ItemOfJob, Operations, Outcome, Removed, ServerOfJob, Target};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -323,10 +323,10 @@ pub(crate) struct BulkResult {
     responses((status = 200, body = Vec<BulkResult>), (status = "default", body = Problem)))]
 pub(crate) async fn bulk(here: Here, Body(body): Body<Bulk>) -> Result<Json<Vec<BulkResult>>, Problem> {
     checked_count(body.jobs.len())?;
-    let reason = checked(&body.reason)?;
+    let operations = here.operations(checked(&body.reason)?).on_many_jobs();
     let mut results = Vec::new();
     for name in body.jobs {
-        let ended = one_of(&here, &name, body.action, reason).await;
+        let ended = one_of(&here, &operations, &name, body.action).await;
         let (done, problem) = match ended {
             Ok(done) => (Some(done), None),
             Err(problem) => (None, Some(problem)),
@@ -336,12 +336,12 @@ pub(crate) async fn bulk(here: Here, Body(body): Body<Bulk>) -> Result<Json<Vec<
     Ok(Json(results))
 }
 
-async fn one_of(here: &Here, name: &str, action: BulkAction, reason: &str) -> Result<Done, Problem> {
+async fn one_of(here: &Here, operations: &Operations, name: &str, action: BulkAction) -> Result<Done, Problem> {
     let job = JobName::new(name).map_err(|wrong| Problem::bad_request(wrong.message().clone()))?;
     if !here.may(Role::Operator, &job) {
         return Err(Problem::forbidden(crate::access::Permission::Has(Role::Operator), false));
     }
-    let (operations, target) = (here.operations(reason), Target::Job(job));
+    let target = Target::Job(job);
     Ok(match action {
         BulkAction::Trigger => Done::of(&operations.trigger(&target).await?),
         BulkAction::Enable => Done::of(&operations.enable_servers(&target).await?),

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::response::{IntoResponse, Response};
+use elasticjob::operations::JobOverview;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -14,7 +15,7 @@ use super::named::Names;
 use super::tagged::with_link;
 use crate::here::Here;
 use crate::service::alarms::{self, Acknowledged, Alarm};
-use crate::service::disabled::{DisabledBy, Disablings, of_list};
+use crate::service::disabled::{DisabledBy, Disablings, disablings_of, of_list};
 use crate::service::job::FindingView;
 use crate::service::part::PartQuery;
 use crate::service::time::Time;
@@ -59,17 +60,18 @@ impl From<Acknowledged> for AcknowledgedView {
 
 impl AlarmView {
     fn of(here: &Here, disablings: &Disablings, alarm: Alarm) -> Self {
-        let findings = |job: &elasticjob::operations::JobOverview| {
-            job.obstacles.iter().map(|finding| FindingView::of(here, finding, &job.job)).collect()
-        };
+        let wrong = alarm.wrong;
+        let job = wrong.job.as_deref();
+        let findings =
+            |job: &JobOverview| job.obstacles.iter().map(|finding| FindingView::of(here, finding, &job.job)).collect();
         Self {
             id: alarm.id,
-            kind: alarm.kind.code(),
-            obstacles: alarm.job.as_deref().map(findings).unwrap_or_default(),
-            disabled_by: alarm.job.as_deref().and_then(|job| disablings.by_of_job(job)?.operator()),
-            job: alarm.job.map(|job| job.job.to_string()),
-            since: alarm.since.map(Time),
-            usual: alarm.usual,
+            kind: wrong.kind.code(),
+            obstacles: job.map(findings).unwrap_or_default(),
+            disabled_by: job.and_then(|job| disablings.by_of_job(job)).and_then(DisabledBy::of),
+            job: job.map(|job| job.job.to_string()),
+            since: wrong.since.map(Time),
+            usual: wrong.usual,
             acknowledged: alarm.acknowledged.map(AcknowledgedView::from),
         }
     }
@@ -85,7 +87,7 @@ pub(crate) async fn list(here: Here, query: Result<Query<PartQuery>, QueryReject
     let part = query.of(alarms::alarms(&here).await?, Alarm::place)?;
     let link = part.link(&here, "alarms", query.limit, &[]);
     let disablings =
-        Disablings::of(&here, of_list(part.elements.iter().filter_map(|alarm| alarm.job.as_deref()))).await;
+        disablings_of(&here, of_list(part.elements.iter().filter_map(|alarm| alarm.wrong.job.as_deref()))).await;
     let part = part.map(|alarm| AlarmView::of(&here, &disablings, alarm));
     Ok(with_link(Json(part.elements).into_response(), link))
 }
@@ -101,6 +103,6 @@ pub(crate) async fn acknowledge(
     Body(body): Body<Reason>,
 ) -> Result<Json<AlarmView>, Problem> {
     let alarm = alarms::acknowledge(&here, &alarm, checked(&body.reason)?).await?;
-    let disablings = Disablings::of(&here, of_list(alarm.job.as_deref())).await;
+    let disablings = disablings_of(&here, of_list(alarm.wrong.job.as_deref())).await;
     Ok(Json(AlarmView::of(&here, &disablings, alarm)))
 }

@@ -218,9 +218,18 @@ pub(crate) async fn restore(
     headers: HeaderMap,
     query: Result<Query<How>, QueryRejection>,
 ) -> Result<Response, Problem> {
-    let version = versions::version(&of.here, &of.job, version).await?;
-    let (change, stays) = put_back(&of.here.views().configuration(&of.job).await?, &version.settings)?;
-    let (version, change) = updated(&of, &headers, parameters(query)?, change, true).await?;
+    let how = parameters(query)?;
+    let operations = of.here.operations(checked(&how.reason)?);
+    let stored = operations.configuration(&of.job).await?;
+    let version = versions::version(&of.here, &of.job, version).await;
+    let change = version.and_then(|version| Ok(put_back(&stored, &version.settings)?));
+    let (change, stays) = change.inspect_err(|why| {
+        // Where versions cannot be read, nothing was refused.
+        if !how.dry_run && why.status().is_client_error() {
+            record_refusal(&operations, &stored, why.detail());
+        }
+    })?;
+    let (version, change) = updated(&of, &headers, how, change, true).await?;
     Ok(with_etag(version, Json(PutBack { change, stays })))
 }
 

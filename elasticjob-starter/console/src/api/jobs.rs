@@ -14,7 +14,7 @@ use super::named::{Names, OfJob};
 use super::tagged::{tagged, with_link};
 use crate::here::Here;
 use crate::pages::segment;
-use crate::service::disabled::{Disablings, of_item, of_list, of_parts};
+use crate::service::disabled::{disablings_of, of_item, of_list, of_parts};
 use crate::service::job::{FindingView, ItemView, JobView, findings, look};
 use crate::service::job_row::JobRow;
 use crate::service::jobs::{self, JobQuery};
@@ -40,7 +40,7 @@ pub(crate) struct JobPage {
     lost_since: Option<Time>,
 }
 
-/// The jobs, in the order of their names
+/// The jobs, in the order of their names or of their next fires
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/jobs", tag = "jobs",
     params(JobQuery, ("If-None-Match" = Option<String>, Header, description = "The ETag of the list that the caller has")),
     responses((status = 200, body = JobPage), (status = 304), (status = "default", body = Problem)))]
@@ -50,7 +50,7 @@ pub(crate) async fn list(
     query: Result<Query<JobQuery>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let found = jobs::list(&here, &parameters(query)?).await?;
-    let disablings = Disablings::of(&here, of_list(found.jobs.iter().map(|job| &**job))).await;
+    let disablings = disablings_of(&here, of_list(found.jobs.iter().map(|job| &**job))).await;
     let jobs = found.jobs.iter().map(|job| JobRow::of(&here, &disablings, job)).collect();
     let page = JobPage { jobs, total: found.total, next: found.next, lost_since: found.lost_since.map(Time) };
     Ok(tagged(&headers, &page))
@@ -61,7 +61,7 @@ pub(crate) async fn list(
     responses((status = 200, body = JobView), (status = "default", body = Problem)))]
 pub(crate) async fn one(of: OfJob) -> Result<Json<JobView>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
-    let disablings = Disablings::of(&of.here, of_parts(&snapshot)).await;
+    let disablings = disablings_of(&of.here, of_parts(&snapshot)).await;
     Ok(Json(JobView::of(&snapshot, &disablings, now)))
 }
 
@@ -72,7 +72,7 @@ pub(crate) async fn items(of: OfJob, query: Result<Query<PartQuery>, QueryReject
     let query = parameters(query)?;
     let (snapshot, now) = look(&of.here, &of.job).await?;
     let part = query.of(snapshot.shards(now), |shard| shard.item)?;
-    let disablings = Disablings::of(&of.here, of_parts(&snapshot)).await;
+    let disablings = disablings_of(&of.here, of_parts(&snapshot)).await;
     let part = part.map(|shard| ItemView::of(&snapshot, &disablings, shard));
     let link = part.link(&of.here, &format!("jobs/{}/items", segment(of.job.as_str())), query.limit, &[]);
     Ok(with_link(Json(part.elements).into_response(), link))
@@ -87,7 +87,7 @@ pub(crate) async fn item(
 ) -> Result<Json<ItemView>, Problem> {
     let (snapshot, now) = look(&of.here, &of.job).await?;
     let found = snapshot.shards(now).into_iter().find(|shard| shard.item == item);
-    let disablings = Disablings::of(&of.here, of_item(&snapshot, item)).await;
+    let disablings = disablings_of(&of.here, of_item(&snapshot, item)).await;
     found
         .map(|shard| Json(ItemView::of(&snapshot, &disablings, shard)))
         .ok_or_else(|| Problem::no_such_item(&of.job, item))

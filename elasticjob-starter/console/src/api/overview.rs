@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
+use elasticjob::operations::alarms::Concern;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -10,9 +11,9 @@ use super::Problem;
 use super::history::OperatorAction;
 use crate::here::Here;
 use crate::service::changes::{Change, Changes, Reach, Source};
-use crate::service::disabled::{Disablings, of_list};
+use crate::service::disabled::{disablings_of, of_list};
 use crate::service::job_row::JobRow;
-use crate::service::overview::{Concern, MOST, Overview};
+use crate::service::overview::{MOST, Overview};
 use crate::service::time::Time;
 
 /// The state of all jobs that the caller may see, with those that need a look.
@@ -32,8 +33,10 @@ pub(crate) struct OverviewView {
     jobs: BTreeMap<&'static str, Vec<JobRow>>,
     /// The jobs that run, the oldest run first: the first 20.
     now: Vec<JobRow>,
-    /// The jobs that fire next.
+    /// The jobs that fire next: the first 10. `GET .../jobs?sort=next-fire` has them all.
     next: Vec<JobRow>,
+    /// The number of further jobs that fire.
+    more_next: usize,
     /// The last changes, the last one first: what operators did in the last seven days, and configurations that were written.
     changes: Vec<RecentChange>,
     /// Whether the actions of operators could be read for it. Where not, `changes` has configurations alone.
@@ -84,7 +87,7 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
     let overview = Overview::of(&here, listed);
     let listed = overview.concerns.values().chain([&overview.now, &overview.next]);
     let disablings =
-        Disablings::of(&here, of_list(listed.flat_map(|jobs| jobs.iter().take(MOST)).map(|job| &**job))).await;
+        disablings_of(&here, of_list(listed.flat_map(|jobs| jobs.iter().take(MOST)).map(|job| &**job))).await;
     let rows =
         |jobs: &[std::sync::Arc<_>]| jobs.iter().take(MOST).map(|job| JobRow::of(&here, &disablings, job)).collect();
     let changes = Changes::of(&here, &overview.configured).await;
@@ -96,6 +99,7 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
         jobs: overview.concerns.iter().map(|(concern, jobs)| (concern.code(), rows(jobs))).collect(),
         now: rows(&overview.now),
         next: rows(&overview.next),
+        more_next: overview.more_next,
         actions_read: changes.reach != Reach::Nothing,
         all_actions_read: changes.reach == Reach::All,
         changes: changes.list.into_iter().map(RecentChange::from).collect(),

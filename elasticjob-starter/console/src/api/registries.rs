@@ -127,7 +127,11 @@ pub(crate) struct CheckView {
 
 impl From<Check> for CheckView {
     fn from(it: Check) -> Self {
-        Self { answers: it.problem.is_none(), took_ms: it.took_ms, problem: it.problem }
+        Self {
+            answers: it.problem.is_none(),
+            took_ms: it.took_ms,
+            problem: it.problem.map(|problem| problem.to_string()),
+        }
     }
 }
 

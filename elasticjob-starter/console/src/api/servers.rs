@@ -17,7 +17,7 @@ use super::named::{Names, OfJob};
 use super::tagged::{tagged_part, with_link};
 use crate::here::Here;
 use crate::pages::segment;
-use crate::service::disabled::{By, DisabledBy, Disablings, What};
+use crate::service::disabled::{DisabledBy, What, disablings_of};
 use crate::service::job::{InstanceView, look};
 use crate::service::part::PartQuery;
 use crate::service::time::Time;
@@ -152,11 +152,11 @@ pub(crate) async fn one(
         let snapshot = here.views().snapshot(&one.job).await.ok();
         since.extend(snapshot.and_then(|snapshot| snapshot.server_changed(&server)).map(|at| (one.job.clone(), at)));
     }
-    let disablings = Disablings::of(&here, since.clone().into_iter().collect()).await;
+    let disablings = disablings_of(&here, since.clone().into_iter().collect()).await;
     let what = What::Server(server.clone());
     let part = part.map(|one| {
         let by = since.get(&one.job).map(|since| disablings.by(&one.job, &what, Some(*since)));
-        ServerJob::of(one, by.and_then(By::operator))
+        ServerJob::of(one, by.and_then(DisabledBy::of))
     });
     let link = part.link(&here, &format!("servers/{}", segment(&server)), query.limit, &[]);
     Ok(with_link(Json(part.elements).into_response(), link))

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::Form;
 use axum::http::HeaderMap;
 use axum::response::Response;
+use elasticjob::operations::alarms::AlarmKind;
 use i18n_embed_fl::fl;
 
 use super::form::{self, Fields};
@@ -13,8 +14,8 @@ use super::query::Query;
 use super::time::Clock;
 use super::{Layout, disabled, error, findings, page};
 use crate::here::Here;
-use crate::service::alarms::{self, Alarm, AlarmKind};
-use crate::service::disabled::{Disablings, of_list};
+use crate::service::alarms::{self, Alarm};
+use crate::service::disabled::{Disablings, disablings_of, of_list};
 use crate::service::part::{Part, PartQuery};
 use crate::text::{Text, t};
 
@@ -39,10 +40,10 @@ struct Row {
 
 impl Row {
     fn of(here: &Here, disablings: &Disablings, alarm: Alarm) -> Self {
-        let clock = Clock::in_zone(alarm.job.as_ref().and_then(|job| job.time_zone));
-        let reasons = alarm.job.as_deref().map(|job| findings::lines(here, &job.job, &job.obstacles, &clock));
+        let clock = Clock::in_zone(alarm.wrong.job.as_ref().and_then(|job| job.time_zone));
+        let reasons = alarm.wrong.job.as_deref().map(|job| findings::lines(here, &job.job, &job.obstacles, &clock));
         let may_acknowledge = alarm.acknowledged.is_none() && alarm.may_acknowledge(here);
-        let disabled = alarm.job.as_deref().and_then(|job| disabled::of_job(&here.text, disablings, job));
+        let disabled = alarm.wrong.job.as_deref().and_then(|job| disabled::of_job(&here.text, disablings, job));
         Self { disabled, clock, reasons: reasons.unwrap_or_default(), may_acknowledge, alarm }
     }
 }
@@ -67,16 +68,16 @@ pub(super) fn about(text: &Text, kind: AlarmKind) -> String {
 
 impl AlarmsPage {
     fn name(&self, row: &Row) -> String {
-        name(&self.layout.text, row.alarm.kind)
+        name(&self.layout.text, row.alarm.wrong.kind)
     }
 
     /// What is known about it beyond its name.
     fn detail(&self, row: &Row) -> String {
-        match row.alarm.usual {
+        match row.alarm.wrong.usual {
             Some(usual) => {
                 fl!(self.layout.text.loader(), "alarm-usual", took = super::time::duration(&usual))
             }
-            None => about(&self.layout.text, row.alarm.kind),
+            None => about(&self.layout.text, row.alarm.wrong.kind),
         }
     }
 }
@@ -87,7 +88,8 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Par
     let part = match found {
         Ok(part) => {
             let disablings =
-                Disablings::of(&here, of_list(part.elements.iter().filter_map(|alarm| alarm.job.as_deref()))).await;
+                disablings_of(&here, of_list(part.elements.iter().filter_map(|alarm| alarm.wrong.job.as_deref())))
+                    .await;
             part.map(|alarm| Row::of(&here, &disablings, alarm))
         }
         Err(problem) => return error::problem(&here, &problem),
@@ -100,10 +102,12 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Par
 /// Says that the reader looks after an alarm.
 pub(crate) async fn acknowledge(here: Here, Form(fields): Fields) -> Response {
     match alarms::acknowledge(&here, form::one(&fields, "alarm"), &form::reason(&fields)).await {
-        Ok(alarm) => {
-            Said::done(format!("{}: {}", fl!(here.text.loader(), "alarm-acknowledged"), name(&here.text, alarm.kind)))
-                .at(&here.app, &format!("/r/{}/alarms", here.registry.name()))
-        }
+        Ok(alarm) => Said::done(format!(
+            "{}: {}",
+            fl!(here.text.loader(), "alarm-acknowledged"),
+            name(&here.text, alarm.wrong.kind)
+        ))
+        .at(&here.app, &format!("/r/{}/alarms", here.registry.name())),
         Err(problem) => error::problem(&here, &problem),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::header::ACCEPT_LANGUAGE;
 use elasticjob::config::JobSettings;
@@ -13,6 +14,7 @@ use elasticjob::trace::{
     AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError,
     StateFilter, StateRecord, TraceReader,
 };
+use tokio::sync::watch;
 
 use crate::router::declared;
 use crate::testing::{call, cookie_of, request, start_job, with_users};
@@ -43,8 +45,23 @@ fn texts(page: &str) -> Vec<String> {
     texts
 }
 
+/// A text without what it quotes: names, values, and what other programs said.
+fn without_quotes(text: &str) -> String {
+    let mut rest = text;
+    let mut left = String::new();
+    while let Some((before, after)) = rest.split_once('“')
+        && let Some((_, after)) = after.split_once('”')
+    {
+        left.push_str(before);
+        left.push('“');
+        rest = after;
+    }
+    left + rest
+}
+
 /// The first English sentence of a text.
 fn english(text: &str) -> Option<String> {
+    let text = &without_quotes(text);
     let is_word = |word: &&str| word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase());
     let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_matches([',', '.', ':', ';'])).collect();
     let found = words.windows(SENTENCE).find(|words| words.iter().all(is_word))?;
@@ -58,6 +75,8 @@ fn a_sentence_in_english_is_found_and_a_name_or_code_is_not() {
     assert_eq!(found("<p>traces.db cannot be read: ECONNREFUSED</p>"), 1);
     assert_eq!(found("<a title=\"what is shown here\">作业</a>"), 1);
     assert_eq!(found("<p>作业 <code>cannot be read at all</code> settle billing</p>"), 0);
+    assert_eq!(found("<p>无法读取：“the table is missing”</p>"), 0);
+    assert_eq!(found("<p>“a” 无法读取：the table is never “found”</p>"), 1);
     assert_eq!(found("<pre>the job was not found</pre><p>由 REST API 写入</p>"), 0);
 }
 
@@ -92,12 +111,33 @@ fn pages(console: &Console) -> Vec<&'static str> {
     routes.map(|route| route.path).filter(is_page).collect()
 }
 
+/// The jobs whose pages are read.
+const JOBS: [&str; 11] =
+    ["well", "off", "part", "gone", "own", "no-yaml", "no-items", "no-script", "no-flag", "no-list", "missing"];
+
+/// Gives a job a strategy that its program does not have, and waits until its instance has noted that.
+async fn refuse(memory: &MemoryRegistry, operations: &Operations, job: &JobName) {
+    let (registry, path) = (memory.connect(), format!("/{job}/config"));
+    let config = registry.get(&path).await.expect("it is read").expect("it is there");
+    let config = format!("{}jobShardingStrategyType: OF_ANOTHER_PROGRAM\n", config.data.text().expect("it is text"));
+    let mut change = Transaction::new();
+    change.set(path, config, None);
+    registry.commit(change).await.expect("it is written");
+    let noted = async {
+        while operations.snapshot(job).await.expect("it is read").refusals.is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), noted).await.expect("it is noted");
+}
+
 #[tokio::test]
 async fn no_page_in_chinese_has_an_english_sentence() {
     let memory = MemoryRegistry::new();
     let settings = JobSettings::default();
     let mut jobs = vec![start_job(&memory, "well", &settings).await];
     jobs.push(start_job(&memory, "off", &settings).await);
+    jobs.push(start_job(&memory, "own", &settings).await);
     let operations = Operations::new(Arc::new(memory.connect()));
     let name = |name: &str| JobName::new(name).expect("a name");
     operations.disable_servers(&Target::Job(name("off"))).await.expect("it is disabled");
@@ -113,10 +153,21 @@ async fn no_page_in_chinese_has_an_english_sentence() {
         ("/gone/sharding", ""),
         ("/gone/sharding/0", ""),
         ("/gone/sharding/0/instance", "10.0.0.9@-@9"),
+        ("/no-yaml", ""),
+        ("/no-yaml/config", "cron: ["),
+        ("/no-items", ""),
+        ("/no-items/config", "shardingTotalCount: 0\ncron: 0 0 25 * * ?\njobErrorHandlerType: EMAIL\n"),
+        ("/no-script", "SCRIPT"),
+        ("/no-script/config", "shardingTotalCount: 1\nprops:\n  script.timeout.milliseconds: 10s\n"),
+        ("/no-flag", ""),
+        ("/no-flag/config", "shardingTotalCount: 1\nfailover: perhaps\n"),
+        ("/no-list", ""),
+        ("/no-list/config", "shardingTotalCount: 1\njobListenerTypes: one\n"),
     ] {
         nodes.create(path, data, CreateMode::Persistent);
     }
     memory.connect().commit(nodes).await.expect("they are written");
+    refuse(&memory, &operations, &name("own")).await;
     let servers = operations.servers().await.expect("they are read");
     let address = servers.first().expect("the jobs have one").server.clone();
     let mut found = BTreeMap::new();
@@ -126,10 +177,13 @@ async fn no_page_in_chinese_has_an_english_sentence() {
             Some(traces) => registry.traces(traces),
             None => registry,
         };
-        let console = Console::new(with_users(), [registry]).expect("the options are right");
+        // One that was not reached so far.
+        let why = "127.0.0.1:1 was not reached: the connection was refused by the host".to_owned();
+        let away = Registry::new("away", Arc::new(memory.connect())).away(watch::Sender::new(Some(why)).subscribe());
+        let console = Console::new(with_users(), [registry, away]).expect("the options are right");
         let admin = cookie_of(&console, "admin").await;
         for pattern in pages(&console) {
-            for job in ["well", "off", "part", "gone", "missing"] {
+            for job in JOBS {
                 let values = [("{registry}", "default"), ("{job}", job), ("{server}", address.as_str())];
                 let path = values.into_iter().fold(pattern.to_owned(), |path, (name, value)| path.replace(name, value));
                 let path = path.replace("{fire}", "2026-01-01T00:00:00Z").replace("{run}", "run-1");

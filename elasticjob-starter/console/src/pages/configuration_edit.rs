@@ -345,7 +345,7 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
     let mut form = form.with(&given);
     let asks = form::one(&given, "action") == "save";
     let saves = asks && form::one(&given, PREVIEWED) == form.digest();
-    let prepared = prepared(&here, &operations, &stored, &form).await;
+    let prepared = prepared(&here, &operations, &stored, &form, saves).await;
     if asks && let Some(why) = refusal(&prepared, saves) {
         record_refusal(&operations, &stored, &why);
     }
@@ -406,16 +406,21 @@ impl Wrong {
     }
 }
 
-/// The settings that the form leads to, with what they change.
+/// The settings that the form leads to, with what they change. Saving them checks them beside the jobs before this one.
 async fn prepared(
     here: &Here,
     operations: &Operations,
     stored: &StoredConfiguration,
     form: &EditPage,
+    saves: bool,
 ) -> Result<(JobSettings, ChangeView), Wrong> {
     let change = form.change(stored).map_err(Wrong::Fields)?;
     let settings = changed(stored, change, true).map_err(|wrong| Wrong::Values(vec![wrong.message()]))?;
-    let (after, difference) = operations.try_configuration(stored, &settings).await.map_err(Wrong::of)?;
+    let checked = match saves {
+        true => operations.check_configuration(stored, &settings),
+        false => operations.try_configuration(stored, &settings).await,
+    };
+    let (after, difference) = checked.map_err(Wrong::of)?;
     let snapshot = here.views().snapshot(stored.configuration.job_name()).await.map_err(Wrong::Operation)?;
     Ok((settings, ChangeView::of(&snapshot, &stored.configuration, &after, difference)))
 }

@@ -13,6 +13,7 @@ use crate::access::Role;
 use crate::here::Here;
 use crate::parity::of_registry;
 use crate::text::{Language, Text};
+use crate::translated;
 
 /// A finding on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +65,7 @@ fn line(here: &Here, job: &JobName, finding: &Finding, clock: &Clock) -> Line {
     let text = &here.text;
     let told = match text.language() {
         Language::English => sentence(&finding.reason.describe(&|at| clock.at(&at))),
-        _ => translated(text, finding, clock),
+        _ => in_other_words(text, finding, clock),
     };
     // Nodes that are gone have no times: a catalogue that saw them go knows it, and no other view.
     let is_unseen = finding.since.is_none() && matches!(finding.reason, Reason::NoInstance | Reason::NoLeader);
@@ -100,9 +101,12 @@ const OPTIONAL: [&str; 8] =
     ["instance", "failover", "fireAt", "limitSeconds", "beganAt", "endedAt", "tookMilliseconds", "error"];
 
 /// The text `finding-CODE`, with the arguments of the finding.
-fn translated(text: &Text, finding: &Finding, clock: &Clock) -> String {
+fn in_other_words(text: &Text, finding: &Finding, clock: &Clock) -> String {
     let mut arguments: HashMap<&str, String> = OPTIONAL.map(|name| (name, String::new())).into();
     arguments.extend(finding.arguments().into_iter().map(|(name, value)| (name, shown(&value, clock))));
+    if let Reason::ConfigurationRefused(why) = &finding.reason {
+        arguments.insert("why", translated::shown(text, why));
+    }
     let id = format!("finding-{}", finding.code());
     match text.loader().has(&id) {
         true => text.loader().get_args(&id, arguments),

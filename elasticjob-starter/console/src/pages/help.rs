@@ -2,6 +2,7 @@
 
 use askama::Template;
 use axum::response::Response;
+use elasticjob::operations::alarms::AlarmKind;
 use elasticjob::operations::{JobState, ShardState};
 use i18n_embed_fl::fl;
 
@@ -9,7 +10,6 @@ use super::chart::sign::Sign;
 use super::{Layout, alarms, fires, jobs, page};
 use crate::access::Role;
 use crate::here::Who;
-use crate::service::alarms::AlarmKind;
 use crate::text::{Text, t};
 
 #[derive(Template)]

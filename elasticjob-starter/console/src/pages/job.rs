@@ -24,7 +24,7 @@ use super::{Layout, disabled, error, page};
 use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
-use crate::service::disabled::{Disablings, What, of_parts};
+use crate::service::disabled::{Disablings, What, disablings_of, of_parts};
 use crate::service::part::{Part, first, on_a_page};
 use crate::text::t;
 use crate::texts;
@@ -195,7 +195,7 @@ pub(crate) async fn show(
     let job = snapshot.job.clone();
     let all: Vec<Finding> = snapshot.findings(clock.now);
     let items = snapshot.shards(clock.now);
-    let disablings = Disablings::of(&here, of_parts(&snapshot)).await;
+    let disablings = disablings_of(&here, of_parts(&snapshot)).await;
     let servers = servers(&here, &snapshot, &disablings);
     let servers = match on_a_page(servers, |server| server.address.clone(), &query.server) {
         Ok(part) => part,

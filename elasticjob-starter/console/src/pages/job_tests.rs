@@ -1,16 +1,18 @@
 //! The pages on the embedded registry, with a job that runs.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use axum::body::Body;
-use axum::http::StatusCode;
-use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, IF_MATCH, LOCATION, SET_COOKIE};
+use axum::http::{HeaderValue, StatusCode};
 use elasticjob::config::JobSettings;
+use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::memory::MemoryRegistry;
 
 use super::configuration_edit::{NOT_SHOWN, PROPS, settings};
-use crate::Console;
-use crate::testing::{Answer, call, console_of, cookie_of, job_settings, request, start_job};
+use crate::testing::{Answer, call, console_of, cookie_of, job_settings, json, request, start_job, with_users};
+use crate::{Console, Registry};
 
 /// A name with all that a page could trip over.
 const HOSTILE: &str = "<script>alert('1')</script>\"%2F&报表";
@@ -154,6 +156,49 @@ async fn a_configuration_is_previewed_and_saved_and_no_edit_of_another_is_lost()
     assert!(has("Changed meanwhile") && has("what is stored now"), "{}", merged.body);
     let viewer = cookie_of(&console, "viewer").await;
     assert_eq!(send(&console, &viewer, path, &form("1", "0 0 4 * * ?", "save")).await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn a_form_that_is_saved_reads_the_other_jobs_no_more_often_than_a_change_by_the_api() {
+    let memory = MemoryRegistry::new();
+    let after_first = job_settings(|settings| settings.depends_on = Some(vec!["first".to_owned()]));
+    let _first = start_job(&memory, "first", &JobSettings::default()).await;
+    let _second = start_job(&memory, "second", &JobSettings::default()).await;
+    let _by_form = start_job(&memory, "by-form", &after_first).await;
+    let _by_api = start_job(&memory, "by-api", &after_first).await;
+    let center = Arc::new(memory.connect());
+    let registry = Registry::new("default", center.clone());
+    let console = Console::new(with_users(), [registry]).expect("the options are right");
+    let cookie = cookie_of(&console, "editor").await;
+    let page = "/r/default/jobs/by-form/configuration/edit";
+    let form = |action: &'static str| {
+        let settings = [("sharding-total-count", "2"), ("monitor-execution", "true"), ("depends-on", "first,second")];
+        [("version", "0"), ("action", action)].into_iter().chain(settings).collect::<Vec<_>>()
+    };
+    let preview = send(&console, &cookie, page, &form("preview")).await;
+    assert_eq!(preview.status, StatusCode::OK, "{}", preview.body);
+    let digest = preview.body.split("name=\"previewed\" value=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let mut save = form("save");
+    save.push(("previewed", digest.expect("a digest")));
+    let before = center.requests().requests;
+    let saved = send(&console, &cookie, page, &save).await;
+    assert_eq!(saved.status, StatusCode::SEE_OTHER, "{}", saved.body);
+    let by_form = center.requests().requests - before;
+
+    let path = "/api/v1/registries/default/jobs/by-api/configuration";
+    let change = serde_json::json!({"depends-on": ["first", "second"]});
+    let patch = || {
+        let mut patch = json("PATCH", path, &cookie, &change);
+        patch.headers_mut().insert(IF_MATCH, HeaderValue::from_static("\"0\""));
+        patch
+    };
+    // What the console reads of the job once and then watches.
+    call(&console, request("GET", "/r/default/jobs/by-api", Some(&cookie))).await;
+    let before = center.requests().requests;
+    let changed = call(&console, patch()).await;
+    assert_eq!(changed.status, StatusCode::OK, "{}", changed.body);
+    let by_api = center.requests().requests - before;
+    assert!(by_form <= by_api, "{by_form} requests by the form, {by_api} by the API");
 }
 
 /// The same with a form that a reader of Chinese sends.

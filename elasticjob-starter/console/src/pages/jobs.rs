@@ -8,6 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use elasticjob::fire::FireState;
 use elasticjob::ident::JobName;
+use elasticjob::operations::alarms::Concern;
 use elasticjob::operations::{JobOverview, JobState, Target};
 use i18n_embed_fl::fl;
 
@@ -27,9 +28,8 @@ use crate::api::Problem;
 use crate::api::body::checked_count;
 use crate::here::Here;
 use crate::schedule_words;
-use crate::service::disabled::{Disablings, of_list};
+use crate::service::disabled::{Disablings, disablings_of, of_list};
 use crate::service::jobs::{self, JobQuery};
-use crate::service::overview::Concern;
 use crate::service::strip::{FIRES, Mark, strips};
 use crate::text::{Text, t};
 use crate::texts;
@@ -135,7 +135,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Job
     };
     let is_traced = marks.is_some();
     let marks = marks.unwrap_or_default();
-    let disablings = Disablings::of(&here, of_list(found.jobs.iter().map(|job| &**job))).await;
+    let disablings = disablings_of(&here, of_list(found.jobs.iter().map(|job| &**job))).await;
     let rows: Vec<Row> = found
         .jobs
         .into_iter()
@@ -166,7 +166,7 @@ pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
     if jobs.is_empty() {
         return Said::failed(fl!(here.text.loader(), "jobs-select")).at(&here.app, &back);
     }
-    let operations = here.operations(&form::reason(&fields));
+    let operations = here.operations(&form::reason(&fields)).on_many_jobs();
     let (mut done, mut failed) = (Vec::new(), Vec::new());
     for job in jobs {
         match here.may(Role::Operator, &job) {

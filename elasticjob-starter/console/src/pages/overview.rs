@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use elasticjob::fire::{Begun, FireState};
 use elasticjob::operations::JobOverview;
+use elasticjob::operations::alarms::Concern;
 use i18n_embed_fl::fl;
 
 use super::history::job_link;
@@ -17,8 +18,8 @@ use crate::access::Role;
 use crate::here::Here;
 use crate::registries::Registry;
 use crate::service::changes::{Change, Changes, Reach, Source};
-use crate::service::disabled::{Disablings, of_list};
-use crate::service::overview::{Concern, MOST, Overview};
+use crate::service::disabled::{Disablings, disablings_of, of_list};
+use crate::service::overview::{MOST, Overview};
 use crate::text::{Text, t};
 
 #[derive(Template)]
@@ -103,14 +104,12 @@ impl Row {
     }
 }
 
-impl Concern {
-    /// The class in the style sheet.
-    fn class(self) -> &'static str {
-        match self {
-            Self::Overdue | Self::DaemonEnds | Self::Crashed | Self::Refused | Self::Failing => "bad",
-            Self::Unassigned | Self::CarriedWaits | Self::Late => "warn",
-            Self::Disabled => "off",
-        }
+/// The class of a concern in the style sheet.
+fn class_of_concern(concern: &Concern) -> &'static str {
+    match concern {
+        Concern::Overdue | Concern::DaemonEnds | Concern::Crashed | Concern::Refused | Concern::Failing => "bad",
+        Concern::Unassigned | Concern::CarriedWaits | Concern::Late => "warn",
+        Concern::Disabled => "off",
     }
 }
 
@@ -186,7 +185,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
         Err(wrong) => return error::problem(&here, &wrong.into()),
     };
     let shown = overview.concerns.values().flat_map(|jobs| jobs.iter().take(MOST));
-    let disablings = Disablings::of(&here, of_list(shown.map(|job| &**job))).await;
+    let disablings = disablings_of(&here, of_list(shown.map(|job| &**job))).await;
     let rows = |jobs: &[Arc<JobOverview>]| {
         jobs.iter().take(MOST).map(|job| Row::of(&here, &disablings, job)).collect::<Vec<_>>()
     };

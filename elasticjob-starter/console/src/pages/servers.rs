@@ -25,7 +25,7 @@ use crate::access::Role;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::ranges;
-use crate::service::disabled::{Disablings, What};
+use crate::service::disabled::{What, disablings_of};
 use crate::service::part::{Part, PartQuery, first, on_a_page};
 use crate::text::t;
 use crate::texts;
@@ -242,7 +242,7 @@ async fn say_who_disabled(here: &Here, server: &str, rows: &mut [Row]) {
     let is_disabled = |row: &Row| row.one.status == ServerStatus::Disabled;
     let of_page = rows.iter().filter(|row| is_disabled(row));
     let disablings =
-        Disablings::of(here, of_page.filter_map(|row| Some((row.one.job.clone(), row.since?))).collect()).await;
+        disablings_of(here, of_page.filter_map(|row| Some((row.one.job.clone(), row.since?))).collect()).await;
     let what = What::Server(server.to_owned());
     for row in rows.iter_mut().filter(|row| is_disabled(row)) {
         let by = disablings.by(&row.one.job, &what, row.since);

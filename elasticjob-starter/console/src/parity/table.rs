@@ -177,7 +177,7 @@ pub(super) const TABLE: &[Entry] = &[
     button!("/r/{registry}/jobs/{job}/configuration/edit", "save", on ["/r/{registry}/jobs/{job}/configuration/edit"], label!("configuration-save"),
         Call { headers: VERSION, ..send("PATCH", "/api/v1/registries/{registry}/jobs/{job}/configuration", EDITOR, r#"{"cron": "0 0 3 * * ?"}"#) },
         ["elasticjob config set {job} cron='0 0 3 * * ?'"]),
-    page!("/r/{registry}/alarms", [get("/api/v1/registries/{registry}/alarms", VIEWER)], ["elasticjob jobs"]),
+    page!("/r/{registry}/alarms", [get("/api/v1/registries/{registry}/alarms", VIEWER)], ["elasticjob alarms"]),
     button!("/r/{registry}/alarms", "", on ["/r/{registry}/alarms"], label!("alarm-acknowledge"),
         send("PUT", "/api/v1/registries/{registry}/alarms/{alarm}/acknowledgement", BULK, REASON), []),
     page!("/r/{registry}/nodes", [list("/api/v1/registries/{registry}/nodes", ADMIN)], ["elasticjob nodes"]),

@@ -3,10 +3,14 @@
 
 use std::time::{Duration, Instant};
 
+use elasticjob::config::Message;
+use elasticjob::operations::OperationError;
 use elasticjob::registry::SessionState;
 use elasticjob::trace::{ExecutionFilter, PageRequest, TraceReader};
 
+use crate::api::Problem;
 use crate::registries::Registry;
+use crate::texts;
 
 /// How long an answer may take.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -16,16 +20,16 @@ const LIMIT: Duration = Duration::from_secs(5);
 pub(crate) struct Check {
     pub(crate) took_ms: i64,
     /// What is wrong; `None` where it answered.
-    pub(crate) problem: Option<String>,
+    pub(crate) problem: Option<Message>,
 }
 
 impl Check {
-    async fn of<T, E: std::fmt::Display>(answer: impl Future<Output = Result<T, E>>) -> Self {
+    async fn of<T>(answer: impl Future<Output = Result<T, Problem>>) -> Self {
         let began = Instant::now();
         let problem = match tokio::time::timeout(LIMIT, answer).await {
             Ok(Ok(_)) => None,
-            Ok(Err(problem)) => Some(problem.to_string()),
-            Err(_) => Some(format!("no answer within {} s", LIMIT.as_secs())),
+            Ok(Err(problem)) => Some(problem.detail().clone()),
+            Err(_) => Some(texts::no_answer_in_time(LIMIT.as_secs().to_string())),
         };
         Self { took_ms: i64::try_from(began.elapsed().as_millis()).unwrap_or(i64::MAX), problem }
     }
@@ -44,12 +48,14 @@ impl Registry {
 
     /// Asks the registry center itself, and not what was read before.
     pub(crate) async fn check(&self) -> Check {
-        Check::of(self.center().children("/")).await
+        let answer = self.center().children("/");
+        Check::of(async { answer.await.map_err(|why| OperationError::Read(why).into()) }).await
     }
 
     /// Asks the database of traces; `None` where there is none.
     pub(crate) async fn check_traces(&self) -> Option<Check> {
         let (filter, one) = (ExecutionFilter::default(), PageRequest::default().limit(1));
-        Some(Check::of(self.trace_reader()?.executions(&filter, &one)).await)
+        let reader = self.trace_reader()?;
+        Some(Check::of(async { reader.executions(&filter, &one).await.map_err(Problem::from) }).await)
     }
 }

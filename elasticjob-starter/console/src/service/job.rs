@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::disabled::{By, DisabledBy, Disablings, What};
+use super::disabled::{DisabledBy, Disablings, What};
 use super::now;
 use super::time::Time;
 use crate::here::Here;
@@ -87,7 +87,7 @@ impl JobView {
     pub(crate) fn of(snapshot: &JobSnapshot, disablings: &Disablings, now: i64) -> Self {
         let configuration = snapshot.usable();
         let schedule = configuration.and_then(|configuration| configuration.schedule());
-        let problem = snapshot.configuration.as_ref().and_then(|read| read.as_ref().err().cloned());
+        let problem = snapshot.configuration.as_ref().and_then(|read| read.as_ref().err()).map(ToString::to_string);
         Self {
             job: snapshot.job.to_string(),
             status: snapshot.state().as_str(),
@@ -110,7 +110,7 @@ impl JobView {
                         server: server.to_owned(),
                         status: status.as_str(),
                         changed_at: changed.map(Time),
-                        disabled_by: (status == ServerStatus::Disabled).then(by).and_then(By::operator),
+                        disabled_by: (status == ServerStatus::Disabled).then(by).and_then(DisabledBy::of),
                     }
                 })
                 .collect(),
@@ -191,7 +191,7 @@ impl ItemView {
             disabled_since: since(|item| item.disabled_since),
             disabled_by: known
                 .filter(|item| item.disabled)
-                .and_then(|of| disablings.by(&snapshot.job, &What::Item(info.item), of.disabled_since).operator()),
+                .and_then(|of| DisabledBy::of(disablings.by(&snapshot.job, &What::Item(info.item), of.disabled_since))),
             misfired_since: since(|item| item.misfired_since),
             item: info.item,
             parameter: info.parameter,

@@ -6,7 +6,7 @@ use elasticjob::operations::{ItemCounts, JobOverview, Overdue};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::disabled::{By, DisabledBy, Disablings};
+use super::disabled::{DisabledBy, Disablings};
 use super::job::{FindingView, RunView};
 use super::time::Time;
 use crate::here::Here;
@@ -86,7 +86,7 @@ impl JobRow {
             cron: job.cron.clone(),
             time_zone: job.time_zone.map(|zone| zone.to_string()),
             schedule_words: job.cron.as_deref().and_then(|cron| schedule_words::of(&here.text, cron)),
-            problem: job.problem.clone(),
+            problem: job.problem.as_ref().map(ToString::to_string),
             next_fire: job.next_fire.map(Time),
             instance_count: job.instances,
             server_count: job.servers,
@@ -97,7 +97,7 @@ impl JobRow {
             running_since: job.running_since.map(Time),
             failed_items: job.failed.clone(),
             overdue: job.overdue.map(OverdueView::from),
-            disabled_by: disablings.by_of_job(job).and_then(By::operator),
+            disabled_by: disablings.by_of_job(job).and_then(DisabledBy::of),
             obstacles: job.obstacles.iter().map(|finding| FindingView::of(here, finding, &job.job)).collect(),
         }
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use elasticjob::operations::alarms::Concern;
 use elasticjob::operations::{JobOverview, JobState};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::overview::Concern;
 use crate::api::Problem;
 use crate::here::Here;
 use crate::texts;
@@ -34,13 +34,18 @@ pub(crate) struct JobQuery {
     pub(crate) concern: String,
     /// `true` for the jobs that run now; empty for all.
     pub(crate) running: String,
-    /// The job after which the page begins; empty for the first page.
+    /// The order: `next-fire` for the job that fires next first, and those that do not fire last; empty for the order of names.
+    pub(crate) sort: String,
+    /// The place after which the page begins, as the page before has it in `next`; empty for the first page.
     pub(crate) cursor: String,
     /// How many.
     pub(crate) limit: Option<usize>,
 }
 
-/// A page of jobs, in the order of their names.
+/// The order in which the job that fires next is first.
+pub(crate) const NEXT_FIRE: &str = "next-fire";
+
+/// A page of jobs.
 #[derive(Debug, Clone)]
 pub(crate) struct JobPage {
     pub(crate) jobs: Vec<Arc<JobOverview>>,
@@ -62,6 +67,7 @@ impl JobQuery {
             ("status", &self.status),
             ("concern", &self.concern),
             ("running", &self.running),
+            ("sort", &self.sort),
             ("cursor", cursor),
             ("limit", &limit),
         ];
@@ -93,11 +99,22 @@ impl JobQuery {
         if !matches!(self.running.as_str(), "" | "true") {
             return Err(Problem::bad_request(texts::field_one_of("running", "true")));
         }
+        if !["", NEXT_FIRE].contains(&self.sort.as_str()) {
+            return Err(Problem::bad_request(texts::field_one_of("sort", NEXT_FIRE)));
+        }
         Ok(())
     }
 
     fn wanted_concern(&self) -> Option<Concern> {
         Concern::ALL.into_iter().find(|concern| concern.code() == self.concern)
+    }
+
+    /// The place of a job in the order of the list, as a text that is compared as such.
+    fn place(&self, job: &JobOverview) -> String {
+        match self.sort.as_str() {
+            NEXT_FIRE => format!("{:020}-{}", job.next_fire.unwrap_or(i64::MAX), job.job),
+            _ => job.job.to_string(),
+        }
     }
 
     fn matches(&self, job: &JobOverview) -> bool {
@@ -114,12 +131,15 @@ impl JobQuery {
 pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Problem> {
     query.check()?;
     let listed = here.registry.catalogue().jobs().await?;
-    let matching: Vec<_> = listed.jobs.into_iter().filter(|it| query.matches(it) && here.sees(&it.job)).collect();
+    let mut matching: Vec<_> = listed.jobs.into_iter().filter(|it| query.matches(it) && here.sees(&it.job)).collect();
+    // They come in the order of their names.
+    if !query.sort.is_empty() {
+        matching.sort_by_cached_key(|job| query.place(job));
+    }
     let total = matching.len();
     let limit = query.limit.unwrap_or(USUAL);
-    let mut rest =
-        matching.into_iter().skip_while(|it| !query.cursor.is_empty() && it.job.as_str() <= query.cursor.as_str());
+    let mut rest = matching.into_iter().skip_while(|job| !query.cursor.is_empty() && query.place(job) <= query.cursor);
     let jobs: Vec<_> = rest.by_ref().take(limit).collect();
-    let next = rest.next().and_then(|_| jobs.last()).map(|last| last.job.to_string());
+    let next = rest.next().and_then(|_| jobs.last()).map(|last| query.place(last));
     Ok(JobPage { jobs, total, next, lost_since: listed.lost_since })
 }

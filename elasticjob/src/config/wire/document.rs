@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use elasticjob_syntax::job_option::OptionKind;
 use elasticjob_syntax::job_settings::JOB_SETTINGS;
 
-use super::{JOB_NAME, WireError};
+use super::{Expected, JOB_NAME, WireError};
 use crate::yaml::{self, Node, Value, yaml11_types};
 
 /// The key of the thread pool in releases before 3.0.5.
@@ -36,17 +36,17 @@ impl Entries {
     }
 
     pub(super) fn flag(&self, key: &'static str) -> Result<Option<bool>, WireError> {
-        self.parsed(key, "true or false", yaml11_types::flag)
+        self.parsed(key, Expected::Flag, yaml11_types::flag)
     }
 
     pub(super) fn number<N: TryFrom<i64>>(&self, key: &'static str) -> Result<Option<N>, WireError> {
-        self.parsed(key, "a whole number that is possible here", |text| N::try_from(yaml11_types::integer(text)?).ok())
+        self.parsed(key, Expected::Number, |text| N::try_from(yaml11_types::integer(text)?).ok())
     }
 
     fn parsed<T>(
         &self,
         key: &'static str,
-        expected: &'static str,
+        expected: Expected,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>, WireError> {
         let Some(text) = self.scalars.get(key) else { return Ok(None) };
@@ -62,7 +62,7 @@ impl Entries {
 /// # Errors
 /// [`WireError`] when it is anything else, or is too large or nested too deeply.
 pub(super) fn map_of(text: &str) -> Result<Vec<(String, Node)>, WireError> {
-    let kind = |found| WireError::Kind { key: "the document".to_owned(), found, expected: "a map of settings" };
+    let kind = |found| WireError::Kind { key: "the document".to_owned(), found, expected: Expected::Settings };
     let Some(root) = yaml::parse(text, yaml::LIMITS_OF_CONFIGURATION)? else { return Ok(Vec::new()) };
     match root.value {
         Value::Map(entries) => keyed(entries, "a key"),
@@ -75,18 +75,16 @@ pub(super) fn map_of(text: &str) -> Result<Vec<(String, Node)>, WireError> {
 fn keyed(entries: Vec<(Node, Node)>, what: &str) -> Result<Vec<(String, Node)>, WireError> {
     let named = |(key, value): (Node, Node)| match key.value {
         Value::Scalar { text, .. } => Ok((text, value)),
-        _ => Err(WireError::Kind { key: what.to_owned(), found: key.kind(), expected: SINGLE }),
+        _ => Err(WireError::Kind { key: what.to_owned(), found: key.kind(), expected: Expected::Value }),
     };
     entries.into_iter().map(named).collect()
 }
-
-const SINGLE: &str = "a single value";
 
 /// The text of a single value; `None` where it is null.
 pub(super) fn single(key: &str, value: &Node) -> Result<Option<String>, WireError> {
     match &value.value {
         Value::Scalar { .. } => Ok(value.text().map(str::to_owned)),
-        _ => Err(WireError::Kind { key: key.to_owned(), found: value.kind(), expected: SINGLE }),
+        _ => Err(WireError::Kind { key: key.to_owned(), found: value.kind(), expected: Expected::Value }),
     }
 }
 
@@ -118,7 +116,7 @@ impl Entries {
 }
 
 fn listeners(value: Node) -> Result<Vec<String>, WireError> {
-    let kind = |found| WireError::Kind { key: "jobListenerTypes".to_owned(), found, expected: "a list of type names" };
+    let kind = |found| WireError::Kind { key: "jobListenerTypes".to_owned(), found, expected: Expected::Types };
     if value.is_null() {
         return Ok(Vec::new());
     }
@@ -133,13 +131,13 @@ fn props(value: Node) -> Result<BTreeMap<String, String>, WireError> {
     }
     let found = value.kind();
     let Value::Map(entries) = value.value else {
-        return Err(WireError::Kind { key: "props".to_owned(), found, expected: "a map of properties" });
+        return Err(WireError::Kind { key: "props".to_owned(), found, expected: Expected::Properties });
     };
     let text = |(key, value): (String, Node)| {
         let name = format!("props.{key}");
         match single(&name, &value)? {
             Some(text) => Ok((key, text)),
-            None => Err(WireError::Kind { key: name, found: "nothing", expected: SINGLE }),
+            None => Err(WireError::Kind { key: name, found: "nothing", expected: Expected::Value }),
         }
     };
     keyed(entries, "a key of props")?.into_iter().map(text).collect()

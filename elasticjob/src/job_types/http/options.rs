@@ -52,7 +52,7 @@ pub(super) struct HttpOptions<'a> {
 
 impl<'a> HttpOptions<'a> {
     pub(super) fn read(configuration: &'a JobConfiguration) -> Result<Self, Vec<Invalid>> {
-        let mut options = Options::of(configuration, "a job of type HTTP");
+        let mut options = Options::of(configuration, texts::owner_type("HTTP"));
         let uri = uri(&mut options);
         let method = method(&mut options);
         // Blanks may be part of what is sent.

@@ -166,12 +166,60 @@ async fn an_action_on_a_whole_server_that_changes_nothing_is_recorded_at_its_job
     assert_eq!(told(&records), [("job", "enable-servers", "unchanged")]);
 }
 
+/// Two further jobs on the server of the job.
+const TWO_OTHERS: [(&str, &str); 4] = [
+    ("/a/config", CONFIG),
+    ("/a/servers/10.0.0.1", "ENABLED"),
+    ("/b/config", CONFIG),
+    ("/b/servers/10.0.0.1", "ENABLED"),
+];
+
+#[tokio::test]
+async fn an_action_on_a_server_that_is_refused_for_many_jobs_is_one_record() {
+    let records = recorded_beside(&TWO_OTHERS, async |operations| {
+        let server = Target::Server("10.0.0.1".to_owned());
+        operations.remove_servers(&server, Force::No).await.unwrap_err();
+    })
+    .await;
+    assert_eq!(told(&records), [("*", "remove-servers", "refused")]);
+    assert_eq!(records[0].detail["parts"], json!(["server 10.0.0.1", "job a", "job b", "job job"]));
+    assert!(records[0].detail["error"].as_str().unwrap().contains("10.0.0.1@-@7"), "{:?}", records[0]);
+}
+
+#[tokio::test]
+async fn what_is_asked_of_many_jobs_and_changes_none_is_one_record_for_each_end() {
+    let records = recorded_beside(&TWO_OTHERS, async |operations| {
+        let many = operations.on_many_jobs();
+        let off = |job: &str| Target::Job(name(job));
+        many.disable_servers(&off("job")).await.unwrap();
+        for job in ["a", "b"] {
+            many.enable_servers(&off(job)).await.unwrap();
+        }
+        for job in ["none", "nor-this"] {
+            many.enable_servers(&off(job)).await.unwrap_err();
+        }
+        many.trigger(&off("a")).await.unwrap_err();
+        drop(many);
+        operations.enable_servers(&off("a")).await.unwrap();
+    })
+    .await;
+    let expected = [
+        ("job", "disable-servers", "done"),
+        ("*", "enable-servers", "refused"),
+        ("*", "enable-servers", "unchanged"),
+        ("a", "trigger", "refused"),
+        ("a", "enable-servers", "unchanged"),
+    ];
+    assert_eq!(told(&records), expected);
+    assert_eq!(records[1].detail["parts"], json!(["job none", "job nor-this"]));
+    let both = "there is no job 'none' in the namespace; there is no job 'nor-this' in the namespace";
+    assert_eq!(records[1].detail["error"], json!(both));
+    assert_eq!(records[2].detail["parts"], json!(["job a", "job b"]));
+}
+
 #[tokio::test]
 async fn an_action_on_a_server_that_changes_nothing_of_many_jobs_is_one_record() {
-    let others =
-        ["a", "b"].map(|job| [(format!("/{job}/config"), CONFIG), (format!("/{job}/servers/10.0.0.1"), "ENABLED")]);
-    let others: Vec<_> = others.as_flattened().iter().map(|(path, data)| (path.as_str(), *data)).collect();
-    let records = recorded_beside(&others, async |operations| {
+    let records = recorded_beside(&TWO_OTHERS, async |operations| {
         let server = Target::Server("10.0.0.1".to_owned());
         operations.enable_servers(&server).await.unwrap();
         operations.disable_servers(&Target::ServerOfJob(name("a"), "10.0.0.1".to_owned())).await.unwrap();

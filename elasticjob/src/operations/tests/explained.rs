@@ -3,6 +3,7 @@ use super::*;
 use crate::config::{JobConfiguration, wire};
 use crate::ident::InstanceId;
 use crate::registry::layout::instance_yaml;
+use crate::texts;
 
 const CONFIG: &str = "cron: 0 0 0 1 1 ?\nmonitorExecution: true\nshardingTotalCount: 1\ntimeZone: GMT\n";
 
@@ -68,7 +69,10 @@ async fn what_keeps_a_job_from_running_is_told() {
         (
             "/job/config",
             "shardingTotalCount: 0\n",
-            Reason::ConfigurationRefused("sharding-total-count: 0 is not possible: a fire has at least 1 item".into()),
+            Reason::ConfigurationRefused(texts::problems(vec![texts::wrong_setting(
+                "sharding-total-count",
+                texts::count_zero(),
+            )])),
         ),
     ];
     for (path, data, finding) in cases {

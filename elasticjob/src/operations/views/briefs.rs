@@ -228,7 +228,7 @@ impl Operations {
         let read = self.usable(job, &config, class.as_deref().unwrap_or_default());
         let (configuration, problem) = match &read {
             Ok(configuration) => (Some(configuration), None),
-            Err(problem) => (None, Some(problem.clone())),
+            Err(problem) => (None, Some(problem.to_string())),
         };
         let schedule = configuration.and_then(|configuration| configuration.schedule());
         Ok(Some(JobBrief {

@@ -1,6 +1,8 @@
 //! The views of operators: these files read the registry center and the traces, and write nothing.
 
+pub mod alarms;
 mod briefs;
+pub mod disabled;
 mod finding;
 mod graph;
 mod nodes;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::why::BEGIN;
 use super::{Finding, JobSnapshot, JobState, Reason, ShardState};
-use crate::config::Dependency;
+use crate::config::{Dependency, Message};
 use crate::fire::Begun;
 use crate::ident::{JobName, ShardingItem};
 use crate::schedule::{Schedule, TimeZone};
@@ -18,7 +18,7 @@ pub struct JobOverview {
     /// Its state.
     pub state: JobState,
     /// Why the configuration cannot be used. The fields that come from it are empty then.
-    pub problem: Option<String>,
+    pub problem: Option<Message>,
     /// The description in its configuration.
     pub description: String,
     /// Its cron expression; `None` for a one-off job, and for one that runs after others.

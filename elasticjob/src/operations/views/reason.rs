@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::config::Message;
 use crate::escaped::Escaped;
 use crate::fire::{Begun, FireState};
 use crate::ident::InstanceId;
@@ -17,7 +18,7 @@ pub enum Reason {
     /// they had.
     NoConfiguration,
     /// Instances use the last good configuration; new instances do not start.
-    ConfigurationRefused(String),
+    ConfigurationRefused(Message),
     /// The programs of these instances cannot use the configuration: a program without a type that it names, for example.
     RefusedByInstances {
         /// The instances.

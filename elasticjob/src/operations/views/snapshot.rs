@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::JobConfiguration;
-use crate::config::wire;
+use crate::config::{Invalid, JobConfiguration, Message, wire};
 use crate::engine::{DependencyRecord, ShardingData};
 use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
@@ -13,6 +12,7 @@ use crate::operations::{CarriedWait, ConfigurationRefusal, DaemonEnds, Operation
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::watched::Gone;
 use crate::registry::{NodeData, SessionId};
+use crate::texts;
 
 /// A job in the registry center, without its traces in databases and logs.
 #[derive(Debug, Clone)]
@@ -21,7 +21,7 @@ pub struct JobSnapshot {
     /// The job.
     pub job: JobName,
     /// The configuration, or why it cannot be used; `None` where there is none.
-    pub configuration: Option<Result<JobConfiguration, String>>,
+    pub configuration: Option<Result<JobConfiguration, Message>>,
     /// The leader.
     pub leader: Option<InstanceId>,
     /// Whether the leader still has to assign items.
@@ -269,11 +269,11 @@ impl Operations {
     }
 
     /// The configuration of a job, or the reason why instances cannot use it.
-    pub(super) fn usable(&self, job: &JobName, node: &NodeData, class: &str) -> Result<JobConfiguration, String> {
-        let configuration = wire::from_yaml(job, &node.data).map_err(|error| error.to_string())?;
-        let problems: Vec<String> =
-            self.built_in.problems(&configuration, class).iter().map(ToString::to_string).collect();
-        if problems.is_empty() { Ok(configuration) } else { Err(problems.join("; ")) }
+    pub(super) fn usable(&self, job: &JobName, node: &NodeData, class: &str) -> Result<JobConfiguration, Message> {
+        let configuration = wire::from_yaml(job, &node.data).map_err(|error| error.message())?;
+        let problems: Vec<Message> =
+            self.built_in.problems(&configuration, class).iter().map(Invalid::message).collect();
+        if problems.is_empty() { Ok(configuration) } else { Err(texts::problems(problems)) }
     }
 
     /// When nodes were created; nodes that are gone since their names were read are left out.

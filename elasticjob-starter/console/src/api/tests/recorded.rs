@@ -167,6 +167,13 @@ async fn what_is_refused_or_changes_nothing_is_recorded_with_where_it_came_from(
         assert_eq!(ask(form(&format!("{page}/configuration/edit"), &body), id).await, status, "{id}");
     }
     assert_eq!(ask(form(page, "action=enable&reason=r"), "button").await, 303);
+    let back =
+        |query: &str| json("POST", &format!("{configuration}/versions/99/restorations{query}"), &cookie, &value!({}));
+    assert_eq!(ask(back("?reason=r"), "put-back").await, 404);
+    assert_eq!(ask(back("?dryRun=true"), "only-looked").await, 404);
+    let many = value!({"action": "enable", "jobs": ["settle", "none", "nor-this"], "reason": "r"});
+    assert_eq!(ask(json("POST", "/api/v1/registries/default/operations", &cookie, &many), "many").await, 200);
+    assert_eq!(ask(form("/r/default/jobs", "action=enable&job=none&job=nor-this&reason=r"), "ticked").await, 303);
     tracing.close(Duration::from_secs(20)).await;
     let log = log.0.lock().expect("nobody panics").clone();
     let told = log.iter().map(|one| {
@@ -186,6 +193,10 @@ async fn what_is_refused_or_changes_nothing_is_recorded_with_where_it_came_from(
             ["settle", "update-configuration", "refused", "page", "no-number"],
             ["settle", "update-configuration", "refused", "page", "wrong"],
             ["settle", "enable-servers", "unchanged", "page", "button"],
+            ["settle", "update-configuration", "refused", "rest", "put-back"],
+            ["*", "enable-servers", "refused", "rest", "many"],
+            ["settle", "enable-servers", "unchanged", "rest", "many"],
+            ["*", "enable-servers", "refused", "page", "ticked"],
         ]
     );
 }

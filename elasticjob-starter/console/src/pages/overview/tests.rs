@@ -203,10 +203,56 @@ async fn the_rest_of_a_concern_is_in_the_list_of_exactly_that_concern() {
         let next = get(&format!("/r/default/jobs?concern={concern}&limit=3")).await.body;
         assert!(next.contains(&format!("concern={concern}&#38;cursor={prefix}02")), "the next page keeps it: {next}");
     }
-    for wrong in ["concern=tired", "running=maybe"] {
+    for wrong in ["concern=tired", "running=maybe", "sort=size"] {
         let answer = get(&format!("/api/v1/registries/default/jobs?{wrong}")).await;
         assert!(answer.status == 400 && answer.body.contains("is one of"), "{wrong}: {}", answer.body);
     }
+}
+
+#[tokio::test]
+async fn the_jobs_that_fire_after_the_first_ten_are_in_the_list_in_the_order_of_their_fires() {
+    let memory = MemoryRegistry::new();
+    let mut nodes = Transaction::new();
+    for number in 0..12 {
+        let (job, hour) = (format!("/tick-{number:02}"), 23 - number);
+        for (path, data) in [
+            ("", String::new()),
+            ("/config", format!("shardingTotalCount: 1\ntimeZone: GMT\ncron: 0 0 {hour} 1 1 ?\n")),
+            ("/servers", String::new()),
+            ("/servers/192.0.2.1", "ENABLED".to_owned()),
+            ("/instances", String::new()),
+            ("/instances/192.0.2.1@-@1", String::new()),
+        ] {
+            let lives = path.ends_with("@-@1");
+            let mode = if lives { CreateMode::Ephemeral } else { CreateMode::Persistent };
+            nodes.create(format!("{job}{path}"), data, mode);
+        }
+    }
+    nodes.create("/at-call", "", CreateMode::Persistent);
+    nodes.create("/at-call/config", "shardingTotalCount: 1\n", CreateMode::Persistent);
+    let instance = memory.connect();
+    instance.commit(nodes).await.expect("they are written");
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "viewer").await;
+    let get = async |path: &str| call(&console, request("GET", path, Some(&cookie))).await.body;
+    let overview = get("/r/default").await;
+    assert!(overview.contains(r#"<a href="/r/default/jobs?sort=next-fire">2 more</a>"#), "{overview}");
+    let told = |text: String| serde_json::from_str::<serde_json::Value>(&text).expect("it is JSON");
+    let overview = told(get("/api/v1/registries/default/overview").await);
+    assert_eq!((overview["next"].as_array().map(Vec::len), &overview["moreNext"]), (Some(10), &2.into()), "{overview}");
+    let (mut names, mut cursor) = (Vec::new(), String::new());
+    for _ in 0..3 {
+        let list = told(get(&format!("/api/v1/registries/default/jobs?sort=next-fire&limit=5&cursor={cursor}")).await);
+        names.extend(list["jobs"].as_array().into_iter().flatten().map(|job| job["job"].to_string()));
+        cursor = list["next"].as_str().unwrap_or_default().to_owned();
+    }
+    let expected = (0..12).rev().map(|number| format!("\"tick-{number:02}\"")).chain(["\"at-call\"".to_owned()]);
+    assert_eq!((names, cursor), (expected.collect::<Vec<_>>(), String::new()));
+    let page = get("/r/default/jobs?sort=next-fire&limit=5").await;
+    assert!(
+        page.contains(r#"<option value="next-fire" selected>"#) && page.contains("sort=next-fire&#38;cursor="),
+        "{page}"
+    );
 }
 
 #[tokio::test]

@@ -1,16 +1,19 @@
 //! Users, tokens and sessions, changed on pages and by the API.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION};
 use axum::http::{Request, StatusCode};
+use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::memory::MemoryRegistry;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::Console;
-use crate::testing::{Answer, call, console_of, cookie_of, json, request};
+use crate::access::{Grant, Role, Token, TokenHash};
+use crate::testing::{Answer, call, console_of, cookie_of, json, request, with_users};
+use crate::{Console, Registry};
 
 fn form(path: &str, cookie: &str, fields: &[(&str, &str)]) -> Request<Body> {
     let mut request = request("POST", path, Some(cookie));
@@ -87,17 +90,59 @@ async fn a_connection_of_the_settings_is_tested_and_no_other() {
     assert!(page.body.contains("CONNECTED"), "{}", page.body);
 }
 
+#[tokio::test]
+async fn tokens_that_have_expired_or_will_soon_are_named_and_marked() {
+    let in_days = |days: i64| (chrono::Utc::now() + chrono::TimeDelta::days(days)).to_rfc3339();
+    let mut options = with_users();
+    for (name, end) in [("over", Some(-1)), ("soon", Some(13)), ("later", Some(15)), ("never", None)] {
+        let (_, hash) = TokenHash::new_token().expect("there are random bytes");
+        let token = Token::new(name, hash, [Grant::everywhere(Role::Viewer)]);
+        options.tokens.push(end.map_or(Ok(token.clone()), |days| token.expires(&in_days(days))).expect("an end"));
+    }
+    let center = Arc::new(MemoryRegistry::new().connect());
+    let console = Console::new(options, [Registry::new("default", center)]).expect("the options are right");
+    let admin = cookie_of(&console, "admin").await;
+    let page = call(&console, request("GET", "/settings", Some(&admin))).await.body;
+    let named = |name: &str| page.contains(&format!(">{name}</a> <span class=\"status"));
+    assert_eq!(["over", "soon", "later", "never"].map(named), [true, true, false, false], "{page}");
+    assert!(
+        page.contains(">over</a> <span class=\"status off\">")
+            && page.contains(">soon</a> <span class=\"status warn\">"),
+        "{page}"
+    );
+    let tokens = call(&console, request("GET", "/settings/tokens", Some(&admin))).await.body;
+    assert_eq!(tokens.matches("<span class=\"status off\">").count(), 1, "one has expired: {tokens}");
+}
+
+#[tokio::test]
+async fn why_a_connection_does_not_answer_is_told_in_the_language_of_the_reader() {
+    let center = Arc::new(MemoryRegistry::new().connect());
+    center.close().await;
+    let console = Console::new(with_users(), [Registry::new("default", center)]).expect("the options are right");
+    let admin = cookie_of(&console, "admin").await;
+    let said = async |language: &str| {
+        let mut check = form("/settings/checks", &admin, &[("registry", "default"), ("action", "registry")]);
+        check.headers_mut().insert(ACCEPT_LANGUAGE, language.parse().expect("a value"));
+        let checked = call(&console, check).await;
+        let said = checked.headers["set-cookie"].to_str().expect("a text").split(';').next().map(str::to_owned);
+        let mut page = request("GET", "/settings", Some(&format!("{admin}; {}", said.expect("it says so"))));
+        page.headers_mut().insert(ACCEPT_LANGUAGE, language.parse().expect("a value"));
+        call(&console, page).await.body
+    };
+    let (chinese, english) = (said("zh-CN").await, said("en").await);
+    assert!(chinese.contains("default 没有应答：注册中心没有答复：“"), "{chinese}");
+    assert!(english.contains("default does not answer: the registry center gave no answer: "), "{english}");
+}
+
 #[cfg(feature = "data")]
 mod kept {
-    use std::sync::Arc;
-
     use axum::http::header::AUTHORIZATION;
 
     use super::*;
+    use crate::ConsoleOptions;
     use crate::DataFile;
     use crate::store::tests::{Folder, console_with};
     use crate::testing::{PASSWORD, login};
-    use crate::{ConsoleOptions, Registry};
 
     fn with_token(method: &str, path: &str, token: &str) -> Request<Body> {
         let mut request = request(method, path, None);

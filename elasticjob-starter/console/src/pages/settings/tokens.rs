@@ -41,7 +41,7 @@ impl TokensPage {
     }
 
     fn is_over(&self, token: &TokenView) -> bool {
-        token.expires_at.is_some_and(|end| end <= self.clock.now)
+        token.is_over_at(self.clock.now)
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use elasticjob::operations::alarms::{AlarmKind, Concern};
 use elasticjob::operations::{JobOverview, Listed};
 use tokio_util::sync::CancellationToken;
 
-use super::{Acknowledgements, AlarmKind, id};
+use super::{Acknowledgements, id};
 use crate::registries::Registry;
-use crate::service::overview::Concern;
 
 /// The least time between two looks.
 const BETWEEN: Duration = Duration::from_secs(1);

@@ -1,12 +1,17 @@
 //! The operator who disabled something, on every page and in every answer that shows it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use axum::http::header::ACCEPT_LANGUAGE;
 use elasticjob::config::JobSettings;
+use elasticjob::ident::JobName;
+use elasticjob::operations::disabled::{PATIENCE, PAUSE};
 use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::trace::AnyTraceReader;
 use serde_json::{Value, json};
 
-use super::*;
 use crate::testing::stuck::Stuck;
 use crate::testing::{call, console_of, cookie_of, json as with_json, request, start_job, with_users};
 use crate::{Console, Registry};
@@ -78,19 +83,6 @@ async fn every_view_that_shows_something_disabled_says_who_did_it_and_why() {
     assert_eq!(items[1]["disabledBy"], json!({"actor": "operator", "reason": "no data"}));
     assert_eq!(reader.told("/jobs/part/items/0").await["disabledBy"]["reason"], part);
     assert_eq!(reader.told(&format!("/servers/{server}")).await[0]["disabledBy"], off);
-}
-
-#[test]
-fn what_is_read_and_not_there_is_not_recorded_once_its_record_must_have_come() {
-    let job = JobName::new("off").expect("a name");
-    let known =
-        |now: i64| Disablings { of: BTreeMap::from([((job.clone(), 120_000), [].into())]), is_recorded: true, now };
-    let by = |disablings: &Disablings, since: i64| disablings.by(&job, &What::Job, Some(since));
-    assert_eq!(by(&known(190_000), 130_000), By::NotRecorded);
-    assert_eq!(by(&known(189_999), 130_000), By::Unread, "the record may be on its way");
-    assert_eq!(by(&known(900_000), 180_000), By::Unread, "that minute was not read");
-    assert_eq!(by(&Disablings::default(), 130_000), By::NotRecorded, "nothing has records");
-    assert_eq!(known(900_000).by(&job, &What::Job, None), By::NotRecorded);
 }
 
 #[tokio::test]

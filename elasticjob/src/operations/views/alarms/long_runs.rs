@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use elasticjob::operations::JobOverview;
-use elasticjob::trace::{AnyTraceReader, ExecutionFilter, ExecutionOutcome, PageRequest, TraceReader};
 use futures_util::StreamExt;
 
-use crate::here::Here;
+use crate::ident::JobName;
+use crate::operations::JobOverview;
+use crate::trace::{AnyTraceReader, ExecutionFilter, ExecutionOutcome, PageRequest, TraceReader};
 
 /// A run is long when it takes so many times as long as 95 of 100 runs before it...
 const TIMES: u64 = 3;
@@ -26,9 +26,9 @@ const FRESH: i64 = 600_000;
 const MOST: usize = 50;
 const AT_ONCE: usize = 4;
 
-/// How long runs of jobs usually take, as it was read last.
+/// The usual durations of the runs of jobs of one registry center, as they were read last.
 #[derive(Debug, Default)]
-pub(crate) struct Usual(Mutex<HashMap<(String, String), Known>>);
+pub struct UsualDurations(Mutex<HashMap<JobName, Known>>);
 
 #[derive(Debug, Clone, Copy)]
 struct Known {
@@ -37,15 +37,15 @@ struct Known {
     took: Option<u64>,
 }
 
-impl Usual {
-    fn known(&self, key: &(String, String), now: i64) -> Option<Known> {
+impl UsualDurations {
+    fn known(&self, job: &JobName, now: i64) -> Option<Known> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, known| now - known.read < FRESH);
-        known.get(key).copied()
+        known.get(job).copied()
     }
 
-    fn put(&self, key: (String, String), known: Known) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, known);
+    fn put(&self, job: JobName, known: Known) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(job, known);
     }
 }
 
@@ -60,16 +60,19 @@ fn is_long(runs: u64, usual: u64) -> bool {
     runs >= SHORTEST && runs > usual.saturating_mul(TIMES)
 }
 
-/// The jobs with a run that takes long, each with what is usual. Without traces, or where they cannot be read, that is not
-/// known of any job.
-pub(super) async fn running(here: &Here, jobs: &[Arc<JobOverview>], now: i64) -> Vec<(Arc<JobOverview>, u64)> {
-    let Some(reader) = here.registry.trace_reader() else { return Vec::new() };
+/// The jobs with a run that takes long, each with what is usual. Where traces cannot be read, that is not known of any job.
+pub(super) async fn running(
+    jobs: &[Arc<JobOverview>],
+    reader: &AnyTraceReader,
+    known: &UsualDurations,
+    now: i64,
+) -> Vec<(Arc<JobOverview>, u64)> {
     let runs = |job: &JobOverview| job.running_since.map_or(0, |since| u64::try_from(now - since).unwrap_or_default());
     let mut old: Vec<Arc<JobOverview>> = jobs.iter().filter(|job| runs(job) >= SHORTEST).cloned().collect();
     old.sort_by_key(|job| job.running_since);
     old.truncate(MOST);
     let usual = old.into_iter().map(|job| async move {
-        let usual = took(here, reader, &job, now).await?;
+        let usual = took(&job.job, reader, known, now).await?;
         Some((job, usual))
     });
     let usual: Vec<_> = futures_util::stream::iter(usual).buffered(AT_ONCE).collect().await;
@@ -78,12 +81,11 @@ pub(super) async fn running(here: &Here, jobs: &[Arc<JobOverview>], now: i64) ->
 }
 
 /// How long runs of a job usually take.
-async fn took(here: &Here, reader: &AnyTraceReader, job: &JobOverview, now: i64) -> Option<u64> {
-    let key = (here.registry.name().to_owned(), job.job.to_string());
-    if let Some(known) = here.app.usual.known(&key, now) {
+async fn took(job: &JobName, reader: &AnyTraceReader, durations: &UsualDurations, now: i64) -> Option<u64> {
+    if let Some(known) = durations.known(job, now) {
         return known.took;
     }
-    let mut filter = ExecutionFilter::of_job(job.job.clone());
+    let mut filter = ExecutionFilter::of_job(job.clone());
     filter.outcome = Some(ExecutionOutcome::Succeeded);
     let page = reader.executions(&filter, &PageRequest::default().limit(READ)).await.ok()?;
     let took = page
@@ -91,7 +93,7 @@ async fn took(here: &Here, reader: &AnyTraceReader, job: &JobOverview, now: i64)
         .iter()
         .filter_map(|record| u64::try_from((record.complete_time? - record.start_time).num_milliseconds()).ok());
     let took = usual(took.collect());
-    here.app.usual.put(key, Known { read: now, took });
+    durations.put(job.clone(), Known { read: now, took });
     took
 }
 
