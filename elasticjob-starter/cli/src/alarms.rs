@@ -80,39 +80,48 @@ fn zone_of(alarm: &Alarm) -> TimeZone {
     of_job.unwrap_or_else(|| TimeZone::local().unwrap_or(TimeZone::UTC))
 }
 
-/// The database of traces, where the settings name one. Alarms are told without it, too: so what is wrong with it is a remark.
-pub(crate) async fn traces(flags: &Registry, sources: &Sources, console: &mut Console<'_>) -> Option<AnyTraceReader> {
+/// The database of traces, where the settings name one. Alarms are told without it, too: so a database that is away is a remark.
+pub(crate) async fn traces(
+    flags: &Registry,
+    sources: &Sources,
+    console: &mut Console<'_>,
+) -> Result<Option<AnyTraceReader>, Failure> {
     match open_shown(flags, sources, console).await {
-        Ok(found) => found.map(|(reader, _)| reader),
+        Ok(found) => Ok(found.map(|(reader, _)| reader)),
+        Err(wrong @ Failure::Settings(_)) => Err(wrong),
         Err(why) => {
             let why = crate::shown(&why.to_string());
             let _ = writeln!(console.stderr, "note: which runs take long, and who disabled a job, is not known: {why}");
-            None
+            Ok(None)
         }
     }
 }
 
+/// The alarms as text, and whether who disabled a job was not read in time.
 pub(crate) async fn alarms(
     center: Arc<dyn RegistryCenter>,
     reader: Option<&AnyTraceReader>,
     as_json: bool,
-) -> Result<String, Failure> {
+) -> Result<(String, bool), Failure> {
     let listed = Catalogue::new(WatchedRegistry::new(center)).jobs().await?;
     let now = now();
     let alarms = wrong_now(&listed, reader, &UsualDurations::default(), now).await;
-    let (kept, mut rows) = (KeptActions::default(), Vec::new());
+    let (mut rows, mut is_unread) = (Vec::new(), false);
     for part in alarms.chunks(MOST_READ) {
         let jobs = of_list(part.iter().filter_map(|alarm| alarm.job.as_deref()));
-        let disablings = Disablings::of(reader, &kept, jobs, now).await;
+        // Nothing is kept: a part that the database answers late keeps no other one from being read.
+        let disablings = Disablings::of(reader, &KeptActions::default(), jobs, now).await;
+        let by = part.iter().filter_map(|alarm| disablings.by_of_job(alarm.job.as_deref()?));
+        is_unread |= by.into_iter().any(|by| matches!(by, By::Unread));
         rows.extend(part.iter().map(|alarm| (alarm, Row::of(alarm, &disablings))));
     }
     if as_json {
-        return Ok(json(&rows.iter().map(|(_, row)| row).collect::<Vec<_>>()));
+        return Ok((json(&rows.iter().map(|(_, row)| row).collect::<Vec<_>>()), is_unread));
     }
     let mut table = Table::new(["KIND", "JOB", "SINCE", "WHY"]);
     for (alarm, row) in rows {
         let job = row.job.map(ToString::to_string).unwrap_or_default();
         table.row([row.kind.to_owned(), job, or_dash(row.since, zone_of(alarm)), row.why(alarm)]);
     }
-    Ok(table.into_text())
+    Ok((table.into_text(), is_unread))
 }

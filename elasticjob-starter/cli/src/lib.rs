@@ -186,11 +186,18 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
             done
         }
         Command::Alarms => {
-            let reader = alarms::traces(&arguments.registry, sources, console).await;
+            let reader = alarms::traces(&arguments.registry, sources, console).await?;
             let center = connect::connect(&arguments.registry, sources, console).await?;
             let done = alarms::alarms(center.clone(), reader.as_ref(), json).await;
             center.close().await;
-            done
+            let (text, is_unread) = done?;
+            if is_unread {
+                let _ = writeln!(
+                    console.stderr,
+                    "note: who disabled a job is not known: the database did not answer in time"
+                );
+            }
+            Ok(text)
         }
         Command::OnRegistry(command) => {
             let center = connect::connect(&arguments.registry, sources, console).await?;

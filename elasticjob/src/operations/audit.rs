@@ -79,7 +79,18 @@ impl Audit {
         Self { reason: reason.into(), ..self }
     }
 
-    /// Records that an action changed nothing of these jobs. One record has all of many: it would hide those of changes.
+    /// Records that an action may have changed these jobs, each at itself, or that it was refused, or had nothing to change. One record
+    /// has all of many of these: it would hide those of changes.
+    fn post_ended(&self, action: &'static str, outcome: &'static str, server: Option<&str>, jobs: Unchanged) {
+        if ["refused", "unchanged"].contains(&outcome) {
+            return self.post_not_changed(action, outcome, server, jobs);
+        }
+        for (job, why) in jobs {
+            let error = why.map(|why| ("error".to_owned(), Value::String(cut(why))));
+            self.post(action, &job, Vec::new(), outcome, error.into_iter().collect());
+        }
+    }
+
     fn post_not_changed(&self, action: &'static str, outcome: &'static str, server: Option<&str>, jobs: Unchanged) {
         if let Some(kept) = &self.not_changed {
             let mut kept = kept.jobs.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,6 +98,7 @@ impl Audit {
             return;
         }
         let why: BTreeSet<&str> = jobs.values().flatten().map(String::as_str).collect();
+        let is_one = why.len() <= 1;
         let why = why.into_iter().collect::<Vec<_>>().join("; ");
         let mut detail = Map::new();
         if !why.is_empty() {
@@ -95,7 +107,11 @@ impl Audit {
         match (jobs.first_key_value(), JobName::new(ALL_JOBS)) {
             (Some(_), Ok(all)) if jobs.len() > 1 => {
                 let server = server.map(|server| format!("server {server}"));
-                let parts = server.into_iter().chain(jobs.keys().map(|job| format!("job {job}"))).take(MOST_PARTS);
+                let part = |(job, why): (&JobName, &Option<String>)| match why {
+                    Some(why) if !is_one => format!("job {job}: {why}"),
+                    _ => format!("job {job}"),
+                };
+                let parts = server.into_iter().chain(jobs.iter().map(part)).take(MOST_PARTS);
                 detail.insert("parts".to_owned(), json!(parts.collect::<Vec<_>>()));
                 self.post(action, &all, Vec::new(), outcome, detail);
             }
@@ -298,7 +314,7 @@ impl Operations {
                 }
                 let why = error.of_its_job().to_string();
                 let of = of.into_iter().map(|job| (job, Some(why.clone()))).collect();
-                audit.post_not_changed(action.name, outcome(error), Some(server), of);
+                audit.post_ended(action.name, outcome(error), Some(server), of);
             }
         }
     }
@@ -346,7 +362,7 @@ impl Operations {
         let Some(audit) = &self.audit else { return };
         // The record is of this job: who reads it need not know of others.
         let why = Unchanged::from([(job.clone(), Some(error.of_its_job().to_string()))]);
-        audit.post_not_changed(action, outcome(error), None, why);
+        audit.post_ended(action, outcome(error), None, why);
     }
 
     fn post(&self, action: &'static str, job: &JobName, outcome: &'static str, detail: Map<String, Value>) {

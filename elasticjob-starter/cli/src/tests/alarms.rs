@@ -48,7 +48,7 @@ async fn jobs() -> (MemoryRegistry, MemoryRegistryCenter) {
 }
 
 async fn says(registry: &MemoryRegistry, reader: Option<&AnyTraceReader>, as_json: bool) -> String {
-    crate::alarms::alarms(Arc::new(registry.connect()), reader, as_json).await.unwrap()
+    crate::alarms::alarms(Arc::new(registry.connect()), reader, as_json).await.unwrap().0
 }
 
 #[tokio::test]
@@ -91,10 +91,14 @@ async fn an_alarm_names_the_operator_who_disabled_an_item_of_its_job() {
 }
 
 #[tokio::test]
-async fn without_its_database_the_alarms_are_told_and_what_is_not_known() {
+async fn a_database_that_is_away_is_a_remark_and_a_wrong_setting_of_it_an_error() {
     let traced =
         [("ELASTICJOB_TRACING_TYPE", "RDB"), ("ELASTICJOB_TRACING_DATA_SOURCE_URL", "sqlite:/no/such/trace.db")];
     let (code, stdout, stderr) = elasticjob(&["alarms"], &traced).await;
     assert_eq!((code, stdout.as_str()), (2, ""), "there is no registry center: {stderr}");
     assert!(stderr.contains("note: which runs take long, and who disabled a job, is not known: "), "{stderr}");
+
+    let (code, stdout, stderr) = elasticjob(&["alarms"], &[("ELASTICJOB_TRACING_TYPE", "NOWHERE")]).await;
+    assert_eq!((code, stdout.as_str()), (2, ""), "{stderr}");
+    assert!(stderr.contains("NOWHERE") && !stderr.contains("note: "), "{stderr}");
 }

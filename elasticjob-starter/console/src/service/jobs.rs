@@ -109,11 +109,15 @@ impl JobQuery {
         Concern::ALL.into_iter().find(|concern| concern.code() == self.concern)
     }
 
-    /// The place of a job in the order of the list, as a text that is compared as such.
-    fn place(&self, job: &JobOverview) -> String {
-        match self.sort.as_str() {
-            NEXT_FIRE => format!("{:020}-{}", job.next_fire.unwrap_or(i64::MAX), job.job),
-            _ => job.job.to_string(),
+    /// How many of the jobs come before those that are asked for. Names keep their order, so a cursor is the name of the last one; next
+    /// fires do not, so there a cursor is a number.
+    fn start(&self, matching: &[Arc<JobOverview>]) -> Result<usize, Problem> {
+        match (self.cursor.as_str(), self.sort.is_empty()) {
+            ("", _) => Ok(0),
+            (last, true) => Ok(matching.partition_point(|job| job.job.as_str() <= last)),
+            (number, false) => number
+                .parse()
+                .map_err(|_| Problem::bad_request(texts::field_wrong("cursor", format!("'{number}' is no number")))),
         }
     }
 
@@ -127,6 +131,11 @@ impl JobQuery {
     }
 }
 
+/// When a job fires next, in milliseconds since 1970; `None` where its state keeps it from firing.
+pub(crate) fn next_fire(job: &JobOverview) -> Option<i64> {
+    job.next_fire.filter(|_| !matches!(job.state, JobState::Crashed | JobState::Disabled))
+}
+
 /// The jobs that the caller may see and that the query asks for.
 pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Problem> {
     query.check()?;
@@ -134,12 +143,15 @@ pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Probl
     let mut matching: Vec<_> = listed.jobs.into_iter().filter(|it| query.matches(it) && here.sees(&it.job)).collect();
     // They come in the order of their names.
     if !query.sort.is_empty() {
-        matching.sort_by_cached_key(|job| query.place(job));
+        matching.sort_by_key(|job| next_fire(job).unwrap_or(i64::MAX));
     }
     let total = matching.len();
-    let limit = query.limit.unwrap_or(USUAL);
-    let mut rest = matching.into_iter().skip_while(|job| !query.cursor.is_empty() && query.place(job) <= query.cursor);
-    let jobs: Vec<_> = rest.by_ref().take(limit).collect();
-    let next = rest.next().and_then(|_| jobs.last()).map(|last| query.place(last));
+    let start = query.start(&matching)?;
+    let jobs: Vec<_> = matching.into_iter().skip(start).take(query.limit.unwrap_or(USUAL)).collect();
+    let end = start.saturating_add(jobs.len());
+    let next = jobs.last().filter(|_| end < total).map(|last| match query.sort.as_str() {
+        "" => last.job.to_string(),
+        _ => end.to_string(),
+    });
     Ok(JobPage { jobs, total, next, lost_since: listed.lost_since })
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use elasticjob::operations::alarms::Concern;
-use elasticjob::operations::{JobOverview, JobState, Listed};
+use elasticjob::operations::{JobOverview, Listed};
 
 use super::changes;
+use super::jobs::next_fire;
 use crate::here::Here;
 
 /// The most jobs that a list of the overview has.
@@ -51,7 +52,7 @@ impl Overview {
                 overview.running += 1;
                 overview.now.push(job.clone());
             }
-            if job.next_fire.is_some() && !matches!(job.state, JobState::Crashed | JobState::Disabled) {
+            if next_fire(&job).is_some() {
                 overview.next.push(job);
             }
         }
@@ -62,7 +63,7 @@ impl Overview {
         overview.now.truncate(MOST);
         overview.configured.sort_by_key(|job| std::cmp::Reverse(job.configured));
         overview.configured.truncate(changes::MOST);
-        overview.next.sort_by_key(|job| job.next_fire);
+        overview.next.sort_by_key(|job| next_fire(job));
         overview.more_next = overview.next.len().saturating_sub(MOST / 2);
         overview.next.truncate(MOST / 2);
         overview

@@ -230,6 +230,12 @@ async fn the_jobs_that_fire_after_the_first_ten_are_in_the_list_in_the_order_of_
     }
     nodes.create("/at-call", "", CreateMode::Persistent);
     nodes.create("/at-call/config", "shardingTotalCount: 1\n", CreateMode::Persistent);
+    // Without an instance it does not fire, whatever its schedule says.
+    nodes.create("/gone", "", CreateMode::Persistent);
+    let gone = "shardingTotalCount: 1\ntimeZone: GMT\ncron: 0 0 0 1 1 ?\n";
+    nodes.create("/gone/config", gone, CreateMode::Persistent);
+    nodes.create("/gone/servers", "", CreateMode::Persistent);
+    nodes.create("/gone/servers/192.0.2.1", "ENABLED", CreateMode::Persistent);
     let instance = memory.connect();
     instance.commit(nodes).await.expect("they are written");
     let console = console_of(&memory);
@@ -246,7 +252,10 @@ async fn the_jobs_that_fire_after_the_first_ten_are_in_the_list_in_the_order_of_
         names.extend(list["jobs"].as_array().into_iter().flatten().map(|job| job["job"].to_string()));
         cursor = list["next"].as_str().unwrap_or_default().to_owned();
     }
-    let expected = (0..12).rev().map(|number| format!("\"tick-{number:02}\"")).chain(["\"at-call\"".to_owned()]);
+    let expected = (0..12)
+        .rev()
+        .map(|number| format!("\"tick-{number:02}\""))
+        .chain(["\"at-call\"", "\"gone\""].map(str::to_owned));
     assert_eq!((names, cursor), (expected.collect::<Vec<_>>(), String::new()));
     let page = get("/r/default/jobs?sort=next-fire&limit=5").await;
     assert!(
