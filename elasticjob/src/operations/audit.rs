@@ -81,7 +81,13 @@ impl Audit {
 
     /// Records that an action may have changed these jobs, each at itself, or that it was refused, or had nothing to change. One record
     /// has all of many of these: it would hide those of changes.
-    fn post_ended(&self, action: &'static str, outcome: &'static str, server: Option<&str>, jobs: Unchanged) {
+    pub(super) fn post_ended(
+        &self,
+        action: &'static str,
+        outcome: &'static str,
+        server: Option<&str>,
+        jobs: Unchanged,
+    ) {
         if ["refused", "unchanged"].contains(&outcome) {
             return self.post_not_changed(action, outcome, server, jobs);
         }

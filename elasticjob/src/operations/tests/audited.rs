@@ -211,10 +211,23 @@ async fn what_is_asked_of_many_jobs_and_changes_none_is_one_record_for_each_end(
         ("a", "enable-servers", "unchanged"),
     ];
     assert_eq!(told(&records), expected);
-    assert_eq!(records[1].detail["parts"], json!(["job none", "job nor-this"]));
+    let why = |job: &str| format!("job {job}: there is no job '{job}' in the namespace");
+    assert_eq!(records[1].detail["parts"], json!([why("none"), why("nor-this")]));
     let both = "there is no job 'none' in the namespace; there is no job 'nor-this' in the namespace";
     assert_eq!(records[1].detail["error"], json!(both));
     assert_eq!(records[2].detail["parts"], json!(["job a", "job b"]));
+}
+
+#[tokio::test]
+async fn what_may_have_changed_jobs_is_recorded_at_each_of_them() {
+    let records = recorded(async |operations| {
+        let many = operations.on_many_jobs();
+        let lost = ["a", "b"].map(|job| (name(job), Some("no answer".to_owned())));
+        many.audit.as_ref().unwrap().post_ended("trigger", "unknown", None, lost.into());
+    })
+    .await;
+    assert_eq!(told(&records), [("a", "trigger", "unknown"), ("b", "trigger", "unknown")]);
+    assert_eq!(records[0].detail["error"], json!("no answer"));
 }
 
 #[tokio::test]
