@@ -6,7 +6,7 @@
 
 use std::process::ExitCode;
 
-use elasticjob_test_usage::{arguments, run};
+use elasticjob_test_usage::{arguments, positive, run};
 use elasticjob_tests::goals::{Plan, measure, table};
 
 const USAGE: &str = "usage: goals [--seconds S] [--rounds R] [--only CASE] [--before FOLDER] [--rivals PROGRAM]";
@@ -15,13 +15,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Plan, String> {
     let mut plan = Plan { seconds: 8, rounds: 3, only: String::new(), before: None, rivals: None };
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
-        let number = || match value.parse() {
-            Ok(0) | Err(_) => Err(format!("{name} {value}: a number above 0 is needed")),
-            Ok(number) => Ok(number),
-        };
         match name.as_str() {
-            "--seconds" => plan.seconds = number()?,
-            "--rounds" => plan.rounds = number()?,
+            "--seconds" => plan.seconds = positive(&name, &value)?,
+            "--rounds" => plan.rounds = positive(&name, &value)?,
             "--only" => plan.only = value,
             "--before" => plan.before = Some(value.into()),
             "--rivals" => plan.rivals = Some(value.into()),

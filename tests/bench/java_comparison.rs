@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use elasticjob_test_usage::{arguments, run};
+use elasticjob_test_usage::{arguments, positive, run};
 use elasticjob_tests::java_comparison::{Plan, measure, tables};
 
 const USAGE: &str = "usage: java_comparison [--seconds S] [--rounds R] [--only CASE]";
@@ -14,13 +14,9 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Plan, String> {
     let mut plan = Plan { seconds: 10, rounds: 3, only: String::new() };
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
-        let number = || match value.parse() {
-            Ok(0) | Err(_) => Err(format!("{name} {value}: a number above 0 is needed")),
-            Ok(number) => Ok(number),
-        };
         match name.as_str() {
-            "--seconds" => plan.seconds = number()?,
-            "--rounds" => plan.rounds = number()?,
+            "--seconds" => plan.seconds = positive(&name, &value)?,
+            "--rounds" => plan.rounds = positive(&name, &value)?,
             "--only" => plan.only = value,
             _ => return Err(format!("unknown option {name}")),
         }

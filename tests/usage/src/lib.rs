@@ -17,6 +17,17 @@ pub fn arguments<A>(parse: impl FnOnce(Skip<Args>) -> Result<A, String>, usage: 
     })
 }
 
+/// Reads the value of an option that is a number above 0.
+///
+/// # Errors
+/// The mistake, with the option and its value.
+pub fn positive(option: &str, value: &str) -> Result<u32, String> {
+    match value.parse() {
+        Ok(0) | Err(_) => Err(format!("{option} {value}: a number above 0 is needed")),
+        Ok(number) => Ok(number),
+    }
+}
+
 /// Runs what a program does with two threads for user code, prints what it came to, and gives the exit code: 1 after an
 /// error.
 pub fn run<T: Display>(program: impl Future<Output = Result<T, Box<dyn Error>>>) -> ExitCode {
