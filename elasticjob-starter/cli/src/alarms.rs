@@ -38,7 +38,7 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    fn of(alarm: &'a Alarm, disablings: &Disablings) -> Self {
+    fn of(alarm: &'a Alarm, disabled_by: Option<By>) -> Self {
         let job = alarm.job.as_deref();
         let zone = zone_of(alarm);
         let told = |job: &JobOverview| {
@@ -51,7 +51,7 @@ impl<'a> Row<'a> {
             since: alarm.since,
             usual: alarm.usual,
             obstacles: job.map(told).unwrap_or_default(),
-            disabled_by: job.and_then(|job| disablings.by_of_job(job)).and_then(By::operator),
+            disabled_by: disabled_by.and_then(By::operator),
         }
     }
 
@@ -111,9 +111,11 @@ pub(crate) async fn alarms(
         let jobs = of_list(part.iter().filter_map(|alarm| alarm.job.as_deref()));
         // Nothing is kept: a part that the database answers late keeps no other one from being read.
         let disablings = Disablings::of(reader, &KeptActions::default(), jobs, now).await;
-        let by = part.iter().filter_map(|alarm| disablings.by_of_job(alarm.job.as_deref()?));
-        is_unread |= by.into_iter().any(|by| matches!(by, By::Unread));
-        rows.extend(part.iter().map(|alarm| (alarm, Row::of(alarm, &disablings))));
+        for alarm in part {
+            let by = alarm.job.as_deref().and_then(|job| disablings.by_of_job(job));
+            is_unread |= matches!(by, Some(By::Unread));
+            rows.push((alarm, Row::of(alarm, by)));
+        }
     }
     if as_json {
         return Ok((json(&rows.iter().map(|(_, row)| row).collect::<Vec<_>>()), is_unread));

@@ -97,6 +97,7 @@ impl Audit {
         }
     }
 
+    /// One record of these jobs; none yet where other actions of the same operation follow.
     fn post_not_changed(&self, action: &'static str, outcome: &'static str, server: Option<&str>, jobs: Unchanged) {
         if let Some(kept) = &self.not_changed {
             let mut kept = kept.jobs.lock().unwrap_or_else(PoisonError::into_inner);
