@@ -327,6 +327,12 @@ pub enum Notice {
         /// These items.
         items: Vec<ShardingItem>,
     },
+    /// No instance that a manual trigger asks owns these items: the leader has not assigned them when the trigger is about to be
+    /// written, or they leave an instance whose server is disabled before it takes the trigger. They may not run for it.
+    TriggerLeavesOut {
+        /// These items.
+        items: Vec<ShardingItem>,
+    },
     /// The leader triggers the job for a past fire that is run again: the jobs before it have ended for that as they have to.
     RerunFollowed {
         /// The fire.

@@ -84,7 +84,7 @@ impl JobEngine {
         (!self.mirror.exists(&JobPath::Instance(owner.clone()))).then_some(owner)
     }
 
-    fn has_static_sharding(&self) -> bool {
+    pub(super) fn has_static_sharding(&self) -> bool {
         self.configuration.in_force.as_ref().is_some_and(|configuration| configuration.static_sharding())
     }
 }

@@ -34,4 +34,9 @@ impl JobEngine {
     pub(super) fn patience_ends(&self) -> Option<Duration> {
         self.pending_triggers.iter().map(|asked| asked.until).min()
     }
+
+    /// When the next of the triggers is written though not all items are assigned.
+    pub(super) fn assignment_ends(&self, now: Duration) -> Option<Duration> {
+        self.pending_triggers.iter().map(|asked| asked.assigned_by).min().filter(|at| *at > now)
+    }
 }

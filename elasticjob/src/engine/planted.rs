@@ -126,6 +126,10 @@ pub enum Bug {
     LostTrigger,
     /// No instance runs the items that a manual trigger asked of an instance that has ended.
     DroppedTrigger,
+    /// A manual trigger is written by an assignment that is not the last one any more.
+    OutdatedTrigger,
+    /// A manual trigger does not wait until all items are assigned.
+    HastyTrigger,
     /// Items move although their owner is to run them for a manual trigger.
     OutrunTrigger,
     /// The instance stays in the registry when it leaves.
@@ -232,7 +236,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 101] = [
+    pub const ALL: [(&'static str, Self); 103] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -284,6 +288,8 @@ impl Bug {
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),
         ("outrun-trigger", Self::OutrunTrigger),
+        ("outdated-trigger", Self::OutdatedTrigger),
+        ("hasty-trigger", Self::HastyTrigger),
         ("forgotten-instance", Self::ForgottenInstance),
         ("ignored-removal", Self::IgnoredRemoval),
         ("frozen-configuration", Self::FrozenConfiguration),

@@ -59,6 +59,8 @@ pub(super) enum Timer {
     Rerequest,
     /// This instance sweeps up what its leader left behind.
     Sweep,
+    /// A manual trigger is written though not all items are assigned.
+    Trigger,
     /// A manual trigger that could not be written is given up.
     Patience,
     /// A clock that is too far off is looked at again.
@@ -89,6 +91,7 @@ impl Timer {
             Self::IdleServers => "the leader deletes servers without instances",
             Self::Rerequest => "sharding is requested again",
             Self::Sweep => "this instance deletes what the leader left behind",
+            Self::Trigger => "a manual trigger is written though not all items are assigned",
             Self::Patience => "a manual trigger that could not be written is given up",
             Self::Clock => "the clock is compared again",
         }
@@ -191,6 +194,7 @@ impl JobEngine {
             (Timer::Round, self.dependencies.released_until.filter(|_| is_round_waiting)),
             (Timer::Sweep, self.leadership.unswept),
             (Timer::Patience, self.patience_ends()),
+            (Timer::Trigger, seen.and_then(|seen| self.assignment_ends(seen))),
             (Timer::Clock, seen.filter(|_| self.clock.is_off()).map(|seen| seen + CLOCK_LOOK)),
         ];
         let aborts = self.runs.items().filter_map(|item| match item.stage {

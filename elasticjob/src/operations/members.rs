@@ -36,6 +36,9 @@ pub(super) struct Members {
     pub(super) sessionless: BTreeMap<InstanceId, String>,
     /// When each node of an instance was created, in milliseconds since 1970.
     since: BTreeMap<InstanceId, i64>,
+    /// The version of the assignment when the instances were read, or before: each assignment of ours raises it. `None` before the
+    /// first one.
+    pub(super) assignment: Option<i32>,
     /// Whether an instance is a Java instance, which writes no records of its runs.
     pub(super) has_java: bool,
 }
@@ -63,8 +66,10 @@ impl Members {
 impl Operations {
     /// The servers and instances of a job; `None` where there is no such job.
     pub(super) async fn members(&self, job: &JobName) -> Result<Option<Members>, OperationError> {
-        let (root, servers, instances) = tokio::try_join!(
+        // Answers come in the order of the requests: where the items are assigned anew since, the version is the one before.
+        let (root, sharding, servers, instances) = tokio::try_join!(
             self.get(JobPath::Root.absolute(job)),
+            self.get(JobPath::Sharding.absolute(job)),
             self.names(JobPath::Servers.absolute(job)),
             self.names(JobPath::Instances.absolute(job)),
         )?;
@@ -76,7 +81,9 @@ impl Operations {
             read::all(servers.into_iter().map(|ip| self.server(job, ip))),
             read::all(instances.into_iter().map(|id| self.instance(job, id))),
         )?;
-        let mut members = Members { servers: servers.into_iter().flatten().collect(), ..Members::default() };
+        let assignment = sharding.map(|node| node.stat.version);
+        let mut members =
+            Members { servers: servers.into_iter().flatten().collect(), assignment, ..Members::default() };
         for InstanceNode { id, server, since, is_sessionless, is_java } in instances.into_iter().flatten() {
             members.has_java |= is_java;
             members.since.insert(id.clone(), since);

@@ -22,6 +22,7 @@
 //! }
 //! ```
 
+mod assignment;
 mod audit;
 mod built_in_checks;
 mod cancel;

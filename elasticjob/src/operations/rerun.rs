@@ -74,6 +74,7 @@ impl Operations {
         let rerun = Rerun::new(fire, now().timestamp_millis());
         let follow = Mutex::new(Vec::new());
         let action = Action::on("rerun", &Target::Job(job.clone())).fire(fire);
+        self.await_assignment(&Target::Job(job.clone())).await;
         let outcome = self.carry_out(action, || self.plan_rerun(job, rerun, &may, &follow)).await?;
         let follow = follow.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(RerunAsked { job: job.clone(), rerun, instances: outcome.changed, follow })
@@ -112,6 +113,7 @@ impl Operations {
             let path = JobPath::Triggers.absolute(job);
             ops.push(Op::Create { path, data: "".into(), mode: CreateMode::Persistent });
         }
+        ops.extend(members.guard_assignment(job));
         for one in &instances {
             ops.push(Op::Check { path: JobPath::Instance(one.instance.clone()).absolute(job), version: None });
             let path = JobPath::Trigger(one.instance.clone()).absolute(job);

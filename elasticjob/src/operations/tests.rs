@@ -1,6 +1,7 @@
 //! Operations on jobs that run on the embedded registry.
 
 mod alarms;
+mod assigned;
 mod audited;
 mod cancelled;
 mod carried_wait;

@@ -11,12 +11,14 @@ use crate::registry::{CreateMode, Op};
 impl Operations {
     /// Asks every enabled instance of a job to run its items once, whatever the schedule says. With a server, it asks
     /// the instances of that server alone; with a server and no job, those of all its jobs. An instance that was asked
-    /// and has not begun yet is not asked twice: it is among the unchanged ones.
+    /// and has not begun yet is not asked twice: it is among the unchanged ones. Where items are not assigned, as an instance came or
+    /// went a moment ago, it waits for that, for at most 5 seconds: an item that no instance has by then does not run for it.
     ///
     /// # Errors
     /// [`OperationError::NoEnabledInstance`] when no instance could run it. An instance that has left meanwhile is not
     /// asked.
     pub async fn trigger(&self, target: &Target) -> Result<Outcome<InstanceOfJob>, OperationError> {
+        self.await_assignment(target).await;
         self.carry_out(Action::on("trigger", target), || self.plan_trigger(target)).await
     }
 
@@ -58,6 +60,9 @@ impl Operations {
             meant.map(|(id, server)| InstanceOfJob { job: job.clone(), instance: id.clone(), server: server.clone() });
         let (unchanged, does): (Vec<_>, Vec<_>) =
             instances.partition(|one| waiting.iter().any(|id| id == one.instance.as_str()));
+        if !does.is_empty() {
+            ops.extend(members.guard_assignment(job));
+        }
         for one in &does {
             ops.push(Op::Check { path: JobPath::Instance(one.instance.clone()).absolute(job), version: None });
             let path = JobPath::Trigger(one.instance.clone()).absolute(job);

@@ -163,6 +163,7 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         | Notice::ListenersAbandoned { .. }
         | Notice::RegistryTrouble { .. }
         | Notice::TriggerMerged { .. }
+        | Notice::TriggerLeavesOut { .. }
         | Notice::RerunFollowed { .. }
         | Notice::ForeignNodesDeleted { .. }
         | Notice::ForeignNodesKept { .. }

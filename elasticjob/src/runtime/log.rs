@@ -243,6 +243,14 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
                  instance takes it over; the items do not run again for this trigger; trigger the job again if you need one more run"
             )
         }
+        Notice::TriggerLeavesOut { items } => {
+            warn!(
+                %job,
+                items = ?Items(items),
+                "a manual trigger may not run these items: no instance that it asks has them, as they were not assigned, or as the \
+                 server of the instance is disabled; look at their last runs, and trigger the job again"
+            )
+        }
         Notice::RerunFollowed { rerun, from } => {
             info!(%job, fire = %time(rerun.of), %from, "an operator runs the fire of job '{from}' again, and the jobs before this one have ended: triggered")
         }

@@ -1,20 +1,25 @@
 //! Manual triggers: asking every enabled instance to run its items.
 
+use std::time::Duration;
+
 use super::Step;
 use crate::clock::Now;
 use crate::engine::action::TriggerAnswer;
 use crate::engine::engine::JobEngine;
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::pending_trigger::PendingTrigger;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
 
-/// Writes a trigger for each enabled instance that has none waiting. Requests that wait together are served together.
-pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
+/// Writes a trigger for each enabled instance that has none waiting, once the items are assigned to them. Requests that wait
+/// together are served together.
+pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.pending_triggers.is_empty() || engine.phase != Phase::Active {
         return Ok(Step::Pass);
     }
@@ -23,11 +28,21 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
         engine.answer_triggers(&TriggerAnswer::NoEnabledInstance);
         return Ok(Step::Pass);
     }
+    if engine.triggers_wait_until(now)?.is_some() {
+        return Ok(Step::Pass);
+    }
     if engine.planted.has(Bug::LostTrigger) {
         engine.answer_triggers(&TriggerAnswer::Queued);
         return Ok(Step::Pass);
     }
+    let left_out = engine.items_without(&instances)?;
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
+    // An item may have moved since to an instance that joined, and is not asked.
+    match engine.mirror.need(&JobPath::Sharding)? {
+        _ if engine.planted.has(Bug::OutdatedTrigger) => {}
+        Some(known) => drop(txn.check_version(&JobPath::Sharding, known.version)),
+        None => txn.check_missing(&JobPath::Sharding),
+    }
     let mut answer = TriggerAnswer::AlreadyPending;
     for instance in instances {
         let path = JobPath::Trigger(instance.clone());
@@ -42,11 +57,37 @@ pub(super) fn trigger(engine: &mut JobEngine, _: Now) -> Result<Step, Unread> {
             answer = TriggerAnswer::Queued;
         }
     }
+    let transaction = txn.build();
+    if !left_out.is_empty() {
+        engine.tell(Notice::TriggerLeavesOut { items: left_out });
+    }
     let asked = engine.pending_triggers.drain(..).collect();
-    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::Trigger { asked, answer } }))
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Trigger { asked, answer } }))
 }
 
 impl JobEngine {
+    /// Until when the triggers that were asked for wait for the assignment: instances are asked, and an item that none of them
+    /// has would be left out. Not with static sharding, which leaves items to instances that are gone, and not where Java instances
+    /// take part, as their leader assigns the items when they fire.
+    pub(in crate::engine) fn triggers_wait_until(&self, now: Now) -> Result<Option<Duration>, Unread> {
+        let first = self.pending_triggers.iter().map(|asked| asked.assigned_by).min();
+        let Some(until) = first.filter(|until| now.mono < *until && !self.planted.has(Bug::HastyTrigger)) else {
+            return Ok(None);
+        };
+        let is_moving = self.mirror.exists(&JobPath::Necessary) || self.mirror.exists(&JobPath::Processing);
+        let waits = is_moving || !self.items_without(&self.available_instances()?)?.is_empty();
+        let waits = waits && !self.has_static_sharding();
+        Ok(if waits && !self.has_java_peers()? { Some(until) } else { None })
+    }
+
+    /// The items that none of these instances owns.
+    fn items_without(&self, instances: &[InstanceId]) -> Result<Vec<ShardingItem>, Unread> {
+        let Some(configuration) = self.configuration.in_force.as_deref() else { return Ok(Vec::new()) };
+        let is_there = |owner: &str| instances.iter().any(|id| id.as_str() == owner);
+        let owners = self.owners(configuration.sharding_total_count())?.into_iter();
+        Ok(owners.filter(|(_, owner)| !owner.is_some_and(is_there)).map(|(item, _)| item).collect())
+    }
+
     /// The triggers were not written: the rule asks again, with what the mirror knows by then.
     pub(in crate::engine) fn on_triggers_not_written(&mut self, asked: Vec<PendingTrigger>) {
         self.pending_triggers.extend(asked);

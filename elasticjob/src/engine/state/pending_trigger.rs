@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::open_fire::SHARDING_WAIT;
 use crate::engine::event::TriggerId;
 
 /// How long a trigger waits to be written. The caller has given up by then, and does not expect the job to run when the
@@ -13,10 +14,12 @@ pub(in crate::engine) const WRITE_LIMIT: Duration = Duration::from_secs(10);
 pub(in crate::engine) struct PendingTrigger {
     pub(in crate::engine) id: TriggerId,
     pub(in crate::engine) until: Duration,
+    /// It waits until then for the items to be assigned.
+    pub(in crate::engine) assigned_by: Duration,
 }
 
 impl PendingTrigger {
     pub(in crate::engine) fn at(id: TriggerId, now: Duration) -> Self {
-        Self { id, until: now + WRITE_LIMIT }
+        Self { id, until: now + WRITE_LIMIT, assigned_by: now + SHARDING_WAIT }
     }
 }

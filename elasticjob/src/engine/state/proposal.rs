@@ -137,6 +137,8 @@ pub(in crate::engine) struct Sharding {
     pub(in crate::engine) basis: Basis,
     pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
     pub(in crate::engine) moved: Vec<String>,
+    /// The items that leave a disabled instance which was to run them for a manual trigger.
+    pub(in crate::engine) untriggered: Vec<ShardingItem>,
     /// The assignment, where further transactions have to follow: the request for resharding stays until the last one.
     pub(in crate::engine) rest: Option<BTreeMap<ShardingItem, InstanceId>>,
 }

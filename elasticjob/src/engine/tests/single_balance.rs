@@ -57,8 +57,9 @@ fn moving_on_is_one_transaction_of_the_leader() {
     assert_ne!(next, ran);
     let expected = format!(
         "?leader/election/instance; =sharding/0/instance 10.0.0.{}@-@7; +trigger; -trigger; \
-         +leader/sharding/necessary; -leader/sharding/necessary",
-        next + 1
+         =sharding {}; +leader/sharding/necessary; -leader/sharding/necessary",
+        next + 1,
+        r#"{"schedule":{"cron":"0/5 * * * * ?","since":1700000001000}}"#
     );
     assert_eq!(moves, [&expected]);
     // Begin, end and the move. No host reads more than the owner and the record, each where it changed.

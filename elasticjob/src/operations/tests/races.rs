@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use tokio::sync::watch;
 
+use super::rerun::NEW_YEAR;
 use super::*;
 use crate::registry::memory::MemoryRegistryCenter;
 use crate::registry::{Answer, CommitError, Committed, NodeData, Proof, RequestCount, SessionState, WatchStream};
@@ -121,6 +122,38 @@ async fn who_leaves_while_a_job_is_triggered_gets_no_trigger_and_the_others_do()
     let outcome = busy(&desk, leaves).trigger(&Target::Job(name("job"))).await.unwrap();
     assert_eq!(outcome.changed.iter().map(|one| one.instance.as_str()).collect::<Vec<_>>(), ["10.0.0.1@-@8"]);
     assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@8"]);
+}
+
+/// The item of a job with one instance; `joined` is a second one, to which the item moves.
+async fn one_item(desk: &Desk) -> Transaction {
+    desk.write(&[
+        ("/job/config", "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\nmonitorExecution: true\n"),
+        ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/sharding/0/instance", "10.0.0.1@-@7"),
+    ])
+    .await;
+    let mut joined = Transaction::new();
+    joined.create("/job/instances/10.0.0.1@-@8", "", CreateMode::Ephemeral);
+    joined.set("/job/sharding", "", None);
+    joined.set("/job/sharding/0/instance", "10.0.0.1@-@8", None);
+    joined
+}
+
+#[tokio::test]
+async fn an_item_that_moves_while_its_job_is_triggered_is_not_left_out() {
+    let desk = Desk::new();
+    let joined = one_item(&desk).await;
+    busy(&desk, Before::Other(joined)).trigger(&Target::Job(name("job"))).await.unwrap();
+    assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@7", "10.0.0.1@-@8"]);
+}
+
+#[tokio::test]
+async fn an_item_that_moves_while_a_fire_is_run_again_is_not_left_out() {
+    let desk = Desk::new();
+    let joined = one_item(&desk).await;
+    busy(&desk, Before::Other(joined)).rerun(&name("job"), NEW_YEAR).await.unwrap();
+    assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@7", "10.0.0.1@-@8"]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@ use super::*;
 use crate::fire::Rerun;
 
 /// New year of 2026, a fire of a job that runs at the turn of the year.
-const NEW_YEAR: i64 = 1_767_225_600_000;
+pub(super) const NEW_YEAR: i64 = 1_767_225_600_000;
 
 /// A job after another one.
 fn after(job: &str, parent: &str) -> JobConfigurationBuilder {

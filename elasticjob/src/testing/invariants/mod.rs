@@ -26,6 +26,7 @@ mod schedule_noted;
 mod static_sharding;
 mod takeover_first;
 mod triggered;
+mod triggers_reach_items;
 mod unbegun_fires_reported;
 
 use std::collections::BTreeSet;
@@ -219,6 +220,7 @@ pub struct Invariants {
     takeover_first: takeover_first::TakeoverFirst,
     unbegun_fires_reported: unbegun_fires_reported::UnbegunFiresReported,
     triggered: triggered::Triggered,
+    triggers_reach_items: triggers_reach_items::TriggersReachItems,
     turns: rotation::Turns,
 }
 
@@ -251,6 +253,7 @@ impl Invariants {
             takeover_first: takeover_first::TakeoverFirst::default(),
             unbegun_fires_reported: unbegun_fires_reported::UnbegunFiresReported::default(),
             triggered: triggered::Triggered::default(),
+            triggers_reach_items: triggers_reach_items::TriggersReachItems::default(),
             turns: rotation::Turns::default(),
         }
     }
@@ -334,6 +337,7 @@ impl Invariants {
         self.begun_once.data_lost(now);
         self.cancelled.data_lost(now);
         self.once.data_lost(now);
+        self.triggers_reach_items.data_lost();
         self.unbegun_fires_reported.start_over(now);
         self.accounted.scheduled(now, self.period, self.total, true);
     }
@@ -398,6 +402,9 @@ impl Invariants {
         // These look at fires by their schedule.
         if is_scheduled {
             self.triggered.check(&scene, observation).map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
+            self.triggers_reach_items
+                .check(&scene, observation)
+                .map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
             clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
             self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
             self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;

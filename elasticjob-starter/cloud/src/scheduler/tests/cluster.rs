@@ -124,10 +124,15 @@ impl Member {
 
     pub(super) async fn register(&self, app: Value, job: Value) {
         self.scheduler.store().add_app(app).await.unwrap();
-        let name = self::name(job["jobName"].as_str().unwrap());
+        let name = job["jobName"].as_str().unwrap().to_owned();
         self.scheduler.store().add_job(job).await.unwrap();
-        until("an instance is online", || async {
-            self.operations().snapshot(&name).await.is_ok_and(|job| job.instances().count() > 0)
+        self.until_online(&name, 1).await;
+    }
+
+    /// Waits until a job has so many instances.
+    pub(super) async fn until_online(&self, job: &str, instances: usize) {
+        until("the instances are online", || async {
+            self.operations().snapshot(&name(job)).await.is_ok_and(|job| job.instances().count() >= instances)
         })
         .await;
     }

@@ -211,6 +211,7 @@ async fn item_by_item_needs_as_many_items_and_names_both_jobs() {
     let same = json!({ "dependsOn": "extract items same", "shardingTotalCount": 3 });
     store.add_job(job("load", "a", same)).await.unwrap();
     refused(store.change_job(json!({ "jobName": "load", "shardingTotalCount": 4 })).await).await;
+    one.until_online("load", 1).await;
     // The job before it is changed first. While they differ, other changes of the job after it are taken, and `why` says so.
     store.change_job(json!({ "jobName": "extract", "shardingTotalCount": 4 })).await.unwrap();
     store.change_job(json!({ "jobName": "load", "description": "it waits" })).await.unwrap();

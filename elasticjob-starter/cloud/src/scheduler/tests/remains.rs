@@ -170,10 +170,7 @@ async fn a_launch_that_outlives_the_removal_of_its_job_is_forgotten_like_those_o
     // To stop it, and to see what is left.
     until("it is asked for", || async { away.asked.load(Ordering::SeqCst) == asked + 2 }).await;
     one.scheduler.store().add_job(long).await.unwrap();
-    until("an instance is online", || async {
-        one.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
-    })
-    .await;
+    one.until_online("long", 1).await;
     fs::write(cluster.file("end"), "").unwrap();
     until("it has ended", || async { one.running("long").await == 0 }).await;
     for _ in 0..10 {

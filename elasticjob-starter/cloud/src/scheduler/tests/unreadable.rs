@@ -51,10 +51,7 @@ async fn a_job_goes_on_as_it_was_when_its_registration_cannot_be_read() {
         until_told(&next, "long").await;
         assert_eq!(next.running("long").await, 1, "of the app: {of_app}");
         mend(&next, node()).await;
-        until("it is scheduled again", || async {
-            next.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() > 0)
-        })
-        .await;
+        next.until_online("long", 1).await;
         assert!(next.scheduler.troubles().is_empty());
         spoil(&next, node()).await;
         until_told(&next, "long").await;

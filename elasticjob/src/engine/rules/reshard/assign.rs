@@ -42,6 +42,8 @@ pub(super) struct Assignment<'a> {
 struct Moves<'a> {
     txn: JobTransaction<'a>,
     moved: Vec<String>,
+    /// The items that leave a disabled instance which was to run them for a manual trigger.
+    untriggered: Vec<ShardingItem>,
     /// The instances that items are taken from.
     left: BTreeSet<InstanceId>,
     /// The items that stay where they are, as they are busy.
@@ -75,23 +77,31 @@ impl<'a> Assignment<'a> {
             txn.create(&JobPath::Sharding, note, CreateMode::Persistent);
         }
         let pinned = BTreeSet::from_iter(surplus_busy);
-        let mut moves = Moves { txn, moved: Vec::new(), left: BTreeSet::new(), pinned, is_whole: true };
+        let mut moves =
+            Moves { txn, moved: Vec::new(), untriggered: Vec::new(), left: BTreeSet::new(), pinned, is_whole: true };
         self.move_items(&mut moves, &wanted, &mark);
         let left = std::mem::take(&mut moves.left);
         guard_triggers(engine, &mut moves.txn, left);
         moves.remove(engine, removed, &mark);
-        if let Some(version) = mark.raised {
-            moves.txn.set(&JobPath::Sharding, mark.data(), Some(version));
+        match (mark.raised, engine.mirror.need(&JobPath::Sharding)?) {
+            (Some(version), _) => {
+                moves.txn.set(&JobPath::Sharding, mark.data(), Some(version));
+            }
+            // A trigger that was planned by the assignment before fails by the version.
+            (None, Some(known)) if !moves.moved.is_empty() => {
+                moves.txn.set(&JobPath::Sharding, known.data.clone(), Some(known.version));
+            }
+            (None, _) => {}
         }
         if !moves.close(self.request) {
             // Fires have to wait between the transactions.
             let proposal = super::ask_for_resharding(engine, "the items move on to the next instance".to_owned());
             return Ok(Assigned { proposal, fault });
         }
-        let Moves { txn, moved, pinned, is_whole, .. } = moves;
+        let Moves { txn, moved, untriggered, pinned, is_whole, .. } = moves;
         let transaction = txn.build();
         let rest = (!is_whole).then_some(wanted);
-        let purpose = Purpose::Reshard(Sharding { basis: self.basis, pinned, moved, rest });
+        let purpose = Purpose::Reshard(Sharding { basis: self.basis, pinned, moved, untriggered, rest });
         Ok(Assigned { proposal: Proposal { transaction, purpose }, fault })
     }
 
@@ -134,6 +144,9 @@ impl<'a> Assignment<'a> {
         let from = owner.and_then(|owner| self.basis.instances.iter().find(|id| id.as_str() == owner));
         if let Some(from) = from.filter(|from| moves.left.insert((*from).clone())) {
             moves.txn.reserve_check_missing(&JobPath::Trigger(from.clone()));
+        }
+        if self.items.is_asked(owner) {
+            moves.untriggered.push(item);
         }
         let name = |id: Option<&str>| id.unwrap_or("no owner").to_owned();
         moves.moved.push(format!("{item}: {} -> {}", name(owner), name(wanted.map(InstanceId::as_str))));

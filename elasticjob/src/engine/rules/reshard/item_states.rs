@@ -18,6 +18,8 @@ pub(super) struct ItemStates<'a> {
     /// Items that their owner is to run for a manual trigger: a trigger asks instances, and would be lost for an item
     /// that moves to an instance that has answered it already.
     triggered: BTreeSet<ShardingItem>,
+    /// The instances that are there and have not taken a manual trigger.
+    asked: BTreeSet<&'a str>,
 }
 
 impl<'a> ItemStates<'a> {
@@ -34,7 +36,10 @@ impl<'a> ItemStates<'a> {
         });
         let (owners, all_owners): (BTreeMap<ShardingItem, &str>, _) = read_known(owners.filter_map(Result::transpose));
         let available = basis.available();
-        let triggered = triggered_items(engine, &available, &owners);
+        let asked = asked_instances(engine);
+        let is_triggered = |owner: &str| asked.contains(owner) && available.contains(owner);
+        let triggered: BTreeSet<ShardingItem> =
+            owners.iter().filter(|(_, owner)| is_triggered(owner)).map(|(item, _)| *item).collect();
         let running = engine.mirror.running_items().map(|item| {
             let owned_well = owners.get(&item).is_some_and(|owner| available.contains(owner));
             if owned_well && !requested && !pinned.contains(&item) {
@@ -47,7 +52,7 @@ impl<'a> ItemStates<'a> {
         let running: Vec<ShardingItem> = read_found(running)?;
         all_owners?;
         let busy = triggered.iter().copied().chain(running).collect();
-        Ok(Self { owners, busy, triggered })
+        Ok(Self { owners, busy, triggered, asked })
     }
 
     /// Whether an item stays with its owner for now, so that its run is not disturbed. It does not stay twice for its
@@ -57,22 +62,22 @@ impl<'a> ItemStates<'a> {
         self.triggered.contains(&item) || (self.busy.contains(&item) && !has_stayed)
     }
 
+    /// Whether an owner is there and has not taken a manual trigger.
+    pub(super) fn is_asked(&self, owner: Option<&str>) -> bool {
+        owner.is_some_and(|owner| self.asked.contains(owner))
+    }
+
     pub(super) fn owner(&self, item: ShardingItem) -> Option<&'a str> {
         self.owners.get(&item).copied()
     }
 }
 
-fn triggered_items(
-    engine: &JobEngine,
-    available: &BTreeSet<&str>,
-    owners: &BTreeMap<ShardingItem, &str>,
-) -> BTreeSet<ShardingItem> {
+fn asked_instances(engine: &JobEngine) -> BTreeSet<&str> {
     if engine.planted.has(Bug::OutrunTrigger) {
         return BTreeSet::new();
     }
-    let triggered: BTreeSet<&str> = engine.mirror.triggers().map(InstanceId::as_str).collect();
-    let is_triggered = |owner: &str| triggered.contains(owner) && available.contains(owner);
-    owners.iter().filter(|(_, owner)| is_triggered(owner)).map(|(item, _)| *item).collect()
+    let is_there = |id: &&InstanceId| engine.mirror.exists(&JobPath::Instance((*id).clone()));
+    engine.mirror.triggers().filter(is_there).map(InstanceId::as_str).collect()
 }
 
 impl Basis {

@@ -62,11 +62,11 @@ impl Duties {
                 (state.latest, state.latest_at) = (wall, now);
             }
             let status = scene.data(&JobPath::Server(host.ip.as_str().into()));
+            // What came before its clock was set back is decided on by what it went by then.
+            let shown = if state.latest - wall < limit { wall.max(state.latest) } else { wall };
             state.is_enabled = status.is_some_and(|status| ServerStatus::of(status.text()) == ServerStatus::Enabled);
             if !state.is_enabled {
                 state.disabled_at = now;
-                // What came before its clock was set back is still to be decided on.
-                let shown = if state.latest - wall < limit { wall.max(state.latest) } else { wall };
                 state.declines_until = shown + (2 * latency + MOMENT) as i64;
             }
             if host.process.as_ref().is_some_and(runs) {
@@ -74,7 +74,7 @@ impl Duties {
             }
             let engine = host.process.as_ref().and_then(engine_of).filter(|engine| engine.configuration().is_some());
             if engine.is_some_and(|engine| !decides_alike(engine, scene)) {
-                state.out_of_date_until = wall + MOMENT as i64;
+                state.out_of_date_until = shown + MOMENT as i64;
             }
             if let Some(cause) = cause {
                 state.cause = Some(cause);

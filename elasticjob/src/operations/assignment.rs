@@ -1,0 +1,77 @@
+//! The assignment that a trigger is planned by: it asks instances, and an item that none of them has would be left out.
+
+use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::time::Duration;
+
+use super::members::Members;
+use super::{OperationError, Operations, Target, read};
+use crate::config::wire;
+use crate::ident::JobName;
+use crate::registry::layout::JobPath;
+use crate::registry::{CreateMode, Op};
+
+/// How long a trigger waits for the leader to assign all items. After a change of the group that takes some milliseconds.
+const ASSIGNMENT_WAIT: Duration = Duration::from_secs(5);
+
+impl Members {
+    /// The operations that make a transaction fail where the items were assigned anew since these members were read: an item may
+    /// have moved to an instance that is not among them.
+    pub(super) fn guard_assignment(&self, job: &JobName) -> Vec<Op> {
+        let path = JobPath::Sharding.absolute(job);
+        match self.assignment {
+            Some(version) => vec![Op::Check { path, version: Some(version) }],
+            // Only its creation can check that a node is not there.
+            None => vec![
+                Op::Create { path: path.clone(), data: "".into(), mode: CreateMode::Persistent },
+                Op::Delete { path, version: None },
+            ],
+        }
+    }
+}
+
+impl Operations {
+    /// Waits until each item of the jobs belongs to an instance that a trigger would ask, though not for long: where no leader
+    /// assigns them, the others run. What cannot be read is an error of the trigger itself.
+    pub(super) async fn await_assignment(&self, target: &Target) {
+        let Ok(jobs) = self.jobs_of(target).await else { return };
+        let meant = jobs.iter().filter(|(_, members)| members.instances.values().any(|server| target.includes(server)));
+        let waits = meant.map(|(job, _)| async move {
+            let _ = tokio::time::timeout(ASSIGNMENT_WAIT, self.await_assignment_of(job)).await;
+            Ok::<_, OperationError>(())
+        });
+        let _ = read::all(waits).await;
+    }
+
+    async fn await_assignment_of(&self, job: &JobName) -> Result<(), OperationError> {
+        if self.is_assigned(job).await? {
+            return Ok(());
+        }
+        let mut changes = self.registry.watch(&JobPath::Root.absolute(job));
+        while !self.is_assigned(job).await? && poll_fn(|cx| changes.poll_next(cx)).await.is_some() {}
+        Ok(())
+    }
+
+    /// Whether nothing is to be assigned. With static sharding items stay with instances that are gone, and a Java leader assigns
+    /// them when they fire.
+    async fn is_assigned(&self, job: &JobName) -> Result<bool, OperationError> {
+        let path = |path: JobPath| path.absolute(job);
+        let (members, config, necessary, processing) = tokio::try_join!(
+            self.members(job),
+            self.get(path(JobPath::Config)),
+            self.get(path(JobPath::Necessary)),
+            self.get(path(JobPath::Processing)),
+        )?;
+        let configuration = config.and_then(|config| wire::from_yaml(job, &config.data).ok());
+        let (Some(members), Some(configuration)) = (members, configuration) else { return Ok(true) };
+        let enabled = members.instances.iter().filter(|(_, server)| members.is_enabled(server));
+        let enabled: BTreeSet<&str> = enabled.map(|(id, _)| id.as_str()).collect();
+        if enabled.is_empty() || members.has_java || configuration.static_sharding() {
+            return Ok(true);
+        }
+        let owners = (0..configuration.sharding_total_count()).map(|item| self.text(path(JobPath::owner_of(item))));
+        let owners = read::all(owners).await?;
+        let is_owned = owners.iter().all(|owner| owner.as_deref().is_some_and(|owner| enabled.contains(owner)));
+        Ok(is_owned && necessary.is_none() && processing.is_none())
+    }
+}

@@ -1,0 +1,57 @@
+use tokio::time::{Duration, Instant, sleep};
+
+use super::*;
+use crate::registry::layout::instance_yaml;
+
+/// A job of one item with an instance of ours, to which the leader has not assigned it.
+async fn unassigned() -> Desk {
+    let desk = Desk::new();
+    let instance = "10.0.0.1@-@7".parse().unwrap();
+    desk.write(&[
+        ("/job/config", "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\n"),
+        ("/job/servers/10.0.0.1", "ENABLED"),
+        ("/job/instances/10.0.0.1@-@7", &instance_yaml(&instance)),
+    ])
+    .await;
+    desk
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trigger_asks_once_all_items_are_assigned() {
+    let desk = unassigned().await;
+    let begun = Instant::now();
+    let assigned = async {
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(desk.operations.children("/job/trigger".into()).await.unwrap(), None);
+        desk.write(&[("/job/sharding/0/instance", "10.0.0.1@-@7")]).await;
+    };
+    let target = Target::Job(name("job"));
+    let (outcome, ()) = tokio::join!(desk.operations.trigger(&target), assigned);
+    assert_eq!(outcome.unwrap().changed.len(), 1);
+    assert_eq!(begun.elapsed(), Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_trigger_does_not_wait_for_ever_for_a_leader_and_not_at_all_for_a_java_one() {
+    let desk = unassigned().await;
+    let begun = Instant::now();
+    let outcome = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
+    assert_eq!((outcome.changed.len(), begun.elapsed()), (1, Duration::from_secs(5)));
+    desk.write(&[("/job/instances/10.0.0.1@-@8", "")]).await;
+    let begun = Instant::now();
+    let outcome = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
+    assert_eq!((outcome.changed.len(), outcome.unchanged.len(), begun.elapsed()), (1, 1, Duration::ZERO));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_static_sharding_leaves_to_an_instance_that_is_gone_is_not_waited_for() {
+    let desk = unassigned().await;
+    desk.write(&[
+        ("/job/config", "cron: 0 0 0 1 1 ?\nshardingTotalCount: 1\nstaticSharding: true\n"),
+        ("/job/sharding/0/instance", "10.0.0.9@-@1"),
+    ])
+    .await;
+    let begun = Instant::now();
+    desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+}

@@ -1,0 +1,187 @@
+//! A manual trigger that was written reaches every item of the job: it is begun for it, or an instance names it and says why not.
+//!
+//! A trigger asks instances. That an instance acts on it is not enough: an item may have moved from one that was asked to one
+//! that was not.
+
+use std::collections::BTreeMap;
+
+use super::{Observation, Scene};
+use crate::config::wire;
+use crate::engine::Notice;
+use crate::fire::{Fire, FireRecord};
+use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::layout::JobPath;
+use crate::registry::{Op, Transaction, Zxid};
+use crate::testing::sim::Millis;
+
+/// The triggers that have not reached all items yet.
+#[derive(Debug, Default)]
+pub(super) struct TriggersReachItems {
+    open: Vec<Asked>,
+    /// The items that a trigger of each host does not reach, as it said.
+    left_out: BTreeMap<usize, Vec<ShardingItem>>,
+}
+
+/// A trigger.
+#[derive(Debug)]
+struct Asked {
+    /// The oldest trigger that waited when this one was written: an instance that has one is not asked again.
+    oldest: Zxid,
+    at: Millis,
+    /// The items that it has not reached, each with the instance that was to run it then.
+    items: BTreeMap<ShardingItem, Option<String>>,
+}
+
+impl TriggersReachItems {
+    pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
+        // What an instance of Java does with its own is looked at elsewhere.
+        if scene.is_mixed() {
+            return Ok(());
+        }
+        self.open.iter_mut().for_each(|asked| asked.items.retain(|item, _| *item < scene.total));
+        match observation {
+            Observation::Notice { host, notice: Notice::TriggerLeavesOut { items } } => {
+                self.reaches(items.iter().copied());
+                self.left_out.insert(*host, items.clone());
+            }
+            // Told of items that leave, not of a trigger to come.
+            Observation::Notice { host, notice: Notice::Resharded { .. } } => drop(self.left_out.remove(host)),
+            Observation::Committed { transaction, host, .. } => {
+                for (item, record) in scene.records(transaction) {
+                    self.begun(item, &record);
+                }
+                // The engine may be gone before it says so.
+                for id in knowing(scene, transaction) {
+                    self.reaches_items_of(scene, &id);
+                }
+                if let Some(mut asked) = asked(scene, transaction) {
+                    let left_out =
+                        host.map_or_else(|| unowned(scene), |host| self.left_out.remove(&host).unwrap_or_default());
+                    asked.items.retain(|item, _| !left_out.contains(item));
+                    self.open.push(asked);
+                }
+            }
+            Observation::Started { item, fire: Fire::Manual { .. }, .. } => self.reaches([*item]),
+            Observation::Notice { host, notice } => self.hear(scene, *host, notice),
+            // Without records nobody knows of a trigger that was taken and not acted on.
+            Observation::SessionEnded { .. } | Observation::CleanedUp { .. } if !scene.shape.monitored => {
+                self.open.clear();
+            }
+            Observation::Converged => {
+                let due = scene.now.saturating_sub(2 * scene.shape.longest_round() + 3_000);
+                let missed = self.open.iter().find(|asked| asked.at < due && !asked.items.is_empty());
+                if let Some(Asked { at, items, .. }) = missed {
+                    return Err(format!(
+                        "items {:?} were not run for the trigger written at {at}, and nobody says why",
+                        items.keys()
+                    ));
+                }
+            }
+            _ => {}
+        }
+        self.open.retain(|asked| !asked.items.is_empty());
+        Ok(())
+    }
+
+    /// The registry has lost its data: nobody can know what was asked.
+    pub(super) fn data_lost(&mut self) {
+        self.open.clear();
+    }
+
+    /// A begin for one trigger serves those that were written before as well, and those that it was not asked again for.
+    fn begun(&mut self, item: ShardingItem, record: &FireRecord) {
+        let Some(Fire::Manual { trigger, .. }) = record.last_fire() else { return };
+        for asked in self.open.iter_mut().filter(|asked| asked.oldest <= trigger) {
+            asked.items.remove(&item);
+        }
+    }
+
+    fn hear(&mut self, scene: &Scene<'_>, host: usize, notice: &Notice) {
+        match notice {
+            Notice::Skipped { fire: Fire::Manual { .. }, items, .. } => {
+                match (items.is_empty(), scene.instance(host)) {
+                    (true, Some(id)) => self.reaches_items_of(scene, &id),
+                    _ => self.reaches(items.iter().copied()),
+                }
+            }
+            Notice::TriggerDropped { instance, items } if items.is_empty() => {
+                self.reaches_items_of(scene, instance);
+            }
+            Notice::TriggerDropped { items, .. }
+            | Notice::TriggerMerged { items, .. }
+            | Notice::TriggerHandedOver { items, .. } => self.reaches(items.iter().copied()),
+            _ => {}
+        }
+    }
+
+    /// The items that an instance has now, or had when it was asked.
+    fn reaches_items_of(&mut self, scene: &Scene<'_>, id: &InstanceId) {
+        self.reaches(items_of(scene, id));
+        for asked in &mut self.open {
+            asked.items.retain(|_, owner| owner.as_deref() != Some(id.as_str()));
+        }
+    }
+
+    fn reaches(&mut self, items: impl IntoIterator<Item = ShardingItem>) {
+        for item in items {
+            self.open.iter_mut().for_each(|asked| {
+                asked.items.remove(&item);
+            });
+        }
+    }
+}
+
+/// The trigger that a transaction wrote, if it did.
+fn asked(scene: &Scene<'_>, transaction: &Transaction) -> Option<Asked> {
+    let czxid = |path: &JobPath| Some(scene.node(path)?.stat.czxid);
+    // One that is made and deleted in one is a guard.
+    triggers(scene, transaction, |op| matches!(op, Op::Create { .. }))
+        .find(|id| scene.exists(&JobPath::Trigger(id.clone())))?;
+    let waiting = scene.children(&JobPath::Triggers);
+    let waiting = waiting.iter().filter_map(|name| czxid(&JobPath::Trigger(name.parse().ok()?)));
+    let owner = |item| (item, scene.text(&JobPath::owner_of(item)));
+    let total = usable_total(scene)?;
+    Some(Asked { oldest: waiting.min()?, at: scene.now, items: (0..total).map(owner).collect() })
+}
+
+/// The instances that leave with a trigger by a transaction, and those that find one of their id when they join.
+fn knowing(scene: &Scene<'_>, transaction: &Transaction) -> Vec<InstanceId> {
+    let deleted = triggers(scene, transaction, |op| matches!(op, Op::Delete { .. }));
+    let comes_or_goes = |id: &InstanceId| {
+        let path = JobPath::Instance(id.clone()).absolute(scene.job);
+        transaction.ops().iter().any(|op| matches!(op, Op::Create { .. } | Op::Delete { .. }) && op.path() == path)
+    };
+    deleted.filter(comes_or_goes).collect()
+}
+
+fn triggers<'a>(
+    scene: &'a Scene<'_>,
+    transaction: &'a Transaction,
+    is_meant: impl Fn(&Op) -> bool + 'a,
+) -> impl Iterator<Item = InstanceId> + 'a {
+    transaction.ops().iter().filter(move |op| is_meant(op)).filter_map(|op| {
+        match JobPath::parse(scene.job, op.path())? {
+            JobPath::Trigger(id) => Some(id),
+            _ => None,
+        }
+    })
+}
+
+/// The total count that the registry has, where it can be used: what is in force else, the engines alone know.
+fn usable_total(scene: &Scene<'_>) -> Option<u32> {
+    let configuration = wire::from_yaml(scene.job, &scene.data(&JobPath::Config)?).ok()?;
+    Some(configuration.sharding_total_count())
+}
+
+/// The items that no instance owns which is there: an operator does not wait for them.
+fn unowned(scene: &Scene<'_>) -> Vec<ShardingItem> {
+    let instances = scene.children(&JobPath::Instances);
+    let owner = |item| scene.text(&JobPath::owner_of(item));
+    (0..scene.total).filter(|item| !owner(*item).is_some_and(|owner| instances.contains(&owner))).collect()
+}
+
+/// The items that are assigned to an instance.
+fn items_of(scene: &Scene<'_>, id: &InstanceId) -> Vec<ShardingItem> {
+    let is_owner = |item: &ShardingItem| scene.text(&JobPath::owner_of(*item)).as_deref() == Some(id.as_str());
+    (0..scene.total).filter(is_owner).collect()
+}
