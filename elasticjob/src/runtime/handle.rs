@@ -223,7 +223,7 @@ pub struct OneOffJob(JobHandle);
 
 impl OneOffJob {
     /// Asks every enabled instance to run its items once. Completes when the request is in the registry, not when the
-    /// items ran.
+    /// items ran. Where items are not assigned yet, as after a start, it waits for that, for at most 5 seconds.
     ///
     /// # Errors
     /// [`TriggerError`]: no instance could run it, the job is not running in this process, or the registry center
@@ -239,7 +239,8 @@ pub struct ScheduleJob(JobHandle);
 
 impl ScheduleJob {
     /// Asks every enabled instance to run its items once beside the schedule, when its running items have ended.
-    /// Completes when the request is in the registry, not when the items ran.
+    /// Completes when the request is in the registry, not when the items ran. Where items are not assigned yet, as after a start, it
+    /// waits for that, for at most 5 seconds.
     ///
     /// # Errors
     /// [`TriggerError`]: no instance could run it, the job is not running in this process, or the registry center
