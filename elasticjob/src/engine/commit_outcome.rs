@@ -70,7 +70,7 @@ impl JobEngine {
             Purpose::Abdicate => self.on_abdicated(),
             Purpose::Request { why } => self.tell(Notice::ReshardRequested { why }),
             Purpose::Reshard(sharding) => self.on_resharded(sharding),
-            Purpose::Trigger { asked, answer } => self.answer(asked, &answer),
+            Purpose::Trigger { asked, answer, left_out } => self.on_triggers_written(asked, &answer, left_out),
             Purpose::Begin(plan) => {
                 let live = self.session.connected() == Some(session);
                 self.on_begun(now, plan, committed.zxid(), live);
@@ -111,7 +111,7 @@ impl JobEngine {
     fn on_unknown(&mut self, purpose: Purpose, why: &str) {
         match purpose {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
-            Purpose::Trigger { asked, .. } => self.on_triggers_unknown(asked, why),
+            Purpose::Trigger { asked, left_out, .. } => self.on_triggers_unknown(asked, left_out, why),
             Purpose::ClearMissed { declined, collapsed } => {
                 self.on_missed_declined_unknown(declined);
                 self.on_missed_collapsed(collapsed);

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
 
 use super::members::Members;
 use super::{OperationError, Operations, Target, read};
 use crate::config::wire;
 use crate::ident::JobName;
-use crate::registry::layout::JobPath;
-use crate::registry::{CreateMode, Op};
+use crate::registry::layout::{ItemNode, JobPath};
+use crate::registry::{CreateMode, Op, WatchEvent};
 
 /// How long a trigger waits for the leader to assign all items. After a change of the group that takes some milliseconds.
 const ASSIGNMENT_WAIT: Duration = Duration::from_secs(5);
@@ -36,8 +39,9 @@ impl Operations {
     pub(super) async fn await_assignment(&self, target: &Target) {
         let Ok(jobs) = self.jobs_of(target).await else { return };
         let meant = jobs.iter().filter(|(_, members)| members.instances.values().any(|server| target.includes(server)));
+        let until = Instant::now() + ASSIGNMENT_WAIT;
         let waits = meant.map(|(job, _)| async move {
-            let _ = tokio::time::timeout(ASSIGNMENT_WAIT, self.await_assignment_of(job)).await;
+            let _ = timeout_at(until, self.await_assignment_of(job)).await;
             Ok::<_, OperationError>(())
         });
         let _ = read::all(waits).await;
@@ -48,7 +52,19 @@ impl Operations {
             return Ok(());
         }
         let mut changes = self.registry.watch(&JobPath::Root.absolute(job));
-        while !self.is_assigned(job).await? && poll_fn(|cx| changes.poll_next(cx)).await.is_some() {}
+        while !self.is_assigned(job).await? {
+            let change = poll_fn(|cx| {
+                loop {
+                    match changes.poll_next(cx) {
+                        Poll::Ready(Some(event)) if !may_assign(job, &event) => {}
+                        other => return other,
+                    }
+                }
+            });
+            if change.await.is_none() {
+                break;
+            }
+        }
         Ok(())
     }
 
@@ -73,5 +89,19 @@ impl Operations {
         let owners = read::all(owners).await?;
         let is_owned = owners.iter().all(|owner| owner.as_deref().is_some_and(|owner| enabled.contains(owner)));
         Ok(is_owned && necessary.is_none() && processing.is_none())
+    }
+}
+
+/// Whether a change may be one of the assignment: fires change other nodes of items, time and again.
+fn may_assign(job: &JobName, event: &WatchEvent) -> bool {
+    let (WatchEvent::Created(path) | WatchEvent::Changed(path) | WatchEvent::Deleted(path)) = event else {
+        return true;
+    };
+    match JobPath::parse(job, path) {
+        Some(JobPath::Item(_, node)) => node == ItemNode::Instance,
+        Some(
+            JobPath::Config | JobPath::Server(_) | JobPath::Instance(_) | JobPath::Necessary | JobPath::Processing,
+        ) => true,
+        _ => false,
     }
 }

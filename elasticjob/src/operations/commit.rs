@@ -25,6 +25,8 @@ pub struct Outcome<T> {
 pub(super) struct Step<T> {
     pub(super) does: Vec<T>,
     pub(super) ops: Vec<Op>,
+    /// Whether it has a transaction of its own: it is refused where its job changed, which must not hold up other jobs.
+    pub(super) is_alone: bool,
 }
 
 /// The steps of an operation, planned from the current nodes.
@@ -83,9 +85,9 @@ impl Operations {
         let mut steps = steps.into_iter().peekable();
         while steps.peek().is_some() {
             let (mut transaction, mut does, mut weight) = (Transaction::new(), Vec::new(), 0);
-            while let Some(step) =
-                steps.next_if(|step| transaction.is_empty() || weight + self.weight_of(step) <= TRANSACTION_LIMIT)
-            {
+            while let Some(step) = steps.next_if(|step| {
+                transaction.is_empty() || (!step.is_alone && weight + self.weight_of(step) <= TRANSACTION_LIMIT)
+            }) {
                 weight += self.weight_of(&step);
                 does.extend(step.does);
                 step.ops.into_iter().for_each(|op| {

@@ -35,7 +35,10 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
         engine.answer_triggers(&TriggerAnswer::Queued);
         return Ok(Step::Pass);
     }
-    let left_out = engine.items_without(&instances)?;
+    let left_out = match engine.waits_for_assignment()? {
+        true => engine.items_without(&instances)?,
+        false => Vec::new(),
+    };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     // An item may have moved since to an instance that joined, and is not asked.
     match engine.mirror.need(&JobPath::Sharding)? {
@@ -58,26 +61,25 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
         }
     }
     let transaction = txn.build();
-    if !left_out.is_empty() {
-        engine.tell(Notice::TriggerLeavesOut { items: left_out });
-    }
     let asked = engine.pending_triggers.drain(..).collect();
-    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Trigger { asked, answer } }))
+    Ok(Step::Write(Proposal { transaction, purpose: Purpose::Trigger { asked, answer, left_out } }))
 }
 
 impl JobEngine {
     /// Until when the triggers that were asked for wait for the assignment: instances are asked, and an item that none of them
-    /// has would be left out. Not with static sharding, which leaves items to instances that are gone, and not where Java instances
-    /// take part, as their leader assigns the items when they fire.
+    /// has would be left out.
     pub(in crate::engine) fn triggers_wait_until(&self, now: Now) -> Result<Option<Duration>, Unread> {
         let first = self.pending_triggers.iter().map(|asked| asked.assigned_by).min();
-        let Some(until) = first.filter(|until| now.mono < *until && !self.planted.has(Bug::HastyTrigger)) else {
-            return Ok(None);
-        };
+        let Some(until) = first.filter(|until| now.mono < *until) else { return Ok(None) };
         let is_moving = self.mirror.exists(&JobPath::Necessary) || self.mirror.exists(&JobPath::Processing);
         let waits = is_moving || !self.items_without(&self.available_instances()?)?.is_empty();
-        let waits = waits && !self.has_static_sharding();
-        Ok(if waits && !self.has_java_peers()? { Some(until) } else { None })
+        Ok(if waits && self.waits_for_assignment()? { Some(until) } else { None })
+    }
+
+    /// Whether triggers wait for the assignment. Not with static sharding, which assigns at the first trigger and leaves items to
+    /// instances that are gone, and not where Java instances take part, as their leader assigns the items when they fire.
+    fn waits_for_assignment(&self) -> Result<bool, Unread> {
+        Ok(!self.has_static_sharding() && !self.planted.has(Bug::HastyTrigger) && !self.has_java_peers()?)
     }
 
     /// The items that none of these instances owns.
@@ -88,6 +90,23 @@ impl JobEngine {
         Ok(owners.filter(|(_, owner)| !owner.is_some_and(is_there)).map(|(item, _)| item).collect())
     }
 
+    /// The triggers are written.
+    pub(in crate::engine) fn on_triggers_written(
+        &mut self,
+        asked: Vec<PendingTrigger>,
+        answer: &TriggerAnswer,
+        left_out: Vec<ShardingItem>,
+    ) {
+        self.answer(asked, answer);
+        self.tell_left_out(left_out);
+    }
+
+    fn tell_left_out(&mut self, items: Vec<ShardingItem>) {
+        if !items.is_empty() {
+            self.tell(Notice::TriggerLeavesOut { items });
+        }
+    }
+
     /// The triggers were not written: the rule asks again, with what the mirror knows by then.
     pub(in crate::engine) fn on_triggers_not_written(&mut self, asked: Vec<PendingTrigger>) {
         self.pending_triggers.extend(asked);
@@ -96,7 +115,13 @@ impl JobEngine {
     /// It is unknown whether the triggers were written. An instance may take one before this engine looks for it again;
     /// then the engine would believe that it was never written. So it answers that the job may or may not run, instead
     /// of running it twice.
-    pub(in crate::engine) fn on_triggers_unknown(&mut self, asked: Vec<PendingTrigger>, why: &str) {
+    pub(in crate::engine) fn on_triggers_unknown(
+        &mut self,
+        asked: Vec<PendingTrigger>,
+        left_out: Vec<ShardingItem>,
+        why: &str,
+    ) {
+        self.tell_left_out(left_out);
         self.answer(asked, &TriggerAnswer::Registry(format!("it may or may not run: {why}")));
     }
 }

@@ -57,6 +57,8 @@ pub(in crate::engine) enum Purpose {
         asked: Vec<PendingTrigger>,
         /// The answer that they get when it is done.
         answer: TriggerAnswer,
+        /// The items that none of the instances owns which are asked.
+        left_out: Vec<ShardingItem>,
     },
     Begin(BeginPlan),
     Miss {

@@ -18,8 +18,6 @@ use crate::testing::sim::Millis;
 #[derive(Debug, Default)]
 pub(super) struct TriggersReachItems {
     open: Vec<Asked>,
-    /// The items that a trigger of each host does not reach, as it said.
-    left_out: BTreeMap<usize, Vec<ShardingItem>>,
 }
 
 /// A trigger.
@@ -40,28 +38,23 @@ impl TriggersReachItems {
         }
         self.open.iter_mut().for_each(|asked| asked.items.retain(|item, _| *item < scene.total));
         match observation {
-            Observation::Notice { host, notice: Notice::TriggerLeavesOut { items } } => {
-                self.reaches(items.iter().copied());
-                self.left_out.insert(*host, items.clone());
-            }
-            // Told of items that leave, not of a trigger to come.
-            Observation::Notice { host, notice: Notice::Resharded { .. } } => drop(self.left_out.remove(host)),
             Observation::Committed { transaction, host, .. } => {
                 for (item, record) in scene.records(transaction) {
                     self.begun(item, &record);
                 }
                 // The engine may be gone before it says so.
-                for id in knowing(scene, transaction) {
+                for id in knowing(scene, *host, transaction) {
                     self.reaches_items_of(scene, &id);
                 }
                 if let Some(mut asked) = asked(scene, transaction) {
-                    let left_out =
-                        host.map_or_else(|| unowned(scene), |host| self.left_out.remove(&host).unwrap_or_default());
-                    asked.items.retain(|item, _| !left_out.contains(item));
+                    // An operator does not wait for them, and static sharding leaves them where they are.
+                    if host.is_none() || scene.shape.static_sharding {
+                        asked.items.retain(|_, owner| is_asked(scene, owner.as_deref()));
+                    }
                     self.open.push(asked);
                 }
             }
-            Observation::Started { item, fire: Fire::Manual { .. }, .. } => self.reaches([*item]),
+            Observation::Started { item, fire: Fire::Manual { trigger, .. }, .. } => self.serves(*trigger, [*item]),
             Observation::Notice { host, notice } => self.hear(scene, *host, notice),
             // Without records nobody knows of a trigger that was taken and not acted on.
             Observation::SessionEnded { .. } | Observation::CleanedUp { .. } if !scene.shape.monitored => {
@@ -90,18 +83,25 @@ impl TriggersReachItems {
 
     /// A begin for one trigger serves those that were written before as well, and those that it was not asked again for.
     fn begun(&mut self, item: ShardingItem, record: &FireRecord) {
-        let Some(Fire::Manual { trigger, .. }) = record.last_fire() else { return };
-        for asked in self.open.iter_mut().filter(|asked| asked.oldest <= trigger) {
-            asked.items.remove(&item);
+        if let Some(Fire::Manual { trigger, .. }) = record.last_fire() {
+            self.serves(trigger, [item]);
+        }
+    }
+
+    fn serves(&mut self, trigger: Zxid, items: impl IntoIterator<Item = ShardingItem>) {
+        for item in items {
+            for asked in self.open.iter_mut().filter(|asked| asked.oldest <= trigger) {
+                asked.items.remove(&item);
+            }
         }
     }
 
     fn hear(&mut self, scene: &Scene<'_>, host: usize, notice: &Notice) {
         match notice {
-            Notice::Skipped { fire: Fire::Manual { .. }, items, .. } => {
+            Notice::Skipped { fire: Fire::Manual { trigger, .. }, items, .. } => {
                 match (items.is_empty(), scene.instance(host)) {
                     (true, Some(id)) => self.reaches_items_of(scene, &id),
-                    _ => self.reaches(items.iter().copied()),
+                    _ => self.serves(*trigger, items.iter().copied()),
                 }
             }
             Notice::TriggerDropped { instance, items } if items.is_empty() => {
@@ -109,6 +109,7 @@ impl TriggersReachItems {
             }
             Notice::TriggerDropped { items, .. }
             | Notice::TriggerMerged { items, .. }
+            | Notice::TriggerLeavesOut { items }
             | Notice::TriggerHandedOver { items, .. } => self.reaches(items.iter().copied()),
             _ => {}
         }
@@ -144,14 +145,22 @@ fn asked(scene: &Scene<'_>, transaction: &Transaction) -> Option<Asked> {
     Some(Asked { oldest: waiting.min()?, at: scene.now, items: (0..total).map(owner).collect() })
 }
 
-/// The instances that leave with a trigger by a transaction, and those that find one of their id when they join.
-fn knowing(scene: &Scene<'_>, transaction: &Transaction) -> Vec<InstanceId> {
-    let deleted = triggers(scene, transaction, |op| matches!(op, Op::Delete { .. }));
-    let comes_or_goes = |id: &InstanceId| {
-        let path = JobPath::Instance(id.clone()).absolute(scene.job);
-        transaction.ops().iter().any(|op| matches!(op, Op::Create { .. } | Op::Delete { .. }) && op.path() == path)
+/// The instances whose triggers are deleted by one that leaves or joins: its own, and those that nobody is left for.
+fn knowing(scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) -> Vec<InstanceId> {
+    let is_leaving = |host: usize| scene.hosts[host].process.as_ref().is_some_and(|process| process.leaving);
+    let of_path = |path: &str| transaction.ops().iter().filter(|op| op.path() == path).count();
+    // Made and deleted in one it is a guard.
+    let is_instance = |op: &Op| {
+        let path = JobPath::parse(scene.job, op.path());
+        let is_change =
+            matches!(op, Op::Create { .. } | Op::Delete { .. }) && matches!(path, Some(JobPath::Instance(_)));
+        let is_guard = matches!(op, Op::Create { .. }) && !scene.exists(&JobPath::parse(scene.job, op.path()).unwrap());
+        is_change && !is_guard && (of_path(op.path()) == 1 || matches!(op, Op::Create { .. }))
     };
-    deleted.filter(comes_or_goes).collect()
+    match host.is_some_and(is_leaving) || transaction.ops().iter().any(is_instance) {
+        true => triggers(scene, transaction, |op| matches!(op, Op::Delete { .. })).collect(),
+        false => Vec::new(),
+    }
 }
 
 fn triggers<'a>(
@@ -173,11 +182,10 @@ fn usable_total(scene: &Scene<'_>) -> Option<u32> {
     Some(configuration.sharding_total_count())
 }
 
-/// The items that no instance owns which is there: an operator does not wait for them.
-fn unowned(scene: &Scene<'_>) -> Vec<ShardingItem> {
-    let instances = scene.children(&JobPath::Instances);
-    let owner = |item| scene.text(&JobPath::owner_of(item));
-    (0..scene.total).filter(|item| !owner(*item).is_some_and(|owner| instances.contains(&owner))).collect()
+/// Whether an instance has a trigger.
+fn is_asked(scene: &Scene<'_>, owner: Option<&str>) -> bool {
+    let owner = owner.and_then(|owner| owner.parse().ok());
+    owner.is_some_and(|owner| scene.exists(&JobPath::Trigger(owner)))
 }
 
 /// The items that are assigned to an instance.

@@ -146,6 +146,7 @@ impl World {
     }
 
     pub(super) fn publish(&mut self, events: &[WatchEvent]) {
+        self.trigger_beside_a_joiner(events);
         for (host, times) in self.hearing(events).into_iter().enumerate() {
             let Some(process) = &self.hosts[host].process else { continue };
             if process.connection.is_none() || self.is_lagging(host) {

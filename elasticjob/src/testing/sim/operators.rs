@@ -10,7 +10,7 @@ use crate::fire::{CancelRequest, FireRecord};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::job_status::Activity;
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
-use crate::registry::{CreateMode, Op, SessionId, Transaction};
+use crate::registry::{CreateMode, Op, SessionId, Transaction, WatchEvent};
 
 impl World {
     pub(super) fn configuration(&self, job: &JobName, total: u32) -> JobConfiguration {
@@ -244,6 +244,20 @@ impl World {
         self.log(|_| format!("operator: {}", transaction.ops().iter().map(describe).collect::<Vec<_>>().join(", ")));
         self.publish(&events);
         true
+    }
+
+    /// Sometimes a host triggers the job while another one joins, to which items may move meanwhile.
+    pub(super) fn trigger_beside_a_joiner(&mut self, events: &[WatchEvent]) {
+        let joins = |event: &WatchEvent| match event {
+            WatchEvent::Created(path) => matches!(JobPath::parse(&self.job, path), Some(JobPath::Instance(_))),
+            _ => false,
+        };
+        if self.now < self.faults_until && events.iter().any(joins) && self.rng.one_in(4) {
+            self.count("triggered_beside_a_joiner");
+            let host = self.rng.below(self.machines() as u64) as usize;
+            let at = self.now + self.rng.below(2 * self.latency + 2);
+            self.at(at, Happening::Trigger { host });
+        }
     }
 
     pub(super) fn trigger(&mut self, host: usize) {
