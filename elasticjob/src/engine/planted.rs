@@ -126,8 +126,6 @@ pub enum Bug {
     LostTrigger,
     /// No instance runs the items that a manual trigger asked of an instance that has ended.
     DroppedTrigger,
-    /// A manual trigger is written by an assignment that is not the last one any more.
-    OutdatedTrigger,
     /// A manual trigger does not wait until all items are assigned.
     HastyTrigger,
     /// Items move although their owner is to run them for a manual trigger.
@@ -236,7 +234,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 103] = [
+    pub const ALL: [(&'static str, Self); 102] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -288,7 +286,6 @@ impl Bug {
         ("forgotten-misfire", Self::ForgottenMisfire),
         ("lost-trigger", Self::LostTrigger),
         ("outrun-trigger", Self::OutrunTrigger),
-        ("outdated-trigger", Self::OutdatedTrigger),
         ("hasty-trigger", Self::HastyTrigger),
         ("forgotten-instance", Self::ForgottenInstance),
         ("ignored-removal", Self::IgnoredRemoval),

@@ -1,5 +1,7 @@
 //! The tables: made, completed, refused.
 
+use std::time::{Duration, Instant};
+
 use elasticjob::trace::rdb::{DataSource, RdbError, RdbOptions, RdbTracingStorage};
 use elasticjob::trace::{TaskState, TracingStorage};
 
@@ -56,7 +58,15 @@ pub(super) fn options(set: impl FnOnce(&mut RdbOptions)) -> RdbOptions {
 
 pub(super) async fn open_with(database: &Database, options: RdbOptions) -> RdbTracingStorage {
     let source = DataSource::new(database.url()).expect("the URL is right");
-    RdbTracingStorage::connect(&source, options).await.expect("it can be traced to")
+    // On a machine with other work a database may take longer than a program waits for it.
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match RdbTracingStorage::connect(&source, options).await {
+            Err(error) if Instant::now() > deadline => panic!("it cannot be traced to: {error}"),
+            Err(_) => {}
+            Ok(storage) => return storage,
+        }
+    }
 }
 
 /// The columns of a table in order.

@@ -42,7 +42,6 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     // An item may have moved since to an instance that joined, and is not asked.
     match engine.mirror.need(&JobPath::Sharding)? {
-        _ if engine.planted.has(Bug::OutdatedTrigger) => {}
         Some(known) => drop(txn.check_version(&JobPath::Sharding, known.version)),
         None => txn.check_missing(&JobPath::Sharding),
     }

@@ -4,7 +4,7 @@ use super::super::{Event, Notice, TriggerAnswer};
 use super::group::{Group, Lost, every_five, job};
 use crate::config::JobConfiguration;
 use crate::fire::Fire;
-use crate::ident::InstanceId;
+use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Transaction, WatchEvent};
 
@@ -137,4 +137,48 @@ fn an_unmonitored_trigger_whose_answer_got_lost_runs_once() {
         assert_eq!(group.hosts[0].started.len(), 1, "{lost:?}");
         assert_eq!(group.tree.get(&trigger), Ok(None));
     }
+}
+
+/// A group of two whose leader is cut off while an item of its own loses its owner; with the other host and the item.
+fn unassigned() -> (Group, usize, ShardingItem) {
+    let mut group = Group::settled(2, &every_five(2));
+    let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
+    let item = (0..2).find(|item| group.owners(2)[*item as usize] == Some(leader)).unwrap();
+    group.disconnect(leader);
+    let mut damage = Transaction::new();
+    damage.delete(JobPath::owner_of(item).absolute(&job()), None);
+    group.operate(&damage, false);
+    (group, 1 - leader, item)
+}
+
+/// What was told of items that a trigger leaves out.
+fn left_out(group: &Group) -> Vec<Vec<ShardingItem>> {
+    let told = group.hosts.iter().flat_map(|host| &host.notices).filter_map(|notice| match notice {
+        Notice::TriggerLeavesOut { items } => Some(items.clone()),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn a_trigger_is_written_once_all_items_are_assigned() {
+    let (mut group, host, _) = unassigned();
+    group.tell(host, Event::Trigger(1));
+    assert!(group.hosts[host].answers.is_empty() && !group.exists(&JobPath::Triggers));
+    group.connect(1 - host);
+    assert_eq!(group.hosts[host].answers, [TriggerAnswer::Queued]);
+    let began: usize =
+        (0..2).map(|host| group.starts(host).iter().map(|(_, _, items)| items.len()).sum::<usize>()).sum();
+    assert_eq!((began, left_out(&group)), (2, Vec::new()));
+}
+
+#[test]
+fn a_trigger_does_not_wait_for_ever_and_says_once_what_it_leaves_out() {
+    let (mut group, host, item) = unassigned();
+    let begun = group.now().mono.as_millis() as u64;
+    group.tell(host, Event::Trigger(1));
+    group.run_until(begun + 4_990);
+    assert!(group.hosts[host].answers.is_empty());
+    group.run_until(begun + 5_000);
+    assert_eq!((&group.hosts[host].answers[..], left_out(&group)), (&[TriggerAnswer::Queued][..], vec![vec![item]]));
 }

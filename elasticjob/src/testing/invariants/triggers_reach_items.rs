@@ -149,13 +149,11 @@ fn asked(scene: &Scene<'_>, transaction: &Transaction) -> Option<Asked> {
 fn knowing(scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) -> Vec<InstanceId> {
     let is_leaving = |host: usize| scene.hosts[host].process.as_ref().is_some_and(|process| process.leaving);
     let of_path = |path: &str| transaction.ops().iter().filter(|op| op.path() == path).count();
-    // Made and deleted in one it is a guard.
-    let is_instance = |op: &Op| {
-        let path = JobPath::parse(scene.job, op.path());
-        let is_change =
-            matches!(op, Op::Create { .. } | Op::Delete { .. }) && matches!(path, Some(JobPath::Instance(_)));
-        let is_guard = matches!(op, Op::Create { .. }) && !scene.exists(&JobPath::parse(scene.job, op.path()).unwrap());
-        is_change && !is_guard && (of_path(op.path()) == 1 || matches!(op, Op::Create { .. }))
+    // Made and deleted in one it is a guard; deleted and made again it is an instance.
+    let is_instance = |op: &Op| match (op, JobPath::parse(scene.job, op.path())) {
+        (Op::Create { .. }, Some(path @ JobPath::Instance(_))) => scene.exists(&path),
+        (Op::Delete { path, .. }, Some(JobPath::Instance(_))) => of_path(path) == 1,
+        _ => false,
     };
     match host.is_some_and(is_leaving) || transaction.ops().iter().any(is_instance) {
         true => triggers(scene, transaction, |op| matches!(op, Op::Delete { .. })).collect(),
