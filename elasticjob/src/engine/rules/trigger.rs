@@ -1,7 +1,5 @@
 //! Manual triggers: asking every enabled instance to run its items.
 
-use std::time::Duration;
-
 use super::Step;
 use crate::clock::Now;
 use crate::engine::action::TriggerAnswer;
@@ -28,17 +26,16 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
         engine.answer_triggers(&TriggerAnswer::NoEnabledInstance);
         return Ok(Step::Pass);
     }
-    if engine.triggers_wait_until(now)?.is_some() {
+    let waits = engine.waits_for_assignment()?;
+    let left_out = if waits { engine.items_without(&instances)? } else { Vec::new() };
+    let is_moving = engine.mirror.exists(&JobPath::Necessary) || engine.mirror.exists(&JobPath::Processing);
+    if waits && (is_moving || !left_out.is_empty()) && engine.assignment_ends(now.mono).is_some() {
         return Ok(Step::Pass);
     }
     if engine.planted.has(Bug::LostTrigger) {
         engine.answer_triggers(&TriggerAnswer::Queued);
         return Ok(Step::Pass);
     }
-    let left_out = match engine.waits_for_assignment()? {
-        true => engine.items_without(&instances)?,
-        false => Vec::new(),
-    };
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
     // An item may have moved since to an instance that joined, and is not asked.
     match engine.mirror.need(&JobPath::Sharding)? {
@@ -65,17 +62,7 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
 }
 
 impl JobEngine {
-    /// Until when the triggers that were asked for wait for the assignment: instances are asked, and an item that none of them
-    /// has would be left out.
-    pub(in crate::engine) fn triggers_wait_until(&self, now: Now) -> Result<Option<Duration>, Unread> {
-        let first = self.pending_triggers.iter().map(|asked| asked.assigned_by).min();
-        let Some(until) = first.filter(|until| now.mono < *until) else { return Ok(None) };
-        let is_moving = self.mirror.exists(&JobPath::Necessary) || self.mirror.exists(&JobPath::Processing);
-        let waits = is_moving || !self.items_without(&self.available_instances()?)?.is_empty();
-        Ok(if waits && self.waits_for_assignment()? { Some(until) } else { None })
-    }
-
-    /// Whether triggers wait for the assignment. Not with static sharding, which assigns at the first trigger and leaves items to
+    /// Whether triggers wait for the assignment: instances are asked, and an item that none of them has is left out. Not with static sharding, which assigns at the first trigger and leaves items to
     /// instances that are gone, and not where Java instances take part, as their leader assigns the items when they fire.
     fn waits_for_assignment(&self) -> Result<bool, Unread> {
         Ok(!self.has_static_sharding() && !self.planted.has(Bug::HastyTrigger) && !self.has_java_peers()?)

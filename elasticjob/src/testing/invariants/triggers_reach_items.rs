@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::{Observation, Scene};
 use crate::config::wire;
 use crate::engine::Notice;
-use crate::fire::{Fire, FireRecord};
+use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::{Op, Transaction, Zxid};
@@ -40,7 +40,9 @@ impl TriggersReachItems {
         match observation {
             Observation::Committed { transaction, host, .. } => {
                 for (item, record) in scene.records(transaction) {
-                    self.begun(item, &record);
+                    if let Some(Fire::Manual { trigger, .. }) = record.last_fire() {
+                        self.serves(trigger, [item]);
+                    }
                 }
                 // The engine may be gone before it says so.
                 for id in knowing(scene, *host, transaction) {
@@ -82,12 +84,6 @@ impl TriggersReachItems {
     }
 
     /// A begin for one trigger serves those that were written before as well, and those that it was not asked again for.
-    fn begun(&mut self, item: ShardingItem, record: &FireRecord) {
-        if let Some(Fire::Manual { trigger, .. }) = record.last_fire() {
-            self.serves(trigger, [item]);
-        }
-    }
-
     fn serves(&mut self, trigger: Zxid, items: impl IntoIterator<Item = ShardingItem>) {
         for item in items {
             for asked in self.open.iter_mut().filter(|asked| asked.oldest <= trigger) {

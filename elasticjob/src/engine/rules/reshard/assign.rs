@@ -83,17 +83,15 @@ impl<'a> Assignment<'a> {
         let left = std::mem::take(&mut moves.left);
         guard_triggers(engine, &mut moves.txn, left);
         moves.remove(engine, removed, &mark);
-        match (mark.raised, engine.mirror.need(&JobPath::Sharding)?) {
-            (Some(version), _) => {
-                moves.txn.set(&JobPath::Sharding, mark.data(), Some(version));
-            }
-            // A trigger that was planned by the assignment before fails by the version.
-            (None, Some(known)) if !moves.moved.is_empty() => {
-                // Limited to what counts: the write renews the time by which the mark is judged.
-                let data = engine.read_sharding(known).to_bytes();
-                moves.txn.set(&JobPath::Sharding, data, Some(known.version));
-            }
-            (None, _) => {}
+        if let Some(version) = mark.raised {
+            moves.txn.set(&JobPath::Sharding, mark.data(), Some(version));
+        } else if !moves.moved.is_empty()
+            && let Some(known) = engine.mirror.need(&JobPath::Sharding)?
+        {
+            // A trigger that was planned by the assignment before fails by the version. The data are limited to what counts: the
+            // write renews the time by which the mark is judged.
+            let data = engine.read_sharding(known).to_bytes();
+            moves.txn.set(&JobPath::Sharding, data, Some(known.version));
         }
         if !moves.close(self.request) {
             // Fires have to wait between the transactions.
