@@ -399,12 +399,10 @@ impl Invariants {
             self.assignment.check(&scene, observation).map_err(|why| format!("total assignment: {why}"))?;
         }
         self.leadership.check(&scene, observation).map_err(|why| format!("leader writes: {why}"))?;
+        self.triggers_reach_items.check(&scene, observation).map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
         // These look at fires by their schedule.
         if is_scheduled {
             self.triggered.check(&scene, observation).map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
-            self.triggers_reach_items
-                .check(&scene, observation)
-                .map_err(|why| format!("{}: {why}", names::TRIGGERS))?;
             clock::check(&scene, observation).map_err(|why| format!("clock check: {why}"))?;
             self.turns.check(&scene, observation).map_err(|why| format!("turns: {why}"))?;
             self.made_up.check(&scene, observation).map_err(|why| format!("misfires made up for: {why}"))?;
