@@ -879,6 +879,18 @@ cloud-field-per-process = How many items share a process, where the carrier can 
 cloud-field-queue = The queue or partition of the carrier in which launches wait.
 cloud-field-props = Properties of its program and of its error handler, one KEY=value a line.
 
+# Reference of the API
+help-api = Reference of the API
+help-api-about = All routes of the REST API, with the role that each needs. The texts are those of the document for programs:
+help-api-role = Role
+help-api-body = Body
+help-api-bodies = Bodies
+help-api-parameters = Parameters
+help-api-fields = Fields
+help-api-name = Name
+help-api-kind = Type
+help-api-required = required
+
 # Problems of the API
 help-problems = Problems of the API
 help-problems-about = Each answer that is an error has one of these codes. They never change; programs may rely on them.

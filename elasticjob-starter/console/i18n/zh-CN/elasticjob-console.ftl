@@ -923,6 +923,18 @@ cloud-field-per-process = 承载器支持时，多少个分片项共用一个进
 cloud-field-queue = 启动在承载器的哪个队列或分区中等待。
 cloud-field-props = 程序及错误处理器的属性，每行一个 KEY=value。
 
+# API 参考
+help-api = API 参考
+help-api-about = REST API 的全部路由，以及各自所需的角色。说明文字来自供程序使用的文档（英文）：
+help-api-role = 角色
+help-api-body = 请求体
+help-api-bodies = 数据结构
+help-api-parameters = 参数
+help-api-fields = 字段
+help-api-name = 名称
+help-api-kind = 类型
+help-api-required = 必填
+
 # API 的问题
 help-problems = API 的问题代码
 help-problems-about = 每个错误答复都带有以下代码之一。代码不会改变，程序可以依赖它们。

@@ -35,6 +35,7 @@ use crate::{live, live_log};
 pub(crate) use actions::scheduled;
 pub(crate) use code::Code;
 pub(crate) use idempotent::Answers;
+pub(crate) use openapi::document;
 pub(crate) use problem::Problem;
 
 /// Whether a path, below the base path, belongs to the API.

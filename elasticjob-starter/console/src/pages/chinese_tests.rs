@@ -37,7 +37,8 @@ fn texts(page: &str) -> Vec<String> {
         let (tag, after) = after.split_once('>').unwrap_or((after, ""));
         texts.extend(TEXTS.iter().filter_map(|name| tag.split(name).nth(1)?.split('"').next()).map(str::to_owned));
         let name = tag.split_whitespace().next().unwrap_or_default();
-        rest = match FOREIGN.contains(&name) {
+        // What is marked as English is read as such: the document of the API has no other texts.
+        rest = match FOREIGN.contains(&name) || tag.ends_with(" lang=\"en\"") {
             true => after.split_once(&format!("</{name}>")).map_or("", |(_, after)| after),
             false => after,
         };
@@ -74,6 +75,7 @@ fn a_sentence_in_english_is_found_and_a_name_or_code_is_not() {
     assert_eq!(found("<p>无法读取：the table is missing</p>"), 1);
     assert_eq!(found("<p>traces.db cannot be read: ECONNREFUSED</p>"), 1);
     assert_eq!(found("<a title=\"what is shown here\">作业</a>"), 1);
+    assert_eq!(found("<p>作业 <span lang=\"en\">what is shown here</span> settle billing</p>"), 0);
     assert_eq!(found("<p>作业 <code>cannot be read at all</code> settle billing</p>"), 0);
     assert_eq!(found("<p>无法读取：“the table is missing”</p>"), 0);
     assert_eq!(found("<p>“a” 无法读取：the table is never “found”</p>"), 1);

@@ -3,6 +3,7 @@
 pub(crate) mod access;
 mod actions;
 pub(crate) mod alarms;
+mod api_reference;
 pub(crate) mod chart;
 #[cfg(test)]
 mod chinese_tests;
@@ -86,6 +87,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post("/password", Permission::Known, password::change)
         .get("/help", Permission::Known, help::show)
         .get("/help/problems", Permission::Known, problems::show)
+        .get("/help/api", Permission::Known, api_reference::show)
         .get("/", Permission::Known, start::show)
         .get("/r/{registry}", viewer, overview::show)
         .get("/r/{registry}/events", viewer, live::events)

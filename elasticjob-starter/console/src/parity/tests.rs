@@ -9,7 +9,7 @@ use crate::testing::{console, with_users};
 use crate::text::{Language, Texts};
 
 /// Routes that are about the browser of the reader, or that answer with no page of their own.
-const ABOUT_THE_READER: [&str; 15] = [
+const ABOUT_THE_READER: [&str; 16] = [
     "/login",
     "/login/oidc",
     "/login/oidc/callback",
@@ -25,6 +25,7 @@ const ABOUT_THE_READER: [&str; 15] = [
     "/r/{registry}/jobs/{job}/log/{run}/events",
     "/help",
     "/help/problems",
+    "/help/api",
 ];
 
 /// Entries without a command, by the begin of their route, each with the cause. `docs/console.md` says the same in its words.
