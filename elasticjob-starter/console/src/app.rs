@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Extension, Router};
@@ -97,6 +97,8 @@ pub struct Console {
     more: Router,
     /// The scheduler of carried jobs on its port.
     cloud: Option<Rest>,
+    /// All routes, once they were asked for.
+    router: OnceLock<Router>,
 }
 
 /// A console cannot start.
@@ -193,7 +195,7 @@ impl Console {
             registries: named,
             users,
             tokens,
-            passwords: Passwords::new()?,
+            passwords: Passwords::new(),
             sessions: Sessions::default(),
             throttle: Throttle::default(),
             untrusted_proxies: UntrustedProxies::default(),
@@ -207,7 +209,7 @@ impl Console {
             ending: CancellationToken::new(),
         }));
         app.follow_registries();
-        Ok(Self { app, first_password, more: Router::new(), cloud: None })
+        Ok(Self { app, first_password, more: Router::new(), cloud: None, router: OnceLock::new() })
     }
 
     /// The user that the console made, as the options have none. Print it where the operator sees it, and nowhere else.
@@ -219,6 +221,10 @@ impl Console {
     ///
     /// The address that the server listens on is not checked then: give the options users where other hosts reach it.
     pub fn router(&self) -> Router {
+        self.router.get_or_init(|| self.all_routes()).clone()
+    }
+
+    fn all_routes(&self) -> Router {
         let own = router::router(self.app.clone());
         match &self.cloud {
             None => own.merge(self.more.clone()),
@@ -234,7 +240,7 @@ impl Console {
     /// themselves, with [`access`](Self::access).
     #[must_use]
     pub fn with_routes(self, more: Router) -> Self {
-        Self { more, ..self }
+        Self { more, router: OnceLock::new(), ..self }
     }
 
     /// The same console beside a scheduler of carried jobs: with its REST API on the same port, and with pages of applications
@@ -243,7 +249,7 @@ impl Console {
     /// The API finds a [`Caller`](crate::Caller) among the extensions of a request that a page makes.
     #[must_use]
     pub fn with_cloud(self, registry: &str, rest: Router) -> Self {
-        Self { cloud: Some(Rest::new(registry, rest)), ..self }
+        Self { cloud: Some(Rest::new(registry, rest)), router: OnceLock::new(), ..self }
     }
 
     pub(crate) fn app(&self) -> &App {

@@ -138,8 +138,7 @@ async fn a_user_with_a_small_role_calls_nothing_that_needs_more() {
     let memory = MemoryRegistry::new();
     let mut options = with_users();
     let grant = crate::Grant::everywhere(Role::Admin).registries("other").jobs("billing-*");
-    let hash = crate::PasswordHash::of(crate::testing::PASSWORD).expect("it is long enough");
-    options.users.push(crate::User::new("team", hash, [grant]));
+    options.users.push(crate::User::new("team", crate::testing::hash(), [grant]));
     let registry = Registry::new("default", Arc::new(memory.connect()));
     let console = Console::new(options, [registry]).expect("the options are right");
     let team = cookie_of(&console, "team").await;

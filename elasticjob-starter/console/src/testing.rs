@@ -5,6 +5,8 @@ pub(crate) mod traced;
 
 use std::sync::Arc;
 
+use argon2::password_hash::PasswordHasher;
+use argon2::{Algorithm, Argon2, Params, Version};
 use axum::body::{Body, to_bytes};
 use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -25,9 +27,18 @@ pub(crate) fn console(options: ConsoleOptions) -> Console {
     Console::new(options, [Registry::new("default", center)]).expect("the options are right")
 }
 
+/// A hash of [`PASSWORD`] that costs as little as one may: tests log in some thousand times.
+pub(crate) fn hash() -> PasswordHash {
+    let least =
+        Params::new(Params::MIN_M_COST, Params::MIN_T_COST, Params::MIN_P_COST, None).expect("they are allowed");
+    let cheap = Argon2::new(Algorithm::Argon2id, Version::V0x13, least);
+    let hash = cheap.hash_password(PASSWORD.as_bytes()).expect("it is long enough");
+    hash.to_string().parse().expect("it is a hash")
+}
+
 /// A console with a user for each role, named after it, and one without a role.
 pub(crate) fn with_users() -> ConsoleOptions {
-    let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
+    let hash = hash();
     let mut users: Vec<User> =
         Role::ALL.into_iter().map(|role| User::new(role.as_str(), hash.clone(), [Grant::everywhere(role)])).collect();
     users.push(User::new("nothing", hash, []));

@@ -118,7 +118,7 @@ impl Recorder {
     fn decided(&self, instance: &InstanceId, decision: Decision) {
         let Decision { kind, scheduled_at, scheduled_until, items, related, reason, detail } = decision;
         self.trace.tracing.post(JobEvent::Decision(JobDecisionEvent {
-            id: Uuid::new_v4().to_string(),
+            id: Uuid::now_v7().to_string(),
             job_name: self.job.clone(),
             at: self.trace.now(),
             kind,
@@ -146,7 +146,7 @@ impl Recorder {
     /// The record of an item that is about to start.
     pub(super) fn item(&self, item: ShardingItem) -> Option<Arc<ItemRecord>> {
         let run = self.run_of(item)?.clone();
-        let (trace, id): (_, Arc<str>) = (self.trace.clone(), Uuid::new_v4().to_string().into());
+        let (trace, id): (_, Arc<str>) = (self.trace.clone(), Uuid::now_v7().to_string().into());
         let log = |options| RunLog::new(trace.tracing.clone(), options, id.clone(), self.job.clone());
         let log = trace.tracing.run_log().filter(|_| run.is_told).map(log);
         Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new(), log }))
@@ -323,7 +323,7 @@ impl Trace {
 
     fn status(&self, run: &RunIdentity, state: TaskState, message: String) {
         self.tracing.post(JobEvent::Status(JobStatusTraceEvent {
-            id: Uuid::new_v4().to_string(),
+            id: Uuid::now_v7().to_string(),
             run_id: run.id.clone(),
             job_name: run.job.clone(),
             task_id: run.task_id.clone(),

@@ -12,7 +12,7 @@ use crate::ident::{InstanceId, JobName, ShardingItem};
 /// A decision about a job: why a fire was not run as usual, or what changed around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobDecisionEvent {
-    /// A random UUID.
+    /// A UUID of version 7: it sorts after those that the process made before.
     pub id: String,
     /// The job.
     pub job_name: JobName,
@@ -40,7 +40,7 @@ impl JobDecisionEvent {
     /// A decision of now about the whole job, without more. Set the other fields.
     pub fn new(job_name: JobName, kind: DecisionKind) -> Self {
         Self {
-            id: Uuid::new_v4().to_string(),
+            id: Uuid::now_v7().to_string(),
             job_name,
             at: super::now(),
             kind,

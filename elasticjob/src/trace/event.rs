@@ -31,7 +31,7 @@ pub enum JobEvent {
 /// The run of one item. It is posted at the start and, with the same id, at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobExecutionEvent {
-    /// A random UUID.
+    /// A UUID of version 7: it sorts after those that the process made before.
     pub id: Arc<str>,
     /// The run of all items that began together on this instance. No two runs share it.
     pub run_id: Arc<str>,
@@ -64,7 +64,7 @@ pub struct JobExecutionEvent {
 /// The run of all items that began together on an instance changed to another state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStatusTraceEvent {
-    /// A random UUID.
+    /// A UUID of version 7: it sorts after those that the process made before.
     pub id: String,
     /// The id of the run. All its states have this id; no two runs share it.
     pub run_id: Arc<str>,

@@ -15,9 +15,9 @@ use elasticjob::trace::{
     TracingConfiguration,
 };
 
-use crate::access::{Grant, Identity, PasswordHash, Role, User};
+use crate::access::{Grant, Identity, Role, User};
 use crate::here::Here;
-use crate::testing::{PASSWORD, with_users};
+use crate::testing::{hash, with_users};
 use crate::text::Language;
 use crate::theme::Theme;
 use crate::{Console, ConsoleOptions, Registry};
@@ -65,8 +65,7 @@ impl Folder {
 
     /// The same, with a user `viewer` who has this grant.
     pub(crate) async fn console_with(&self, memory: &MemoryRegistry, grant: Grant) -> Console {
-        let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
-        let users = vec![User::new("viewer", hash, [grant])];
+        let users = vec![User::new("viewer", hash(), [grant])];
         self.serve(memory, ConsoleOptions { users, ..ConsoleOptions::default() }).await
     }
 

@@ -4,8 +4,8 @@ use elasticjob::operations::OperationError;
 use elasticjob::registry::CommitError;
 
 use super::*;
-use crate::access::{Grant, PasswordHash, Role, User};
-use crate::testing::{PASSWORD, job_settings};
+use crate::access::{Grant, Role, User};
+use crate::testing::{hash, job_settings};
 use crate::{ConsoleOptions, Registry};
 
 pub(super) fn code(status: u16, code: &str) -> (u16, String) {
@@ -14,8 +14,7 @@ pub(super) fn code(status: u16, code: &str) -> (u16, String) {
 
 /// A caller with these grants.
 pub(super) async fn team(memory: &MemoryRegistry, grants: &[Grant]) -> Caller {
-    let password = PasswordHash::of(PASSWORD).expect("it is long enough");
-    let user = User::new("team", password, grants.iter().cloned());
+    let user = User::new("team", hash(), grants.iter().cloned());
     let options = ConsoleOptions { users: vec![user], ..ConsoleOptions::default() };
     let registry = Registry::new("default", std::sync::Arc::new(memory.connect()));
     let console = Console::new(options, [registry]).expect("the options are right");

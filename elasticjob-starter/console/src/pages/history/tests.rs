@@ -18,9 +18,9 @@ use elasticjob::trace::{
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::access::{Grant, PasswordHash, Role, User};
+use crate::access::{Grant, Role, User};
 use crate::testing::traced::Folder;
-use crate::testing::{Answer, PASSWORD, call, cookie_of, request};
+use crate::testing::{Answer, call, cookie_of, hash, request};
 use crate::{Console, ConsoleOptions, Registry};
 
 const HOSTILE: &str = "<script>alert(\"1\")</script>'&";
@@ -103,8 +103,7 @@ async fn console(folder: &Folder) -> Console {
 }
 
 fn serve(reader: Option<AnyTraceReader>) -> Console {
-    let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
-    let user = |name: &str, grant: Grant| User::new(name, hash.clone(), [grant]);
+    let user = |name: &str, grant: Grant| User::new(name, hash(), [grant]);
     let viewer = || Grant::everywhere(Role::Viewer);
     let users = vec![user("all", viewer()), user("billing", viewer().jobs("billing-*"))];
     let registry = Registry::new("default", Arc::new(MemoryRegistry::new().connect()));

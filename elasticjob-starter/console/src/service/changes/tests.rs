@@ -15,10 +15,10 @@ use elasticjob::trace::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::access::{Grant, PasswordHash};
+use crate::access::Grant;
 use crate::testing::stuck::Stuck;
 use crate::testing::traced::Folder;
-use crate::testing::{PASSWORD, call, cookie_of, json as with_json, request, start_job, with_users};
+use crate::testing::{call, cookie_of, hash, json as with_json, request, start_job, with_users};
 use crate::{Console, Registry, Role, User};
 
 fn record(job: &str, action: &str, at: i64) -> ActionRecord {
@@ -223,10 +223,9 @@ async fn the_overview_shows_what_was_changed_last_to_those_who_see_the_job() {
     let memory = MemoryRegistry::new();
     let _one = start_job(&memory, "billing-1", &JobSettings::default()).await;
     let _two = start_job(&memory, "orders", &JobSettings::default()).await;
-    let hash = PasswordHash::of(PASSWORD).expect("it is long enough");
     let mut options = with_users();
     let narrow = Grant::everywhere(Role::Viewer).jobs("billing-*");
-    options.users.push(User::new("billing", hash, [narrow]));
+    options.users.push(User::new("billing", hash(), [narrow]));
     let registry = Registry::new("default", Arc::new(memory.connect()));
     let console = Console::new(options, [registry]).expect("the options are right");
     let admin = cookie_of(&console, "admin").await;
