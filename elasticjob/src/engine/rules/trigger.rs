@@ -1,5 +1,7 @@
 //! Manual triggers: asking every enabled instance to run its items.
 
+use std::collections::BTreeMap;
+
 use super::Step;
 use crate::clock::Now;
 use crate::engine::action::TriggerAnswer;
@@ -11,9 +13,9 @@ use crate::engine::state::pending_trigger::PendingTrigger;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
 use crate::ident::{InstanceId, ShardingItem};
-use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
-use crate::registry::mirror::Unread;
+use crate::registry::mirror::{Unread, read_all, read_found};
+use crate::registry::{CreateMode, Zxid};
 
 /// Writes a trigger for each enabled instance that has none waiting, once the items are assigned to them. Requests that wait
 /// together are served together.
@@ -68,12 +70,21 @@ impl JobEngine {
         Ok(!self.has_static_sharding() && !self.planted.has(Bug::HastyTrigger) && !self.has_java_peers()?)
     }
 
-    /// The items that none of these instances owns.
+    /// The items that a trigger of these instances does not reach: none of them owns the item, or its owner has not taken an older
+    /// trigger yet, from before the item came to it. An instance that has a trigger is not asked again, and the item may
+    /// have run for the older one where it was then.
     fn items_without(&self, instances: &[InstanceId]) -> Result<Vec<ShardingItem>, Unread> {
         let Some(configuration) = self.configuration.in_force.as_deref() else { return Ok(Vec::new()) };
-        let is_there = |owner: &str| instances.iter().any(|id| id.as_str() == owner);
-        let owners = self.owners(configuration.sharding_total_count())?.into_iter();
-        Ok(owners.filter(|(_, owner)| !owner.is_some_and(is_there)).map(|(item, _)| item).collect())
+        let waiting = |id: &InstanceId| self.mirror.need(&JobPath::Trigger(id.clone()));
+        let waiting = instances.iter().map(|id| Ok((id.as_str(), waiting(id)?.map(|known| known.czxid))));
+        let asked: BTreeMap<&str, Option<Zxid>> = read_all(waiting)?;
+        let is_reached = |item| {
+            let Some(known) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(false) };
+            let waiting = known.text().and_then(|owner| asked.get(owner));
+            let counts = |since: Zxid| known.mzxid < since || self.planted.has(Bug::OlderTrigger);
+            Ok(waiting.is_some_and(|waiting| waiting.is_none_or(counts)))
+        };
+        read_found((0..configuration.sharding_total_count()).map(|item| Ok((!is_reached(item)?).then_some(item))))
     }
 
     /// The triggers are written.

@@ -182,3 +182,42 @@ fn a_trigger_does_not_wait_for_ever_and_says_once_what_it_leaves_out() {
     group.run_until(begun + 5_000);
     assert_eq!((&group.hosts[host].answers[..], left_out(&group)), (&[TriggerAnswer::Queued][..], vec![vec![item]]));
 }
+
+/// A group whose leader has run its items for a trigger that the other instance, which is cut off, has not taken; then one of these
+/// items moved to the other instance. With the leader and the item.
+fn moved_to_an_older_trigger() -> (Group, usize, ShardingItem) {
+    let mut group = Group::settled(2, &every_five(3));
+    let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
+    group.disconnect(1 - leader);
+    group.tell(leader, Event::Trigger(1));
+    let [(Fire::Manual { .. }, _, items)] = &group.starts(leader)[..] else { panic!("{:?}", group.starts(leader)) };
+    let items = items.clone();
+    group.end_items(leader, &items);
+    let other = group.hosts[1 - leader].engine.instance().to_string();
+    group.set(&JobPath::owner_of(items[0]), &other);
+    group.tell(leader, Event::Trigger(2));
+    assert_eq!(group.hosts[leader].answers, [TriggerAnswer::Queued], "the second one waits");
+    (group, leader, items[0])
+}
+
+#[test]
+fn an_item_that_came_to_an_instance_with_an_older_trigger_is_run_for_the_next_one() {
+    let (mut group, leader, item) = moved_to_an_older_trigger();
+    group.connect(1 - leader);
+    let older = group.starts(1 - leader).pop().expect("it takes the older one");
+    assert!(!older.2.contains(&item), "{older:?}");
+    group.end_items(1 - leader, &older.2);
+    let [.., (Fire::Manual { .. }, _, items)] = &group.starts(1 - leader)[..] else { panic!("it was not asked again") };
+    assert!(items.contains(&item), "{items:?}");
+    assert_eq!((group.hosts[leader].answers.len(), left_out(&group)), (2, Vec::new()));
+}
+
+#[test]
+fn an_item_that_came_to_an_instance_with_an_older_trigger_is_named_when_that_is_not_taken() {
+    let (mut group, leader, item) = moved_to_an_older_trigger();
+    let asked = group.now().mono.as_millis() as u64;
+    group.run_until(asked + 4_990);
+    assert_eq!(group.hosts[leader].answers.len(), 1);
+    group.run_until(asked + 5_000);
+    assert_eq!((group.hosts[leader].answers.len(), left_out(&group)), (2, vec![vec![item]]));
+}

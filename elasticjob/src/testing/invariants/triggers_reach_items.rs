@@ -3,7 +3,7 @@
 //! A trigger asks instances. That an instance acts on it is not enough: an item may have moved from one that was asked to one
 //! that was not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Observation, Scene};
 use crate::config::wire;
@@ -18,6 +18,9 @@ use crate::testing::sim::Millis;
 #[derive(Debug, Default)]
 pub(super) struct TriggersReachItems {
     open: Vec<Asked>,
+    /// The items that an instance has told it does not run for a trigger. A trigger that joins this one before it is taken
+    /// does not make the instance tell it again.
+    declined: BTreeMap<Zxid, BTreeSet<ShardingItem>>,
 }
 
 /// A trigger.
@@ -49,6 +52,7 @@ impl TriggersReachItems {
                     self.reaches_items_of(scene, &id);
                 }
                 if let Some(mut asked) = asked(scene, transaction) {
+                    asked.items.retain(|item, owner| !self.has_declined(scene, *item, owner.as_deref()));
                     // An operator does not wait for them, and static sharding leaves them where they are.
                     if host.is_none() || scene.shape.static_sharding {
                         asked.items.retain(|_, owner| is_asked(scene, owner.as_deref()));
@@ -78,9 +82,16 @@ impl TriggersReachItems {
         Ok(())
     }
 
+    /// Whether the owner of an item has told that it does not run the item for the trigger that waits for it.
+    fn has_declined(&self, scene: &Scene<'_>, item: ShardingItem, owner: Option<&str>) -> bool {
+        let waiting = owner.and_then(|owner| scene.node(&JobPath::Trigger(owner.parse().ok()?)));
+        let declined = waiting.and_then(|waiting| self.declined.get(&waiting.stat.czxid));
+        declined.is_some_and(|items| items.contains(&item))
+    }
+
     /// The registry has lost its data: nobody can know what was asked.
     pub(super) fn data_lost(&mut self) {
-        self.open.clear();
+        *self = Self::default();
     }
 
     /// A begin for one trigger serves those that were written before as well, and those that it was not asked again for.
@@ -97,7 +108,10 @@ impl TriggersReachItems {
             Notice::Skipped { fire: Fire::Manual { trigger, .. }, items, .. } => {
                 match (items.is_empty(), scene.instance(host)) {
                     (true, Some(id)) => self.reaches_items_of(scene, &id),
-                    _ => self.serves(*trigger, items.iter().copied()),
+                    _ => {
+                        self.declined.entry(*trigger).or_default().extend(items);
+                        self.serves(*trigger, items.iter().copied());
+                    }
                 }
             }
             Notice::TriggerDropped { instance, items } if items.is_empty() => {
