@@ -1,6 +1,6 @@
 //! The assignment that a trigger is planned by: it asks instances, and an item that none of them has would be left out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::{OperationError, Operations, Target, read};
 use crate::config::wire;
 use crate::ident::JobName;
 use crate::registry::layout::{ItemNode, JobPath};
-use crate::registry::{CreateMode, Op, WatchEvent};
+use crate::registry::{CreateMode, NodeData, Op, WatchEvent, Zxid};
 
 /// How long a trigger waits for the leader to assign all items. After a change of the group that takes some milliseconds.
 const ASSIGNMENT_WAIT: Duration = Duration::from_secs(5);
@@ -85,10 +85,26 @@ impl Operations {
         if enabled.is_empty() || members.has_java || configuration.static_sharding() {
             return Ok(true);
         }
-        let owners = (0..configuration.sharding_total_count()).map(|item| self.text(path(JobPath::owner_of(item))));
-        let owners = read::all(owners).await?;
-        let is_owned = owners.iter().all(|owner| owner.as_deref().is_some_and(|owner| enabled.contains(owner)));
-        Ok(is_owned && necessary.is_none() && processing.is_none())
+        let owners = (0..configuration.sharding_total_count()).map(|item| self.get(path(JobPath::owner_of(item))));
+        let (owners, waiting) = tokio::try_join!(read::all(owners), self.waiting_triggers(job))?;
+        let is_reached = |owner: &NodeData| {
+            let id = owner.data.text().unwrap_or_default();
+            // An item that came to an instance after this trigger may have run for it where it was then.
+            enabled.contains(id) && waiting.get(id).is_none_or(|since| owner.stat.mzxid < *since)
+        };
+        let is_reached = owners.iter().all(|owner| owner.as_ref().is_some_and(is_reached));
+        Ok(is_reached && necessary.is_none() && processing.is_none())
+    }
+
+    /// The instances that have a trigger which they have not taken, each with the transaction that wrote it.
+    async fn waiting_triggers(&self, job: &JobName) -> Result<BTreeMap<String, Zxid>, OperationError> {
+        let ids = self.names(JobPath::Triggers.absolute(job)).await?;
+        let waiting = ids.into_iter().map(|id| async move {
+            let Ok(instance) = id.parse() else { return Ok(None) };
+            let node = self.get(JobPath::Trigger(instance).absolute(job)).await?;
+            Ok::<_, OperationError>(node.map(|node| (id, node.stat.czxid)))
+        });
+        Ok(read::all(waiting).await?.into_iter().flatten().collect())
     }
 }
 
@@ -100,7 +116,12 @@ fn may_assign(job: &JobName, event: &WatchEvent) -> bool {
     match JobPath::parse(job, path) {
         Some(JobPath::Item(_, node)) => node == ItemNode::Instance,
         Some(
-            JobPath::Config | JobPath::Server(_) | JobPath::Instance(_) | JobPath::Necessary | JobPath::Processing,
+            JobPath::Config
+            | JobPath::Server(_)
+            | JobPath::Instance(_)
+            | JobPath::Necessary
+            | JobPath::Processing
+            | JobPath::Trigger(_),
         ) => true,
         _ => false,
     }

@@ -55,3 +55,20 @@ async fn what_static_sharding_leaves_to_an_instance_that_is_gone_is_not_waited_f
     desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
     assert_eq!(begun.elapsed(), Duration::ZERO);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_instance_with_an_older_trigger_is_asked_again_for_an_item_that_came_to_it_since() {
+    let desk = unassigned().await;
+    desk.write(&[("/job/trigger/10.0.0.1@-@7", "")]).await;
+    desk.write(&[("/job/sharding/0/instance", "10.0.0.1@-@7")]).await;
+    let begun = Instant::now();
+    let taken = async {
+        sleep(Duration::from_secs(1)).await;
+        let mut taken = Transaction::new();
+        taken.delete("/job/trigger/10.0.0.1@-@7", None);
+        desk.operations.registry.commit(taken).await.unwrap();
+    };
+    let target = Target::Job(name("job"));
+    let (outcome, ()) = tokio::join!(desk.operations.trigger(&target), taken);
+    assert_eq!((outcome.unwrap().changed.len(), begun.elapsed()), (1, Duration::from_secs(1)));
+}

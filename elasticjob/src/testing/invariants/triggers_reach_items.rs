@@ -128,8 +128,10 @@ impl TriggersReachItems {
     /// The items that an instance has now, or had when it was asked.
     fn reaches_items_of(&mut self, scene: &Scene<'_>, id: &InstanceId) {
         self.reaches(items_of(scene, id));
+        // An instance that does not hear that its item lost its owner goes on with the item, and knows no more than this one.
+        let is_of = |owner: Option<&str>| owner.map_or(scene.shape.unheard, |owner| owner == id.as_str());
         for asked in &mut self.open {
-            asked.items.retain(|_, owner| owner.as_deref() != Some(id.as_str()));
+            asked.items.retain(|_, owner| !is_of(owner.as_deref()));
         }
     }
 
