@@ -63,6 +63,12 @@ elasticjob_syntax::messages! {
     type_not_built_in(kind, name, feature, known) =
         "type-not-built-in": "there is no {kind} '{name}' in this program, which is built without the feature `{feature}` of elasticjob or elasticjob-starter; there are {known}";
 
+    storage_file(file) = "storage-file": "SQLite file {file}";
+    storage_server(database, name, host, port) = "storage-server": "{database} database {name} at {host}:{port}";
+    storage_of_application(database) = "storage-of-application": "the {database} pool of the application";
+    storage_not_reached(seconds) =
+        "storage-not-reached": "no connection within {seconds} s: it is away, or refuses";
+
     no_such_job(job) = "no-such-job": "there is no job '{job}' in the namespace";
     no_such_job_near(job, near) =
         "no-such-job-near": "there is no job '{job}' in the namespace; did you mean '{near}'?";

@@ -1,8 +1,9 @@
 //! `elasticjob alarms`: what is wrong now.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use elasticjob::ident::JobName;
+use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::operations::alarms::{Alarm, UsualDurations, alarms as wrong_now};
 use elasticjob::operations::disabled::{By, DisabledBy, Disablings, KeptActions, MOST_READ, of_list};
 use elasticjob::operations::{Catalogue, JobOverview};
@@ -34,6 +35,8 @@ struct Row<'a> {
     /// Of a job that runs long: 95 of 100 runs took no longer, in milliseconds.
     usual: Option<u64>,
     obstacles: Vec<Told>,
+    /// The items whose last run failed, with the cause; it is empty where no instance finished the run.
+    failed_items: BTreeMap<ShardingItem, String>,
     disabled_by: Option<DisabledBy>,
 }
 
@@ -51,12 +54,13 @@ impl<'a> Row<'a> {
             since: alarm.since,
             usual: alarm.usual,
             obstacles: job.map(told).unwrap_or_default(),
+            failed_items: job.map(|job| job.failed.clone()).unwrap_or_default(),
             disabled_by: disabled_by.and_then(By::operator),
         }
     }
 
     /// What is known about it beyond its kind.
-    fn why(&self, alarm: &Alarm) -> String {
+    fn why(&self) -> String {
         // That a run takes long has nothing to do with what keeps the job from its next one.
         if let Some(usual) = self.usual {
             return format!("95 of 100 runs took no longer than {usual} ms");
@@ -65,7 +69,7 @@ impl<'a> Row<'a> {
             Some(item) => format!("item {item}: {}", told.text),
             None => told.text.clone(),
         });
-        let failed = alarm.job.as_ref().and_then(|job| failures(&job.failed));
+        let failed = failures(&self.failed_items);
         let by = self.disabled_by.as_ref().map(|by| match by.reason.as_str() {
             "" => format!("disabled by {}", by.actor),
             reason => format!("disabled by {}: {reason}", by.actor),
@@ -123,7 +127,7 @@ pub(crate) async fn alarms(
     let mut table = Table::new(["KIND", "JOB", "SINCE", "WHY"]);
     for (alarm, row) in rows {
         let job = row.job.map(ToString::to_string).unwrap_or_default();
-        table.row([row.kind.to_owned(), job, or_dash(row.since, zone_of(alarm)), row.why(alarm)]);
+        table.row([row.kind.to_owned(), job, or_dash(row.since, zone_of(alarm)), row.why()]);
     }
     Ok((table.into_text(), is_unread))
 }

@@ -74,8 +74,13 @@ impl<'h> Reading<'h> {
 
     fn end<T>(mut self, read: &Result<T, ReadError>) {
         self.has_ended = true;
-        // The others are answers: the storage is there, and does not have what was asked for.
-        let answers = !matches!(read, Err(ReadError::Unavailable { .. } | ReadError::TooSlow { .. }));
+        let answers = match read {
+            Err(ReadError::Unavailable { .. } | ReadError::TooSlow { .. }) => false,
+            // It never asked the storage.
+            Err(ReadError::TooManyReaders { .. }) => return,
+            // The others are answers: the storage is there, and does not have what was asked for.
+            _ => true,
+        };
         self.health.lock().note(answers);
     }
 }
@@ -141,11 +146,12 @@ mod tests {
     use std::sync::Arc;
 
     use axum::http::StatusCode;
-    use axum::http::header::ACCEPT_LANGUAGE;
+    use axum::http::header::{ACCEPT_LANGUAGE, RETRY_AFTER};
     use elasticjob::registry::memory::MemoryRegistry;
 
     use super::*;
     use crate::testing::stuck::Stuck;
+    use crate::testing::unread::Unread;
     use crate::testing::{call, cookie_of, request, with_users};
     use crate::{Console, Registry};
 
@@ -171,6 +177,35 @@ mod tests {
         tokio::time::advance(Duration::from_millis(1)).await;
         gives_up(Duration::from_secs(1)).await;
         assert_eq!(answers(), Some(false));
+    }
+
+    #[tokio::test]
+    async fn too_many_reads_at_once_are_told_from_a_database_that_does_not_answer() {
+        let busy = ReadError::TooManyReaders { at: "here".into(), connections: 4, waited: Duration::from_secs(10) };
+        let health = TraceHealth::default();
+        let reader = TimeLimited(AnyTraceReader::new(Unread(busy.clone())), health.clone());
+        let read = reader.executions(&ExecutionFilter::default(), &PageRequest::default()).await;
+        assert_eq!((read.err(), health.get()), (Some(busy.clone()), None), "the database was not asked");
+
+        let memory = MemoryRegistry::new();
+        let registry = Registry::new("default", Arc::new(memory.connect())).traces(AnyTraceReader::new(Unread(busy)));
+        let console = Console::new(with_users(), [registry]).expect("the options are right");
+        let cookie = cookie_of(&console, "viewer").await;
+        let answer = call(&console, request("GET", "/api/v1/registries/default/executions", Some(&cookie))).await;
+        assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{}", answer.body);
+        assert_eq!(answer.headers[RETRY_AFTER], "1");
+        assert!(answer.body.contains("\"code\":\"traces-busy\""), "{}", answer.body);
+        for (language, said) in [
+            ("en", "all connections that read here are taken (4 at most)"),
+            ("zh-CN", "的所有连接（最多 4 个）都被占用，10 秒内没有连接空出来"),
+        ] {
+            let mut asked = request("GET", "/r/default/history/executions", Some(&cookie));
+            asked.headers_mut().insert(ACCEPT_LANGUAGE, language.parse().expect("a value"));
+            let answer = call(&console, asked).await;
+            assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{language}: {}", answer.body);
+            assert_eq!(answer.headers[RETRY_AFTER], "1", "{language}");
+            assert!(answer.body.contains(said), "{language}: {}", answer.body);
+        }
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod stuck;
 pub(crate) mod traced;
+pub(crate) mod unread;
 
 use std::sync::Arc;
 

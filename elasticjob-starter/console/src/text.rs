@@ -185,7 +185,7 @@ mod tests {
             let missing: Vec<_> = english.difference(&other).collect();
             // The English of findings, decisions and messages comes from the library.
             let is_of_library = |id: &str| {
-                ["finding-", "decision-of-", "reason-", "message-", "status-of-", "setting-of-"]
+                ["finding-", "decision-of-", "reason-", "message-", "status-of-", "setting-of-", "part-of-action-"]
                     .iter()
                     .any(|begin| id.starts_with(begin))
             };

@@ -29,6 +29,8 @@ elasticjob_syntax::messages! {
         "not-traced": "the console reads no database of traces: set `elasticjob.tracing` to the one that the jobs write to";
     traces_slow(seconds) =
         "traces-slow": "the database of traces gave no answer within {seconds} s: ask for a shorter time range or for one job, and have its administrator look whether it is busy";
+    traces_busy(at, connections, seconds) =
+        "traces-busy": "all connections that read {at} are taken ({connections} at most), and none of them became free for this read within {seconds} s: try again later; where this comes again, ask for a shorter time range or for one job, and have the administrator of the database look whether it is busy";
     no_answer_in_time(seconds) = "no-answer-in-time": "no answer within {seconds} s";
     traces_away(at, why) = "traces-away": "{at} cannot be read: {why}";
     traces_without_table(at, table) =
@@ -86,6 +88,7 @@ elasticjob_syntax::messages! {
     password_no_hash(why) =
         "password-no-hash": "it is not a hash of argon2id ($argon2id$...); `elasticjob console hash-password` makes one: {why}";
     password_not_made(why) = "password-not-made": "the hash of the password cannot be made: {why}";
+    data_file() = "data-file": "the data file of the console";
     data_unusable() = "data-unusable": "the data file of the console cannot be used now; its log says why";
     streams_full(most) =
         "streams-full": "{most} streams of events are open, and no more may be: come again later";

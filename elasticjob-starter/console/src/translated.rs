@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use elasticjob::config::{Message, MessageArgument};
+use elasticjob::trace::OperatorAction;
+use serde_json::Value;
 
 use crate::text::{Language, Text};
 
@@ -20,6 +22,54 @@ pub(crate) fn is_translated(text: &Text, message: &Message) -> bool {
     text.language() == Language::English || id_of(text, message).is_some()
 }
 
+/// A message of the decision log: its code with its arguments, or a text. It stands in quotes where this language has no text for it.
+fn recorded(text: &Text, message: &Value) -> Option<String> {
+    if let Some(told) = message["text"].as_str() {
+        return Some(format!("“{told}”"));
+    }
+    let id = format!("message-{}", message["code"].as_str()?);
+    let argument = |value: &Value| match value {
+        Value::String(told) => Some(told.clone()),
+        Value::Array(messages) => all_recorded(text, messages),
+        message => recorded(text, message),
+    };
+    let arguments = message["arguments"].as_object()?.iter();
+    let arguments: Option<HashMap<&str, String>> =
+        arguments.map(|(name, value)| Some((name.as_str(), argument(value)?))).collect();
+    text.loader().has(&id).then(|| arguments.map(|arguments| text.loader().get_args(&id, arguments))).flatten()
+}
+
+fn all_recorded(text: &Text, messages: &[Value]) -> Option<String> {
+    let told: Option<Vec<String>> = messages.iter().map(|message| recorded(text, message)).collect();
+    Some(told?.join("；"))
+}
+
+/// Why an action of an operator was not done.
+pub(crate) fn error_of_action(text: &Text, action: OperatorAction<'_>) -> Option<String> {
+    let english = action.error()?;
+    if text.language() == Language::English {
+        return Some(english.to_owned());
+    }
+    let messages = Some(action.error_messages()).filter(|messages| !messages.is_empty());
+    // One of another program, or of another release.
+    Some(messages.and_then(|messages| all_recorded(text, messages)).unwrap_or_else(|| format!("“{english}”")))
+}
+
+/// A part of an action, such as `server 192.0.2.7`. A text after a colon is why it was not done.
+pub(crate) fn part(text: &Text, part: &str) -> String {
+    let named = part.split_once(' ').filter(|_| text.language() != Language::English);
+    let Some((kind, name)) = named else { return part.to_owned() };
+    let id = format!("part-of-action-{kind}");
+    if !text.loader().has(&id) {
+        return part.to_owned();
+    }
+    let name = match name.split_once(": ") {
+        Some((name, why)) => format!("{name}：“{why}”"),
+        None => name.to_owned(),
+    };
+    text.loader().get_args(&id, HashMap::from([("name", name)]))
+}
+
 /// A state by its word, such as `CRASHED`. English shows the word itself, as the API and the commands do.
 pub(crate) fn state(text: &Text, word: &str) -> String {
     let id = format!("status-of-{}", word.to_lowercase().replace('_', "-"));
@@ -34,11 +84,19 @@ fn id_of(text: &Text, message: &Message) -> Option<String> {
     text.loader().has(&id).then_some(id)
 }
 
+/// A message within another one. What others wrote, or what has no text in this language, stands in quotes.
+fn within(text: &Text, message: &Message) -> String {
+    match is_translated(text, message) {
+        true => shown(text, message),
+        false => format!("“{message}”"),
+    }
+}
+
 fn argument(text: &Text, value: &MessageArgument) -> String {
     match value {
-        MessageArgument::Message(message) => shown(text, message),
+        MessageArgument::Message(message) => within(text, message),
         MessageArgument::Messages(messages) => {
-            messages.iter().map(|message| shown(text, message)).collect::<Vec<_>>().join("；")
+            messages.iter().map(|message| within(text, message)).collect::<Vec<_>>().join("；")
         }
         value => value.to_string(),
     }

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
+use super::recorded_message::recorded;
 use super::{
     ConfigurationChange, InstanceOfJob, ItemOfJob, JobRemoved, OperationError, Operations, Origin, Removed,
     ServerOfJob, Target,
 };
+use crate::config::Message;
 use crate::ident::{JobName, ShardingItem};
 use crate::registry::CommitError;
 use crate::registry::layout::ServerStatus;
@@ -36,20 +38,20 @@ pub struct Audit {
 }
 
 /// Jobs that an action did not change, each with why, where it was refused or failed.
-type Unchanged = BTreeMap<JobName, Option<String>>;
+type Unchanged = BTreeMap<JobName, Option<Message>>;
 
-/// What several actions on jobs did not change, by action and outcome. It is recorded when the last of them is over.
+/// What several actions on jobs did not change, by action, outcome and server. It is recorded when the last of them is over.
 #[derive(Debug)]
 struct NotChanged {
     audit: Audit,
-    jobs: Mutex<BTreeMap<(&'static str, &'static str), Unchanged>>,
+    jobs: Mutex<BTreeMap<(&'static str, &'static str, Option<String>), Unchanged>>,
 }
 
 impl Drop for NotChanged {
     fn drop(&mut self) {
         let all = std::mem::take(self.jobs.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for ((action, outcome), jobs) in all {
-            self.audit.post_not_changed(action, outcome, None, jobs);
+        for ((action, outcome, server), jobs) in all {
+            self.audit.post_not_changed(action, outcome, server.as_deref(), jobs);
         }
     }
 }
@@ -92,8 +94,9 @@ impl Audit {
             return self.post_not_changed(action, outcome, server, jobs);
         }
         for (job, why) in jobs {
-            let error = why.map(|why| ("error".to_owned(), Value::String(cut(why))));
-            self.post(action, &job, Vec::new(), outcome, error.into_iter().collect());
+            let mut detail = failure(why.as_ref());
+            detail.extend(server.map(|server| ("parts".to_owned(), json!([part_of_server(server)]))));
+            self.post(action, &job, Vec::new(), outcome, detail);
         }
     }
 
@@ -101,20 +104,16 @@ impl Audit {
     fn post_not_changed(&self, action: &'static str, outcome: &'static str, server: Option<&str>, jobs: Unchanged) {
         if let Some(kept) = &self.not_changed {
             let mut kept = kept.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.entry((action, outcome)).or_default().extend(jobs);
+            kept.entry((action, outcome, server.map(str::to_owned))).or_default().extend(jobs);
             return;
         }
-        let why: BTreeSet<&str> = jobs.values().flatten().map(String::as_str).collect();
+        let why: BTreeMap<&str, &Message> = jobs.values().flatten().map(|why| (why.as_str(), why)).collect();
         let is_one = why.len() <= 1;
-        let why = why.into_iter().collect::<Vec<_>>().join("; ");
-        let mut detail = Map::new();
-        if !why.is_empty() {
-            detail.insert("error".to_owned(), Value::String(cut(why)));
-        }
+        let mut detail = failure(why.into_values());
+        let server = server.map(part_of_server);
         match (jobs.first_key_value(), JobName::new(ALL_JOBS)) {
             (Some(_), Ok(all)) if jobs.len() > 1 => {
-                let server = server.map(|server| format!("server {server}"));
-                let part = |(job, why): (&JobName, &Option<String>)| match why {
+                let part = |(job, why): (&JobName, &Option<Message>)| match why {
                     Some(why) if !is_one => format!("job {job}: {why}"),
                     _ => format!("job {job}"),
                 };
@@ -122,7 +121,10 @@ impl Audit {
                 detail.insert("parts".to_owned(), json!(parts.collect::<Vec<_>>()));
                 self.post(action, &all, Vec::new(), outcome, detail);
             }
-            (Some((job, _)), _) => self.post(action, job, Vec::new(), outcome, detail),
+            (Some((job, _)), _) => {
+                detail.extend(server.map(|server| ("parts".to_owned(), json!([server]))));
+                self.post(action, job, Vec::new(), outcome, detail);
+            }
             (None, _) => {}
         }
     }
@@ -151,6 +153,28 @@ impl Audit {
     }
 }
 
+/// Why an action was not done: the English text, and the messages that it is made of as long as the text is not cut.
+fn failure<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Map<String, Value> {
+    let messages: Vec<&Message> = messages.into_iter().collect();
+    if messages.is_empty() {
+        return Map::new();
+    }
+    let whole = messages.iter().map(|message| message.as_str()).collect::<Vec<_>>().join("; ");
+    let told = cut(whole.clone());
+    let is_whole = told == whole;
+    let mut detail = Map::from_iter([("error".to_owned(), Value::String(told))]);
+    if is_whole {
+        let messages = messages.into_iter().map(recorded).collect();
+        detail.insert("errorMessages".to_owned(), Value::Array(messages));
+    }
+    detail
+}
+
+/// A server as a part of a record.
+fn part_of_server(server: &str) -> String {
+    format!("server {server}")
+}
+
 /// The end of an action that another part of the program carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -170,7 +194,7 @@ pub(super) struct Action {
     pub(super) name: &'static str,
     /// The job that is meant, where the action is about one job.
     pub(super) job: Option<JobName>,
-    /// The server that is meant in all its jobs, where the action is about one.
+    /// The server that is meant, in all its jobs or in that one.
     pub(super) server: Option<String>,
     /// The states of each part before and after it.
     pub(super) states: Option<[ServerStatus; 2]>,
@@ -181,7 +205,8 @@ pub(super) struct Action {
 impl Action {
     pub(super) fn on(name: &'static str, target: &Target) -> Self {
         let (job, server) = match target {
-            Target::Job(job) | Target::ServerOfJob(job, _) => (Some(job.clone()), None),
+            Target::Job(job) => (Some(job.clone()), None),
+            Target::ServerOfJob(job, server) => (Some(job.clone()), Some(server.clone())),
             Target::Server(server) => (None, Some(server.clone())),
         };
         Self { name, job, server, states: None, fire: None }
@@ -226,7 +251,7 @@ impl Part for ServerOfJob {
     }
 
     fn name(&self) -> String {
-        format!("server {}", self.server)
+        part_of_server(&self.server)
     }
 }
 
@@ -311,7 +336,7 @@ impl Operations {
                 let named = named.map(|job| (job.clone(), None)).collect();
                 audit.post_not_changed(action.name, "unchanged", action.server.as_deref(), named);
             }
-            (Err(error), Some(job)) => self.record_failure(action.name, job, error),
+            (Err(error), Some(job)) => self.record_failure(action.name, action.server.as_deref(), job, error),
             (Err(error), None) => {
                 let Some(server) = &action.server else { return };
                 let of = self.jobs_of_server(server).await.unwrap_or_default().into_iter().map(|of| of.job);
@@ -319,7 +344,7 @@ impl Operations {
                 if of.is_empty() && jobs.is_empty() {
                     of.extend(JobName::new(ALL_JOBS).ok());
                 }
-                let why = error.of_its_job().to_string();
+                let why = error.of_its_job();
                 let of = of.into_iter().map(|job| (job, Some(why.clone()))).collect();
                 audit.post_ended(action.name, outcome(error), Some(server), of);
             }
@@ -349,7 +374,7 @@ impl Operations {
                 let detail = Map::from_iter([("changes".to_owned(), json!(change.changes))]);
                 self.post(ACTION, job, outcome, detail);
             }
-            Err(error) => self.record_failure(ACTION, job, error),
+            Err(error) => self.record_failure(ACTION, None, job, error),
         }
     }
 
@@ -361,15 +386,15 @@ impl Operations {
                 let detail = [("parts".to_owned(), json!(names)), ("nodes".to_owned(), json!(removed.nodes))];
                 self.post(ACTION, job, "done", Map::from_iter(detail));
             }
-            Err(error) => self.record_failure(ACTION, job, error),
+            Err(error) => self.record_failure(ACTION, None, job, error),
         }
     }
 
-    fn record_failure(&self, action: &'static str, job: &JobName, error: &OperationError) {
+    fn record_failure(&self, action: &'static str, server: Option<&str>, job: &JobName, error: &OperationError) {
         let Some(audit) = &self.audit else { return };
         // The record is of this job: who reads it need not know of others.
-        let why = Unchanged::from([(job.clone(), Some(error.of_its_job().to_string()))]);
-        audit.post_ended(action, outcome(error), None, why);
+        let why = Unchanged::from([(job.clone(), Some(error.of_its_job()))]);
+        audit.post_ended(action, outcome(error), server, why);
     }
 
     fn post(&self, action: &'static str, job: &JobName, outcome: &'static str, detail: Map<String, Value>) {

@@ -36,6 +36,7 @@ mod error;
 mod members;
 mod origin;
 mod read;
+mod recorded_message;
 mod refusals;
 mod remove_job;
 mod remove_servers;

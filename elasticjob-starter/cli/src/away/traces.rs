@@ -34,7 +34,9 @@ impl LateReader {
     }
 
     fn reader(&self) -> Result<&RdbTraceReader, ReadError> {
-        self.late.get().ok_or_else(|| ReadError::Unavailable { at: self.at.clone(), why: self.late.why() })
+        self.late
+            .get()
+            .ok_or_else(|| ReadError::Unavailable { at: self.at.as_str().into(), why: self.late.why().into() })
     }
 }
 

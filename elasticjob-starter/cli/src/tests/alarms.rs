@@ -62,7 +62,8 @@ async fn what_is_wrong_is_told_with_the_names_of_the_rest_api_the_most_urgent_fi
     assert!(lines[2].starts_with("failing  tick  ") && lines[2].contains("item 0: no disk"), "{table}");
     let told: Value = serde_json::from_str(&says(&registry, None, true).await).unwrap();
     let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    assert_eq!(names(&told[0]), ["disabledBy", "job", "kind", "obstacles", "since", "usual"], "{told}");
+    assert_eq!(names(&told[0]), ["disabledBy", "failedItems", "job", "kind", "obstacles", "since", "usual"], "{told}");
+    assert_eq!((&told[0]["failedItems"], &told[1]["failedItems"]), (&json!({}), &json!({ "0": "no disk" })), "{told}");
     let obstacle = &told[0]["obstacles"][0];
     assert_eq!(names(obstacle), ["arguments", "code", "item", "obstacle", "remedy", "since", "text"], "{told}");
     assert_eq!(

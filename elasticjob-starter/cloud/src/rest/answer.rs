@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::body::to_bytes;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, RegistryError};
@@ -45,7 +45,9 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(self)).into_response()
+        // What is away or busy now may answer a moment later.
+        let retry = (self.status == StatusCode::SERVICE_UNAVAILABLE).then_some([(RETRY_AFTER, "1")]);
+        (self.status, retry, Json(self)).into_response()
     }
 }
 
@@ -114,6 +116,10 @@ impl From<CarrierError> for Refusal {
 
 impl From<ReadError> for Refusal {
     fn from(error: ReadError) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, error.to_string())
+        let status = match &error {
+            ReadError::TooManyReaders { .. } => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_GATEWAY,
+        };
+        Self::new(status, error.to_string())
     }
 }

@@ -48,6 +48,7 @@ impl Fail {
             Self::Traces => &[
                 (StatusCode::CONFLICT, "the scheduler traces to no database"),
                 (StatusCode::BAD_GATEWAY, "the database of the traces did not answer"),
+                (StatusCode::SERVICE_UNAVAILABLE, "other reads take all connections to it: send the request again"),
             ],
             Self::File => &[(
                 StatusCode::INTERNAL_SERVER_ERROR,

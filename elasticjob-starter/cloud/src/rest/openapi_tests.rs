@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{Request, StatusCode};
+use elasticjob::config::Message;
 use elasticjob::trace::{
     AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError,
     StateFilter, StateRecord, TraceReader,
@@ -89,6 +91,8 @@ impl Seen {
         let answer = server.router.clone().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
         let (parts, body) = answer.into_parts();
         let status = parts.status.as_u16();
+        let says_when = parts.headers.contains_key(RETRY_AFTER);
+        assert!(says_when || status != 503, "{} {path}: it does not say when to ask again", route.method);
         let text = String::from_utf8(to_bytes(body, 1 << 20).await.unwrap().to_vec()).unwrap();
         let document = openapi_document();
         let about = format!("{} {path}: {status} {text}", route.method);
@@ -149,15 +153,15 @@ impl Names<'_> {
 }
 
 /// Traces that cannot be read.
-struct Broken;
+struct Broken(ReadError);
 
 impl TraceReader for Broken {
     async fn executions(&self, _: &ExecutionFilter, _: &PageRequest) -> Result<Page<ExecutionRecord>, ReadError> {
-        Err(ReadError::NoTable { at: "memory".to_owned(), table: "JOB_EXECUTION_LOG" })
+        Err(self.0.clone())
     }
 
     async fn states(&self, _: &StateFilter, _: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
-        Err(ReadError::NoTable { at: "memory".to_owned(), table: "JOB_STATUS_TRACE_LOG" })
+        Err(self.0.clone())
     }
 
     async fn decisions(&self, _: &DecisionFilter, _: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
@@ -272,7 +276,11 @@ async fn every_answer_is_described_with_its_status_and_its_form() {
     server.come_back();
     server.scheduler.shutdown().await;
 
-    for reader in [AnyTraceReader::new(Broken), AnyTraceReader::new(Asked::default())] {
+    let at = Message::from("memory");
+    let broken = ReadError::NoTable { at: at.clone(), table: "JOB_EXECUTION_LOG" };
+    let busy = ReadError::TooManyReaders { at, connections: 4, waited: Duration::from_secs(10) };
+    let [broken, busy] = [broken, busy].map(|error| AnyTraceReader::new(Broken(error)));
+    for reader in [broken, busy, AnyTraceReader::new(Asked::default())] {
         let traced = Server::traced(reader).await;
         let admin = traced.token("admin").await;
         seen.call_all(&traced, &admin, &Names { query: "", ..right }).await;

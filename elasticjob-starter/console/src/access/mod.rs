@@ -38,6 +38,8 @@ pub(crate) use password::Passwords;
 pub(crate) use proxy::note as note_proxy;
 pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions};
 pub(crate) use throttle::{Throttle, network};
+#[cfg(feature = "data")]
+pub(crate) use token::KEPT_AFTER_END;
 pub(crate) use token::{Invalid, KeptToken, TokenView, Tokens, USUAL_DAYS};
 pub(crate) use untrusted_proxy::UntrustedProxies;
 pub(crate) use user::{KeptUser, NotChanged, UserView, Users};

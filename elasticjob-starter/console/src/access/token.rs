@@ -131,6 +131,13 @@ pub(crate) struct KeptToken {
     pub(crate) used_at: Option<i64>,
 }
 
+impl KeptToken {
+    /// Whether it expired so long ago that it is not kept any more.
+    fn is_forgotten_at(&self, now: i64) -> bool {
+        self.expires_at.saturating_add(KEPT_AFTER_END) <= now
+    }
+}
+
 /// A token as administrators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenView {
@@ -167,6 +174,10 @@ pub(crate) const USUAL_DAYS: u32 = 90;
 pub(crate) const MOST_DAYS: u32 = 366;
 
 const DAY: i64 = 24 * 3600 * 1000;
+
+/// How long a token of the data file is kept after its end, in milliseconds: so long a program that still shows it is told when it
+/// expired, and the page marks it.
+pub(crate) const KEPT_AFTER_END: i64 = 30 * DAY;
 
 /// How often it is written that a token was shown, in milliseconds.
 const USES: i64 = 60_000;
@@ -210,7 +221,8 @@ impl Tokens {
         let now = now.timestamp_millis();
         let (identity, is_use_old) = {
             let kept = self.kept();
-            let Kept { token, ended } = kept.get(&hash).ok_or(Invalid::Unknown)?;
+            let known = kept.get(&hash).filter(|kept| !kept.token.is_forgotten_at(now));
+            let Kept { token, ended } = known.ok_or(Invalid::Unknown)?;
             if token.expires_at <= now {
                 return Err(Invalid::Expired(DateTime::from_timestamp_millis(token.expires_at).unwrap_or_default()));
             }
@@ -236,9 +248,11 @@ impl Tokens {
 
     /// All tokens, by name.
     pub(crate) fn list(&self) -> Vec<TokenView> {
+        let now = crate::service::now();
         let of_file = self
             .kept()
             .values()
+            .filter(|kept| !kept.token.is_forgotten_at(now))
             .map(|Kept { token, .. }| TokenView {
                 name: token.name.clone(),
                 grants: token.grants.clone(),
@@ -291,8 +305,10 @@ impl Tokens {
         let expires_at = made_at + i64::from(days) * DAY;
         let token = KeptToken { name, hash, owner, grants, made_at, expires_at, used_at: None };
         data.storage().save_token(token.clone()).await?;
-        let kept = Kept { token, ended: CancellationToken::new() };
-        self.kept.write().unwrap_or_else(PoisonError::into_inner).insert(kept.token.hash.clone(), kept);
+        let new = Kept { token, ended: CancellationToken::new() };
+        let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|_, kept| !kept.token.is_forgotten_at(made_at));
+        kept.insert(new.token.hash.clone(), new);
         Ok(shown)
     }
 

@@ -1,5 +1,7 @@
 //! Alarms.
 
+use std::collections::BTreeMap;
+
 use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
@@ -36,6 +38,8 @@ pub(crate) struct AlarmView {
     usual: Option<u64>,
     /// The obstacles that keep the job or some of its items from running.
     obstacles: Vec<FindingView>,
+    /// The items whose last run failed, with the cause; it is empty where no instance finished the run.
+    failed_items: BTreeMap<u32, String>,
     /// Who disabled the job, or the first of its items that is disabled; `null` where nothing of it is, or that was not
     /// recorded or not read so far.
     disabled_by: Option<DisabledBy>,
@@ -68,6 +72,7 @@ impl AlarmView {
             id: alarm.id,
             kind: wrong.kind.code(),
             obstacles: job.map(findings).unwrap_or_default(),
+            failed_items: job.map(|job| job.failed.clone()).unwrap_or_default(),
             disabled_by: job.and_then(|job| disablings.by_of_job(job)).and_then(DisabledBy::of),
             job: job.map(|job| job.job.to_string()),
             since: wrong.since.map(Time),

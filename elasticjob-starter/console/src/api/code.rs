@@ -66,6 +66,7 @@ codes! {
     RegistryRefused = "registry-refused",
     NotTraced = "not-traced",
     TracesUnreadable = "traces-unreadable",
+    TracesBusy = "traces-busy",
     DataUnusable = "data-unusable",
     NotKept = "not-kept",
     UnknownName = "unknown-name",

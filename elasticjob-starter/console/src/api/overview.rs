@@ -95,7 +95,7 @@ pub(crate) async fn show(here: Here) -> Result<Json<OverviewView>, Problem> {
         total: overview.total,
         well: overview.well(),
         running: overview.running,
-        concerns: Concern::ALL.map(|concern| (concern.code(), overview.count(concern))).into(),
+        concerns: Concern::ALL.iter().map(|concern| (concern.code(), overview.count(concern))).collect(),
         jobs: overview.concerns.iter().map(|(concern, jobs)| (concern.code(), rows(jobs))).collect(),
         now: rows(&overview.now),
         next: rows(&overview.next),

@@ -204,6 +204,11 @@ impl Problem {
         Self::new(StatusCode::CONFLICT, Code::KeyInUse, "The first request is not answered yet", detail)
     }
 
+    /// Whether the same request can succeed a moment later.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(self.code, Code::Contended | Code::RegistryUnreachable | Code::KeyInUse | Code::TracesBusy)
+    }
+
     /// Whether it may have been done: the answer of the registry center was lost.
     pub(crate) fn is_unknown(&self) -> bool {
         self.more.get("outcome").is_some_and(|outcome| outcome == "unknown")
@@ -346,6 +351,15 @@ impl From<NotChanged> for Problem {
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
         Self::traces_unreadable(match error {
+            ReadError::TooManyReaders { at, connections, waited } => {
+                let detail = texts::traces_busy(at, connections, waited.as_secs().to_string());
+                return Self::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    Code::TracesBusy,
+                    "Too many reads of traces",
+                    detail,
+                );
+            }
             ReadError::TooSlow { limit } => texts::traces_slow(limit.as_secs().to_string()),
             ReadError::Unavailable { at, why } => texts::traces_away(at, why),
             ReadError::NoTable { at, table } => texts::traces_without_table(at, table),
@@ -358,8 +372,7 @@ impl From<ReadError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = self.status();
-        let may_pass = matches!(self.code, Code::Contended | Code::RegistryUnreachable | Code::KeyInUse);
+        let (status, may_pass) = (self.status(), self.may_pass());
         let mut response = (status, Json(self)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

@@ -1,23 +1,24 @@
-//! No page in Chinese has an English sentence.
+//! No page in Chinese has an English sentence, but for what others said: that stands in quotes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use axum::http::header::ACCEPT_LANGUAGE;
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
-use elasticjob::trace::{
-    AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, Page, PageRequest, ReadError,
-    StateFilter, StateRecord, TraceReader,
-};
+use elasticjob::trace::rdb::RdbTraceReader;
+use elasticjob::trace::{AnyTraceReader, DecisionKind, JobDecisionEvent, JobEvent, ReadError};
 use tokio::sync::watch;
 
 use crate::router::declared;
-use crate::testing::{call, cookie_of, request, start_job, with_users};
+use crate::testing::traced::{Folder, decision, failed, run};
+use crate::testing::unread::Unread;
+use crate::testing::{call, cookie_of, json, request, start_job, with_users};
 use crate::{Console, Registry};
 
 /// What is not in the language of the reader: code, names, and what programs wrote.
@@ -28,6 +29,19 @@ const TEXTS: [&str; 3] = ["title=\"", "aria-label=\"", "placeholder=\""];
 
 /// So many English words after each other are a sentence.
 const SENTENCE: usize = 3;
+
+/// What others said in this test: users, databases, and programs whose text is stored.
+const SAID: [&str; 7] = [
+    "ECONNREFUSED",
+    "127.0.0.1:1 was not reached: the connection was refused by the host",
+    "the reason of another program",
+    "the disk was full at night",
+    "the code said that it is wrong",
+    "line 2, column 1: while parsing a node, did not find expected node content",
+    // The program of an instance notes this in the registry center as it is.
+    "job-sharding-strategy-type: there is no sharding strategy &#39;OF_ANOTHER_PROGRAM&#39; in this program; there are \
+     AVG_ALLOCATION (built in), ODEVITY (built in), ROUND_ROBIN (built in), SINGLE_SHARDING_BALANCE (built in), WHOLE (built in)",
+];
 
 /// The texts of a page that a reader sees or hears.
 fn texts(page: &str) -> Vec<String> {
@@ -46,23 +60,17 @@ fn texts(page: &str) -> Vec<String> {
     texts
 }
 
-/// A text without what it quotes: names, values, and what other programs said.
-fn without_quotes(text: &str) -> String {
-    let mut rest = text;
-    let mut left = String::new();
-    while let Some((before, after)) = rest.split_once('“')
-        && let Some((_, after)) = after.split_once('”')
-    {
-        left.push_str(before);
-        left.push('“');
-        rest = after;
+/// A text without what others said, as far as that stands in quotes or by itself.
+fn without_said(text: &str) -> String {
+    if SAID.contains(&text.trim()) {
+        return String::new();
     }
-    left + rest
+    SAID.iter().fold(text.to_owned(), |text, said| text.replace(&format!("“{said}”"), "“”"))
 }
 
 /// The first English sentence of a text.
 fn english(text: &str) -> Option<String> {
-    let text = &without_quotes(text);
+    let text = &without_said(text).replace(['“', '”'], " ");
     let is_word = |word: &&str| word.len() > 1 && word.chars().all(|c| c.is_ascii_lowercase());
     let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_matches([',', '.', ':', ';'])).collect();
     let found = words.windows(SENTENCE).find(|words| words.iter().all(is_word))?;
@@ -77,29 +85,61 @@ fn a_sentence_in_english_is_found_and_a_name_or_code_is_not() {
     assert_eq!(found("<a title=\"what is shown here\">作业</a>"), 1);
     assert_eq!(found("<p>作业 <span lang=\"en\">what is shown here</span> settle billing</p>"), 0);
     assert_eq!(found("<p>作业 <code>cannot be read at all</code> settle billing</p>"), 0);
-    assert_eq!(found("<p>无法读取：“the table is missing”</p>"), 0);
+    assert_eq!(found("<p>无法读取：“the table is missing”</p>"), 1, "it is ours, in quotes or not");
+    assert_eq!(found("<p>无法读取：“the reason of another program”</p>"), 0);
+    assert_eq!(found("<p>无法读取：the reason of another program</p>"), 1, "it is not in quotes");
+    assert_eq!(found("<td>the reason of another program</td>"), 0);
     assert_eq!(found("<p>“a” 无法读取：the table is never “found”</p>"), 1);
     assert_eq!(found("<pre>the job was not found</pre><p>由 REST API 写入</p>"), 0);
 }
 
-/// A database of traces that is away.
-struct Away;
-
-fn away<T>() -> Result<Page<T>, ReadError> {
-    Err(ReadError::Unavailable { at: "postgres://db/traces".to_owned(), why: "ECONNREFUSED".to_owned() })
+/// The databases of traces: none, which keeps actions in memory; those that cannot be read; and one with records of all kinds.
+async fn databases(empty: &Folder, full: &Folder) -> Vec<Option<AnyTraceReader>> {
+    let away = ReadError::Unavailable { at: "postgres://db/traces".into(), why: "ECONNREFUSED".into() };
+    let busy = ReadError::TooManyReaders { at: "“”".into(), connections: 4, waited: Duration::from_secs(10) };
+    std::fs::write(empty.0.join("traces.db"), "").expect("it is written");
+    let now = chrono::Utc::now().timestamp_millis();
+    let failed = failed(run("well", 0, Some(now - 60_000), now - 60_000, Some(now - 59_000)), SAID[4]);
+    let decisions = DecisionKind::ALL.iter().filter(|kind| **kind != DecisionKind::Operator).map(|kind| {
+        let JobEvent::Decision(event) = decision("well", *kind, now - 60_000, Some(now - 60_000), Some(now)) else {
+            unreachable!("it is a decision")
+        };
+        let detail = serde_json::json!({ "why": SAID[2], "process": "1", "ends": 3, "attempt": 1, "place": "node-1" });
+        let detail = detail.as_object().expect("an object").clone();
+        JobEvent::Decision(JobDecisionEvent { reason: SAID[2].to_owned(), detail, ..event })
+    });
+    full.write(decisions.chain([JobEvent::Execution(failed)])).await;
+    let mut databases = vec![None];
+    for unread in [away, busy] {
+        databases.push(Some(AnyTraceReader::new(Unread(unread))));
+    }
+    for folder in [empty, full] {
+        let reader = RdbTraceReader::connect(&folder.source(), None).await.expect("it is there");
+        databases.push(Some(AnyTraceReader::new(reader)));
+    }
+    databases
 }
 
-impl TraceReader for Away {
-    async fn executions(&self, _: &ExecutionFilter, _: &PageRequest) -> Result<Page<ExecutionRecord>, ReadError> {
-        away()
-    }
-
-    async fn states(&self, _: &StateFilter, _: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
-        away()
-    }
-
-    async fn decisions(&self, _: &DecisionFilter, _: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
-        away()
+/// Does what the audit records: some of it is refused, some changes nothing.
+async fn operate(console: &Console, admin: &str, server: &str) {
+    let reason = |body: serde_json::Value| {
+        let mut body = body;
+        body["reason"] = SAID[3].into();
+        body
+    };
+    let enabled = |enabled: bool| reason(serde_json::json!({ "enabled": enabled }));
+    let of = "/api/v1/registries/default";
+    for (method, path, body) in [
+        ("PUT", format!("{of}/servers/10.9.9.9/state"), enabled(false)),
+        ("PUT", format!("{of}/servers/{server}/state"), enabled(true)),
+        ("PUT", format!("{of}/jobs/part/items/1/state"), enabled(false)),
+        ("PUT", format!("{of}/jobs/part/items/1/state"), enabled(true)),
+        ("POST", format!("{of}/jobs/gone/triggers"), reason(serde_json::json!({}))),
+        ("POST", format!("{of}/jobs/missing/triggers"), reason(serde_json::json!({}))),
+        ("POST", format!("{of}/jobs/well/items/0/cancellations"), reason(serde_json::json!({}))),
+    ] {
+        let answer = call(console, json(method, &path, admin, &body)).await;
+        assert_ne!(answer.status, StatusCode::BAD_REQUEST, "{path}: {}", answer.body);
     }
 }
 
@@ -173,17 +213,22 @@ async fn no_page_in_chinese_has_an_english_sentence() {
     let servers = operations.servers().await.expect("they are read");
     let address = servers.first().expect("the jobs have one").server.clone();
     let mut found = BTreeMap::new();
-    for traces in [None, Some(AnyTraceReader::new(Away))] {
+    let (empty, full) = (Folder::new("chinese-empty"), Folder::new("chinese-full"));
+    for traces in databases(&empty, &full).await {
+        let is_in_memory = traces.is_none();
         let registry = Registry::new("default", Arc::new(memory.connect()));
         let registry = match traces {
             Some(traces) => registry.traces(traces),
             None => registry,
         };
         // One that was not reached so far.
-        let why = "127.0.0.1:1 was not reached: the connection was refused by the host".to_owned();
+        let why = SAID[1].to_owned();
         let away = Registry::new("away", Arc::new(memory.connect())).away(watch::Sender::new(Some(why)).subscribe());
         let console = Console::new(with_users(), [registry, away]).expect("the options are right");
         let admin = cookie_of(&console, "admin").await;
+        if is_in_memory {
+            operate(&console, &admin, &address).await;
+        }
         for pattern in pages(&console) {
             for job in JOBS {
                 let values = [("{registry}", "default"), ("{job}", job), ("{server}", address.as_str())];

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use elasticjob::operations::Happened;
-use elasticjob::trace::{DecisionRecord, ExecutionOutcome, ExecutionRecord};
+use elasticjob::trace::{DecisionRecord, ExecutionOutcome, ExecutionRecord, OperatorAction};
 use i18n_embed_fl::fl;
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use super::fires;
 use super::history::first_line;
 use super::time::{Clock, duration};
 use crate::text::{Language, Text};
+use crate::translated;
 
 /// A decision as a sentence without its subject, which is the instance.
 pub(super) fn sentence(text: &Text, record: &DecisionRecord, clock: &Clock) -> String {
@@ -72,6 +73,7 @@ fn arguments(text: &Text, record: &DecisionRecord, clock: &Clock) -> HashMap<&'s
     let time = |at: Option<chrono::DateTime<chrono::Utc>>| {
         at.map_or_else(|| fl!(text.loader(), "not-known"), |at| clock.at(&at.timestamp_millis()))
     };
+    let action = OperatorAction::of(record);
     let other = record.related_instance.clone().unwrap_or_else(|| fl!(text.loader(), "past-ended-instance"));
     let mut arguments = HashMap::from([
         ("first", time(record.scheduled_at)),
@@ -84,7 +86,7 @@ fn arguments(text: &Text, record: &DecisionRecord, clock: &Clock) -> HashMap<&'s
         ("attempt", word("attempt")),
         ("place", word("place")),
         ("ends", word("ends")),
-        ("why", word("why")),
+        ("why", quoted(word("why"))),
         ("difference", word("differenceMilliseconds")),
         ("milliseconds", word("milliseconds")),
         ("overwritten", word("overwritten")),
@@ -95,23 +97,25 @@ fn arguments(text: &Text, record: &DecisionRecord, clock: &Clock) -> HashMap<&'s
         ("hasAfter", record.detail.contains_key("after").to_string()),
         ("actor", word("actor")),
         ("action", word("action")),
-        (
-            "parts",
-            [word("parts"), word("changes")].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", "),
-        ),
+        ("parts", action.parts().into_iter().map(|part| translated::part(text, part)).collect::<Vec<_>>().join(", ")),
         ("before", word("before")),
         ("after", word("after")),
         ("outcome", word("outcome")),
-        ("error", word("error")),
+        ("error", translated::error_of_action(text, action).unwrap_or_default()),
     ]);
     // A reason is written in English; where it has a code there may be a text for it.
     let id = format!("reason-{}", word("code"));
     let reason = match text.loader().has(&id) {
         true => text.loader().get_args(&id, arguments.clone()),
-        false => record.reason.clone(),
+        false => quoted(record.reason.clone()),
     };
     arguments.insert("reason", reason);
     arguments
+}
+
+/// What others wrote, or what is written in English alone.
+fn quoted(told: String) -> String {
+    if told.is_empty() { told } else { format!("“{told}”") }
 }
 
 #[cfg(test)]

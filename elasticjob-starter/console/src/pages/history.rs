@@ -1,7 +1,6 @@
 //! Pages of traces: runs of items, changes of state, decisions.
 
 use askama::Template;
-use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::DateTime;
 use elasticjob::ident::JobName;
@@ -13,7 +12,7 @@ use super::decisions;
 use super::fires;
 use super::query::Query;
 use super::time::Clock;
-use super::{Layout, with_status};
+use super::{Layout, with_problem};
 use crate::access::{Permission, Role};
 use crate::api::Problem;
 use crate::here::Here;
@@ -73,12 +72,9 @@ impl Frame {
         LONGEST.num_days()
     }
 
-    /// Pages say by themselves that nothing is configured: that is no error.
-    fn status(&self) -> StatusCode {
-        match &self.problem {
-            Some(problem) if problem.code() != "not-traced" => problem.status(),
-            _ => StatusCode::OK,
-        }
+    /// The problem that the status tells. Pages say by themselves that nothing is configured: that is no error.
+    fn failure(&self) -> Option<Problem> {
+        self.problem.clone().filter(|problem| problem.code() != "not-traced")
     }
 
     fn is_not_configured(&self) -> bool {
@@ -326,26 +322,30 @@ async fn answer<T: Traced + Row + 'static>(
 
 pub(crate) async fn executions(here: Here, Query(query): Query<HistoryQuery>) -> Response {
     answer(here, query, |layout, frame, records| {
-        with_status(frame.status(), &ExecutionsPage { layout, frame, records })
+        with_problem(frame.failure().as_ref(), &ExecutionsPage { layout, frame, records })
     })
     .await
 }
 
 pub(crate) async fn states(here: Here, Query(query): Query<HistoryQuery>) -> Response {
-    answer(here, query, |layout, frame, records| with_status(frame.status(), &StatesPage { layout, frame, records }))
-        .await
+    answer(here, query, |layout, frame, records| {
+        with_problem(frame.failure().as_ref(), &StatesPage { layout, frame, records })
+    })
+    .await
 }
 
 pub(crate) async fn decisions(here: Here, Query(query): Query<HistoryQuery>) -> Response {
-    answer(here, query, |layout, frame, records| with_status(frame.status(), &DecisionsPage { layout, frame, records }))
-        .await
+    answer(here, query, |layout, frame, records| {
+        with_problem(frame.failure().as_ref(), &DecisionsPage { layout, frame, records })
+    })
+    .await
 }
 
 pub(crate) async fn audit(here: Here, Query(query): Query<HistoryQuery>) -> Response {
     let may_administer = here.identity.may(Permission::Has(Role::Admin), None, None);
     let are_kept = here.registry.keeps_actions();
     answer(here, query, |layout, frame, records| {
-        with_status(frame.status(), &AuditPage { layout, frame, records, may_administer, are_kept })
+        with_problem(frame.failure().as_ref(), &AuditPage { layout, frame, records, may_administer, are_kept })
     })
     .await
 }

@@ -2,12 +2,10 @@ use std::sync::Arc;
 
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
-use elasticjob::trace::{
-    AnyTraceReader, DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, JobEvent, Page, PageRequest,
-    ReadError, StateFilter, StateRecord, TraceReader,
-};
+use elasticjob::trace::{AnyTraceReader, JobEvent, ReadError};
 
 use crate::testing::traced::{Folder, failed, run};
+use crate::testing::unread::Unread;
 use crate::testing::{call, console_of, cookie_of, request, start_job, with_users};
 use crate::{Console, Registry};
 
@@ -58,31 +56,14 @@ async fn a_console_without_traces_has_no_place_for_fires_and_says_schedules_in_w
     let page = page_of(&console, "/r/default/jobs").await;
     assert!(!page.contains("Last fires") && page.contains("<small>at 00:00, on day 1, in January</small>"), "{page}");
     for (error, is_said) in [
-        (ReadError::NoTable { at: "here".to_owned(), table: "JOB_EXECUTION_LOG" }, false),
-        (ReadError::Unavailable { at: "here".to_owned(), why: "away".to_owned() }, true),
+        (ReadError::NoTable { at: "here".into(), table: "JOB_EXECUTION_LOG" }, false),
+        (ReadError::Unavailable { at: "here".into(), why: "away".into() }, true),
     ] {
-        let registry = Registry::new("default", Arc::new(memory.connect())).traces(AnyTraceReader::new(Away(error)));
+        let registry = Registry::new("default", Arc::new(memory.connect())).traces(AnyTraceReader::new(Unread(error)));
         let console = Console::new(with_users(), [registry]).expect("the options are right");
         let page = page_of(&console, "/r/default/jobs").await;
         assert!(page.contains("/jobs/settle\""), "the jobs are there all the same: {page}");
         assert_eq!(page.contains("The last fires cannot be read."), is_said, "{page}");
         assert!(!page.contains("<svg"), "{page}");
-    }
-}
-
-/// A reader of a database that cannot be read.
-struct Away(ReadError);
-
-impl TraceReader for Away {
-    async fn executions(&self, _: &ExecutionFilter, _: &PageRequest) -> Result<Page<ExecutionRecord>, ReadError> {
-        Err(self.0.clone())
-    }
-
-    async fn states(&self, _: &StateFilter, _: &PageRequest) -> Result<Page<StateRecord>, ReadError> {
-        Err(self.0.clone())
-    }
-
-    async fn decisions(&self, _: &DecisionFilter, _: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
-        Err(self.0.clone())
     }
 }

@@ -57,10 +57,12 @@ pub(crate) mod wrong_host;
 
 use askama::Template;
 use axum::http::StatusCode;
+use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::response::{Html, IntoResponse, Response};
 use elasticjob::__private::log::{apart, error};
 
 use crate::access::{Permission, Role};
+use crate::api::Problem;
 use crate::router::Routes;
 use crate::{live, live_log};
 
@@ -158,6 +160,15 @@ pub(crate) fn with_status(status: StatusCode, template: &impl Template) -> Respo
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
+}
+
+/// A page that shows a problem in its place. Browsers and programs hear when they may ask again.
+pub(crate) fn with_problem(problem: Option<&Problem>, template: &impl Template) -> Response {
+    let mut response = with_status(problem.map_or(StatusCode::OK, Problem::status), template);
+    if problem.is_some_and(Problem::may_pass) {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    response
 }
 
 #[cfg(test)]

@@ -93,7 +93,7 @@ impl JobQuery {
             return Err(Problem::bad_request(texts::no_such_status(&self.status, states)));
         }
         if !self.concern.is_empty() && self.wanted_concern().is_none() {
-            let concerns = Concern::ALL.map(Concern::code).join(", ");
+            let concerns = Concern::ALL.iter().map(|concern| concern.code()).collect::<Vec<_>>().join(", ");
             return Err(Problem::bad_request(texts::field_one_of("concern", concerns)));
         }
         if !matches!(self.running.as_str(), "" | "true") {
@@ -106,7 +106,7 @@ impl JobQuery {
     }
 
     fn wanted_concern(&self) -> Option<Concern> {
-        Concern::ALL.into_iter().find(|concern| concern.code() == self.concern)
+        Concern::ALL.iter().copied().find(|concern| concern.code() == self.concern)
     }
 
     /// How many of the jobs come before those that are asked for. Names keep their order, so a cursor is the name of the last one; next

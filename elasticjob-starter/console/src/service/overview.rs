@@ -74,7 +74,7 @@ impl Overview {
         self.total - self.concerns.values().map(Vec::len).sum::<usize>()
     }
 
-    pub(crate) fn count(&self, concern: Concern) -> usize {
-        self.concerns.get(&concern).map_or(0, Vec::len)
+    pub(crate) fn count(&self, concern: &Concern) -> usize {
+        self.concerns.get(concern).map_or(0, Vec::len)
     }
 }

@@ -13,6 +13,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row, Sqlite, SqlitePool};
 
 use super::sqlite::SqliteFile;
+use crate::texts;
 
 /// The actions in one registry center.
 #[derive(Clone)]
@@ -131,12 +132,12 @@ impl TraceReader for Actions {
     }
 
     async fn decisions(&self, filter: &DecisionFilter, page: &PageRequest) -> Result<Page<DecisionRecord>, ReadError> {
-        let at = || "the data file of the console".to_owned();
         if !filter.kinds.is_empty() && !filter.kinds.contains(&DecisionKind::Operator) {
             return Ok(Page::of(Vec::new(), page, |_| Cursor::after(0, "")));
         }
         let rows = self.read(filter, page).await;
-        let rows = rows.map_err(|error| ReadError::Unavailable { at: at(), why: error.to_string() })?;
+        let rows =
+            rows.map_err(|error| ReadError::Unavailable { at: texts::data_file(), why: error.to_string().into() })?;
         let records = rows.iter().filter_map(record).collect();
         Ok(Page::of(records, page, |record| Cursor::after(record.at.timestamp_millis(), &record.id)))
     }

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::error::DataError;
 use super::storage::{AccessCursor, Pending, Storage, StoreError};
 use super::{acknowledged, action_log, login_log, users_and_tokens, versions};
-use crate::access::{Entry, KeptToken, KeptUser};
+use crate::access::{Entry, KEPT_AFTER_END, KeptToken, KeptUser};
 use crate::service::alarms::Acknowledged;
 use crate::service::versions::Version;
 
@@ -77,6 +77,8 @@ impl SqliteFile {
         let pool = SqlitePoolOptions::new().max_connections(1).connect_with(options).await;
         let pool = pool.map_err(|error| unusable(error.to_string()))?;
         bring_up_to_date(&pool, &file).await?;
+        let removed = users_and_tokens::remove_expired(&pool, oldest_end()).await;
+        removed.map_err(|error| unusable(error.to_string()))?;
         let users = users_and_tokens::users(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let tokens = users_and_tokens::tokens(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let acknowledgements = acknowledged::all(&pool).await.map_err(|error| unusable(error.to_string()))?;
@@ -218,7 +220,15 @@ async fn write_all(pool: &SqlitePool, batch: impl Iterator<Item = Later>) -> Res
     if events.is_empty() { Ok(()) } else { login_log::write(pool, &events).await }
 }
 
+/// Tokens that expired then, or before, are removed; in milliseconds since 1970.
+fn oldest_end() -> i64 {
+    crate::service::now().saturating_sub(KEPT_AFTER_END)
+}
+
 async fn remove_old(pool: &SqlitePool) {
+    if let Err(error) = users_and_tokens::remove_expired(pool, oldest_end()).await {
+        failed(error);
+    }
     let kept = i64::try_from(KEPT.as_millis()).unwrap_or(i64::MAX);
     let oldest = crate::service::now().saturating_sub(kept);
     if let Err(error) = login_log::remove_old(pool, oldest).await {

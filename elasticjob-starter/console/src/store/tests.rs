@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use axum::http::header::ACCEPT_LANGUAGE;
 use elasticjob::registry::memory::MemoryRegistry;
 
 use super::*;
-use crate::access::{Entry, Event};
+use crate::access::{Entry, Event, Grant, Invalid, KeptToken, Role, TokenHash};
 use crate::testing::{call, cookie_of, json, login, request, start_job, with_users};
 use crate::{Console, ConsoleOptions, Registry};
 
@@ -129,6 +130,62 @@ async fn what_is_older_than_400_days_is_removed_when_the_file_is_opened() {
     })
     .await
     .expect("the old row is removed");
+    closed(data).await;
+}
+
+#[tokio::test]
+async fn a_token_is_marked_when_it_has_expired_and_forgotten_30_days_later() {
+    let (folder, memory) = (Folder::new("expired"), MemoryRegistry::new());
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    let day = 24 * 3600 * 1000;
+    let mut shown = Vec::new();
+    for (name, days_ago) in [("late", 29), ("long-ago", 30)] {
+        let (token, hash) = TokenHash::new_token().expect("there are random bytes");
+        shown.push(token);
+        let expires_at = crate::service::now() - days_ago * day;
+        let (name, owner, grants) = (name.to_owned(), "admin".to_owned(), vec![Grant::everywhere(Role::Viewer)]);
+        let token = KeptToken { name, hash, owner, grants, made_at: 0, expires_at, used_at: None };
+        data.storage().save_token(token).await.expect("it is kept");
+    }
+    closed(data).await;
+
+    let data = DataFile::open(folder.file()).await.expect("it is there");
+    let kept: Vec<String> = data.storage().tokens().into_iter().map(|token| token.name).collect();
+    assert_eq!(kept, ["late"]);
+    let console = console_with(&memory, &data);
+    let (users, tokens) = (&console.app().users, &console.app().tokens);
+    let at = |days: i64| chrono::Utc::now() + chrono::TimeDelta::days(days);
+    assert!(matches!(tokens.identity(&shown[0], users, at(0)), Err(Invalid::Expired(_))));
+    assert_eq!(tokens.identity(&shown[0], users, at(1)).err(), Some(Invalid::Unknown), "the console still runs then");
+    assert_eq!(tokens.identity(&shown[1], users, at(0)).err(), Some(Invalid::Unknown));
+    let admin = cookie_of(&console, "admin").await;
+    for (language, expired) in [("en", ">expired<"), ("zh-CN", ">已过期<")] {
+        let mut asked = request("GET", "/settings/tokens", Some(&admin));
+        asked.headers_mut().insert(ACCEPT_LANGUAGE, language.parse().expect("a value"));
+        let page = call(&console, asked).await.body;
+        assert_eq!(page.matches(expired).count(), 1, "{language}: {page}");
+        assert!(page.contains("late") && !page.contains("long-ago"), "{language}: {page}");
+    }
+    closed(data).await;
+}
+
+#[tokio::test]
+async fn a_token_can_have_the_name_of_one_that_expired_long_ago() {
+    let (folder, memory) = (Folder::new("name-again"), MemoryRegistry::new());
+    let data = DataFile::open(folder.file()).await.expect("it is made");
+    let console = console_with(&memory, &data);
+    let (_, hash) = TokenHash::new_token().expect("there are random bytes");
+    let grants = vec![Grant::everywhere(Role::Viewer)];
+    let (name, owner, expires_at) = ("deploy".to_owned(), "admin".to_owned(), 1);
+    let old = KeptToken { name, hash, owner, grants, made_at: 0, expires_at, used_at: None };
+    data.storage().save_token(old).await.expect("it is kept");
+    let admin = cookie_of(&console, "admin").await;
+    let new = serde_json::json!({ "name": "deploy", "grants": [{ "role": "viewer" }], "days": 1 });
+    let made = call(&console, json("POST", "/api/v1/tokens", &admin, &new)).await;
+    assert!(made.status.is_success(), "{}", made.body);
+    closed(data).await;
+    let data = DataFile::open(folder.file()).await.expect("it is there");
+    assert_eq!(data.storage().tokens().len(), 1);
     closed(data).await;
 }
 

@@ -83,6 +83,11 @@ pub(super) async fn save_user(pool: &SqlitePool, user: &KeptUser) -> Result<(), 
     query.bind(user.enabled).bind(user.changed_at).execute(pool).await.map(drop)
 }
 
+/// Removes the tokens that expired before a time in milliseconds since 1970.
+pub(super) async fn remove_expired(pool: &SqlitePool, before: i64) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM token WHERE expires_at <= ?").bind(before).execute(pool).await.map(drop)
+}
+
 /// Writes when a token was shown last.
 pub(super) async fn note_use(pool: &SqlitePool, name: &str, at: i64) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE token SET used_at = ? WHERE name = ?").bind(at).bind(name).execute(pool).await.map(drop)
@@ -103,7 +108,8 @@ impl SqliteFile {
 
     pub(super) fn save_token_now(&self, token: KeptToken) -> Pending<'_, ()> {
         Box::pin(async move {
-            let insert = "INSERT INTO token (name, token_hash, owner, grants, made_at, expires_at, used_at) \
+            // One of that name that expired long ago may still be there.
+            let insert = "INSERT OR REPLACE INTO token (name, token_hash, owner, grants, made_at, expires_at, used_at) \
                 VALUES (?, ?, ?, ?, ?, ?, ?)";
             let query = sqlx::query(insert).bind(&token.name).bind(token.hash.to_string()).bind(&token.owner);
             let query = query.bind(written(&token.grants)).bind(token.made_at).bind(token.expires_at);

@@ -164,6 +164,7 @@ async fn an_action_on_a_whole_server_that_changes_nothing_is_recorded_at_its_job
     })
     .await;
     assert_eq!(told(&records), [("job", "enable-servers", "unchanged")]);
+    assert_eq!(records[0].detail["parts"], json!(["server 10.0.0.1"]));
 }
 
 /// Two further jobs on the server of the job.
@@ -222,7 +223,7 @@ async fn what_is_asked_of_many_jobs_and_changes_none_is_one_record_for_each_end(
 async fn what_may_have_changed_jobs_is_recorded_at_each_of_them() {
     let records = recorded(async |operations| {
         let many = operations.on_many_jobs();
-        let lost = ["a", "b"].map(|job| (name(job), Some("no answer".to_owned())));
+        let lost = ["a", "b"].map(|job| (name(job), Some("no answer".into())));
         many.audit.as_ref().unwrap().post_ended("trigger", "unknown", None, lost.into());
     })
     .await;
@@ -257,7 +258,39 @@ async fn an_action_on_a_server_that_no_job_has_is_recorded_at_all_jobs() {
     })
     .await;
     assert_eq!(told(&records), [("*", "disable-servers", "refused"), ("*", "shut-down", "refused")]);
-    assert!(records[0].detail["error"].as_str().unwrap().contains("10.9.9.9"), "{:?}", records[0]);
+    for record in &records {
+        assert!(record.detail["error"].as_str().unwrap().contains("10.9.9.9"), "{record:?}");
+        assert_eq!(record.detail["parts"], json!(["server 10.9.9.9"]));
+    }
+}
+
+#[tokio::test]
+async fn what_is_asked_of_a_server_in_chosen_jobs_names_the_server_in_each_record() {
+    let records = recorded_beside(&TWO_OTHERS, async |operations| {
+        let at = |job: &str, server: &str| Target::ServerOfJob(name(job), server.to_owned());
+        let many = operations.on_many_jobs();
+        for job in ["a", "b"] {
+            many.enable_servers(&at(job, "10.0.0.1")).await.unwrap();
+            many.enable_servers(&at(job, "10.9.9.9")).await.unwrap_err();
+        }
+        many.disable_servers(&at("job", "10.9.9.9")).await.unwrap_err();
+        drop(many);
+        operations.trigger(&at("job", "10.9.9.9")).await.unwrap_err();
+    })
+    .await;
+    let expected = [
+        ("job", "disable-servers", "refused"),
+        ("*", "enable-servers", "refused"),
+        ("*", "enable-servers", "unchanged"),
+        ("job", "trigger", "refused"),
+    ];
+    assert_eq!(told(&records), expected);
+    let parts = |at: usize| records[at].detail["parts"].as_array().unwrap().clone();
+    assert_eq!(parts(0), ["server 10.9.9.9"]);
+    assert_eq!(parts(1)[0], "server 10.9.9.9");
+    assert_eq!(parts(1).len(), 3, "and both jobs: {:?}", records[1]);
+    assert_eq!(parts(2), ["server 10.0.0.1", "job a", "job b"]);
+    assert_eq!(parts(3), ["server 10.9.9.9"]);
 }
 
 #[tokio::test]
@@ -275,6 +308,8 @@ async fn the_record_of_a_refusal_names_no_other_job() {
     let records = told.0.lock().unwrap().clone();
     let error = records[0].detail["error"].as_str().unwrap();
     assert_eq!((records[0].job_name.as_str(), error), ("billing", "there is no job 'billing' in the namespace"));
+    let as_data = json!([{ "code": "no-such-job", "arguments": { "job": "billing" } }]);
+    assert_eq!(records[0].detail["errorMessages"], as_data);
 }
 
 #[tokio::test]

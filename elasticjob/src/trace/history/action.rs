@@ -47,6 +47,12 @@ impl<'a> OperatorAction<'a> {
         self.said("error")
     }
 
+    /// What [`error`](Self::error) says as data, for a text in another language: a message each, with its `code` and its `arguments`
+    /// by name, or its `text` where it has no code. Records of older releases and of other programs have none.
+    pub fn error_messages(self) -> &'a [Value] {
+        self.0.get("errorMessages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
     /// The parts that were changed, such as `server 192.0.2.7`, and the differences of a configuration.
     pub fn parts(self) -> Vec<&'a str> {
         self.words("parts").chain(self.words("changes")).collect()

@@ -5,6 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use elasticjob_syntax::message::Message;
+
 use super::filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
 use super::fires::{FireCount, NewestRuns, of_records};
 use super::page::{Page, PageRequest};
@@ -109,9 +111,9 @@ pub enum ReadError {
     #[error("{at} cannot be read: {why}")]
     Unavailable {
         /// The storage, without a password.
-        at: String,
+        at: Message,
         /// Its answer.
-        why: String,
+        why: Message,
     },
     /// The storage has no such records: the table is missing.
     #[error(
@@ -119,7 +121,7 @@ pub enum ReadError {
     )]
     NoTable {
         /// The storage, without a password.
-        at: String,
+        at: Message,
         /// The table.
         table: &'static str,
     },
@@ -129,6 +131,21 @@ pub enum ReadError {
         /// The time that it had.
         limit: Duration,
     },
+    /// The storage may answer, and other reads take all its connections: this read got none in time. It can be tried again.
+    #[error(
+        "all connections that read {at} are taken ({connections} at most), and none of them became free for this read within {} s: \
+         try again later; where this comes again, ask for a shorter time range or for one job, and have the administrator of the \
+         database look whether it is busy",
+        .waited.as_secs()
+    )]
+    TooManyReaders {
+        /// The storage, without a password.
+        at: Message,
+        /// How many connections read at a time at most.
+        connections: u32,
+        /// How long the read waited for one of them.
+        waited: Duration,
+    },
     /// A filter needs a column that the table does not have.
     #[error(
         "table {table} in {at} has no column {column}, so records cannot be found by it; a program that may alter the table adds it \
@@ -136,7 +153,7 @@ pub enum ReadError {
     )]
     NoColumn {
         /// The storage, without a password.
-        at: String,
+        at: Message,
         /// The table.
         table: &'static str,
         /// The column.

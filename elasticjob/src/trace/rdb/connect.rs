@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use elasticjob_syntax::message::Message;
 use sqlx::{ConnectOptions, Connection, pool::PoolOptions};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::RdbPool;
 use super::error::RdbError;
 use super::source::{DataSource, Database, Use};
+use crate::texts;
 
 /// How long a connection may take, at the start and later.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -17,17 +19,17 @@ const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 
 impl DataSource {
     /// Connects once, so that an error is reported as it is, and makes a pool.
-    pub(super) async fn open(&self, purpose: Use) -> Result<(RdbPool, String), RdbError> {
+    pub(super) async fn open(&self, purpose: Use) -> Result<(RdbPool, Message), RdbError> {
         match self.database {
             #[cfg(feature = "tracing-sqlite")]
             Database::Sqlite => {
                 let options: sqlx::sqlite::SqliteConnectOptions = self.options()?;
-                let at = format!("SQLite file {}", options.get_filename().display());
+                let at = texts::storage_file(options.get_filename().display().to_string());
                 let options = match purpose {
                     Use::Read => options.create_if_missing(false),
                     Use::Write => self.for_writing(options),
                 };
-                Ok((pool::<sqlx::Sqlite>(options, purpose, &at, is_locked).await?.into(), at))
+                Ok((pool::<sqlx::Sqlite>(options, purpose, at.as_str(), is_locked).await?.into(), at))
             }
             #[cfg(feature = "tracing-postgres")]
             Database::Postgres => {
@@ -39,8 +41,9 @@ impl DataSource {
                     options = options.password(password.reveal());
                 }
                 let database = options.get_database().unwrap_or(options.get_username());
-                let at = format!("PostgreSQL database {database} at {}:{}", options.get_host(), options.get_port());
-                Ok((pool::<sqlx::Postgres>(options, purpose, &at, |_| false).await?.into(), at))
+                let (host, port) = (options.get_host(), options.get_port().to_string());
+                let at = texts::storage_server("PostgreSQL", database, host, port);
+                Ok((pool::<sqlx::Postgres>(options, purpose, at.as_str(), |_| false).await?.into(), at))
             }
             #[cfg(feature = "tracing-mysql")]
             Database::MySql => {
@@ -52,12 +55,13 @@ impl DataSource {
                     options = options.password(password.reveal());
                 }
                 let database = options.get_database().unwrap_or_default();
-                let at = format!("MySQL database {database} at {}:{}", options.get_host(), options.get_port());
+                let (host, port) = (options.get_host(), options.get_port().to_string());
+                let at = texts::storage_server("MySQL", database, host, port);
                 if database.is_empty() {
                     let reason = format!("it names no database after the host; {}", super::source::EXAMPLES);
                     return Err(RdbError::Url { reason });
                 }
-                Ok((pool::<sqlx::MySql>(options, purpose, &at, |_| false).await?.into(), at))
+                Ok((pool::<sqlx::MySql>(options, purpose, at.as_str(), |_| false).await?.into(), at))
             }
             #[allow(unreachable_patterns, reason = "no other is left where all drivers are built in")]
             database => Err(RdbError::NotBuiltIn { database }),

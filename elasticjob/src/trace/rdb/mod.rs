@@ -31,11 +31,14 @@ mod source;
 mod sqlite;
 mod store;
 mod tls;
+mod turns;
 mod wall_time;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
+
+use elasticjob_syntax::message::Message;
 
 /// The library of the pools: a program that provides a pool must use the same version of it.
 pub use sqlx;
@@ -48,6 +51,7 @@ use super::RDB;
 use super::event::JobEvent;
 use super::storage::{TracingStorage, WriteError};
 use crate::schedule::TimeZone;
+use crate::texts;
 use extras::Extra;
 use source::Use;
 use store::Store;
@@ -127,8 +131,8 @@ impl RdbTracingStorage {
         Self::prepare(pool, at, options).await
     }
 
-    async fn prepare(pool: RdbPool, at: String, options: RdbOptions) -> Result<Self, RdbError> {
-        let zone = options.time_zone.map_or_else(TimeZone::local, Ok)?;
+    async fn prepare(pool: RdbPool, at: Message, options: RdbOptions) -> Result<Self, RdbError> {
+        let (at, zone) = (String::from(at), options.time_zone.map_or_else(TimeZone::local, Ok)?);
         let store: Box<dyn Calls> = match pool {
             #[cfg(feature = "tracing-sqlite")]
             RdbPool::Sqlite(pool) => Box::new(Store::prepare(pool, &at, zone, options).await?),
@@ -159,8 +163,8 @@ impl RdbTracingStorage {
 }
 
 impl RdbPool {
-    fn of_application(&self) -> String {
-        format!("the {} pool of the application", self.database())
+    fn of_application(&self) -> Message {
+        texts::storage_of_application(self.database().to_string())
     }
 
     fn database(&self) -> Database {

@@ -3,10 +3,14 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use chrono::NaiveDateTime;
+use elasticjob_syntax::message::Message;
+use sqlx::pool::PoolConnection;
 use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuilder, Type};
-use tokio::sync::OnceCell;
+use tokio::sync::SemaphorePermit;
 
 use super::RdbPool;
 use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, RUN_LOG, STATUS_TRACE_LOG, Table};
@@ -14,8 +18,10 @@ use super::error::RdbError;
 use super::select::{Columns, Placed, Select};
 use super::source::{DataSource, Use};
 use super::store::{check_session_zone, columns};
+use super::turns::{LONGEST_WAIT, NoTurn, Turns};
 use super::wall_time::WallClock;
 use crate::schedule::TimeZone;
+use crate::texts;
 use crate::trace::{
     DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, LogFilter, LogRecord, NewestRuns,
     Page, PageRequest, ReadError, RunCount, RunParts, StateFilter, StateRecord, TraceReader,
@@ -28,9 +34,13 @@ const MOST_JOBS: usize = 400;
 const MOST_VALUES: usize = 30_000;
 
 /// Reads what was traced to a database, by Java instances as well. It creates nothing, and needs the right to read alone.
+///
+/// As many reads go on at a time as its pool has connections: 4 for a reader that connects by itself. Others wait for their turn,
+/// in their order, for at most 10 seconds; then they fail with [`ReadError::TooManyReaders`]. A read whose future is dropped
+/// leaves the queue.
 pub struct RdbTraceReader {
     reader: Box<dyn Calls>,
-    at: String,
+    at: Message,
 }
 
 impl RdbTraceReader {
@@ -54,7 +64,7 @@ impl RdbTraceReader {
         Self::prepare(pool, at, time_zone).await
     }
 
-    async fn prepare(pool: RdbPool, at: String, time_zone: Option<TimeZone>) -> Result<Self, RdbError> {
+    async fn prepare(pool: RdbPool, at: Message, time_zone: Option<TimeZone>) -> Result<Self, RdbError> {
         let zone = time_zone.map_or_else(TimeZone::local, Ok)?;
         let reader: Box<dyn Calls> = match pool {
             #[cfg(feature = "tracing-sqlite")]
@@ -69,13 +79,13 @@ impl RdbTraceReader {
 
     /// The name of the database, without a password.
     pub fn at(&self) -> &str {
-        &self.at
+        self.at.as_str()
     }
 }
 
 impl fmt::Debug for RdbTraceReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RdbTraceReader").field("at", &self.at).finish_non_exhaustive()
+        f.debug_struct("RdbTraceReader").field("at", &self.at()).finish_non_exhaustive()
     }
 }
 
@@ -132,11 +142,18 @@ trait Calls: Send + Sync {
 
 struct Reader<DB: Dialect> {
     pool: Pool<DB>,
-    at: String,
+    turns: Turns,
+    at: Message,
     clock: WallClock,
     /// The columns of this implementation that the tables have, known once the tables exist.
-    own_of_executions: OnceCell<Vec<OwnColumn>>,
-    own_of_states: OnceCell<Vec<OwnColumn>>,
+    own_of_executions: OnceLock<Vec<OwnColumn>>,
+    own_of_states: OnceLock<Vec<OwnColumn>>,
+}
+
+/// A connection for one statement. It goes back to the pool before the turn ends.
+struct Taken<'t, DB: Dialect> {
+    connection: PoolConnection<DB>,
+    _turn: SemaphorePermit<'t>,
 }
 
 impl<DB> Reader<DB>
@@ -145,22 +162,61 @@ where
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
     for<'r> (i64,): sqlx::FromRow<'r, DB::Row>,
 {
-    async fn prepare(pool: Pool<DB>, at: &str, zone: TimeZone) -> Result<Self, RdbError> {
+    async fn prepare(pool: Pool<DB>, at: &Message, zone: TimeZone) -> Result<Self, RdbError> {
         if DB::KEEPS_INSTANTS {
-            check_session_zone(&pool, at).await?;
+            check_session_zone(&pool, at.as_str()).await?;
         }
         let clock = WallClock::of(DB::KEEPS_INSTANTS, zone);
-        let (own_of_executions, own_of_states) = (OnceCell::new(), OnceCell::new());
-        Ok(Self { pool, at: at.to_owned(), clock, own_of_executions, own_of_states })
+        let (own_of_executions, own_of_states) = (OnceLock::new(), OnceLock::new());
+        let turns = Turns::new(pool.options().get_max_connections());
+        Ok(Self { pool, turns, at: at.clone(), clock, own_of_executions, own_of_states })
     }
 
     /// The own columns of a table; `known` keeps them.
-    async fn own<'a>(&self, table: Table, known: &'a OnceCell<Vec<OwnColumn>>) -> Result<&'a [OwnColumn], ReadError> {
-        let read = async || {
-            let columns = columns(&self.pool, table, 1).await.map_err(|error| self.error(table, &error))?;
-            Ok::<_, ReadError>(OwnColumn::among(&columns))
+    async fn own<'a>(&self, table: Table, known: &'a OnceLock<Vec<OwnColumn>>) -> Result<&'a [OwnColumn], ReadError> {
+        if let Some(own) = known.get() {
+            return Ok(own);
+        }
+        let mut taken = self.connection().await?;
+        let columns =
+            columns::<DB>(&mut taken.connection, table, 1).await.map_err(|error| self.error(table, &error))?;
+        Ok(known.get_or_init(|| OwnColumn::among(&columns)))
+    }
+
+    /// Waits for a turn, and takes a connection.
+    async fn connection(&self) -> Result<Taken<'_, DB>, ReadError> {
+        let _turn = self.turns.take().await.map_err(|none| match none {
+            NoTurn::Busy => self.too_many_readers(LONGEST_WAIT),
+            NoTurn::Away(why) => ReadError::Unavailable { at: self.at.clone(), why },
+        })?;
+        let error = match self.pool.acquire().await {
+            Ok(connection) => {
+                self.turns.note(None);
+                return Ok(Taken { connection, _turn });
+            }
+            Err(error) => error,
         };
-        Ok(known.get_or_try_init(read).await?)
+        let limit = self.pool.options().get_acquire_timeout();
+        let why = match error {
+            // This read dials no more, and has its turn still: others have all connections. The application may use its pool, and
+            // a database may go on with a read that was given up.
+            sqlx::Error::PoolTimedOut if self.pool.size() >= self.pool.options().get_max_connections() => {
+                return Err(self.too_many_readers(limit));
+            }
+            // A pool goes on dialling while it waits, and does not report why that fails.
+            sqlx::Error::PoolTimedOut => texts::storage_not_reached(limit.as_secs().to_string()),
+            error => error.to_string().into(),
+        };
+        self.turns.note(Some(why.clone()));
+        Err(ReadError::Unavailable { at: self.at.clone(), why })
+    }
+
+    fn too_many_readers(&self, waited: Duration) -> ReadError {
+        ReadError::TooManyReaders {
+            at: self.at.clone(),
+            connections: self.pool.options().get_max_connections(),
+            waited,
+        }
     }
 
     async fn rows(
@@ -171,7 +227,8 @@ where
         let (at, name) = (&self.at, table.name);
         let no_column = |column| ReadError::NoColumn { at: at.clone(), table: name, column };
         let mut query = query.map_err(no_column)?;
-        query.build().fetch_all(&self.pool).await.map_err(|error| self.error(table, &error))
+        let mut taken = self.connection().await?;
+        query.build().fetch_all(&mut *taken.connection).await.map_err(|error| self.error(table, &error))
     }
 
     fn error(&self, table: Table, error: &sqlx::Error) -> ReadError {
@@ -179,7 +236,7 @@ where
             sqlx::Error::Database(answer) if DB::is_missing_table(&**answer) => {
                 ReadError::NoTable { at: self.at.clone(), table: table.name }
             }
-            error => ReadError::Unavailable { at: self.at.clone(), why: error.to_string() },
+            error => ReadError::Unavailable { at: self.at.clone(), why: error.to_string().into() },
         }
     }
 
@@ -294,3 +351,7 @@ where
         })
     }
 }
+
+#[cfg(test)]
+#[cfg(all(feature = "tracing-sqlite", feature = "tracing-postgres"))]
+mod tests;

@@ -131,7 +131,8 @@ where
         };
         let mut why = String::new();
         for attempt in 1..=PREPARE_TRIES {
-            let changed = match columns(&self.pool, table, attempt).await {
+            let read = async { columns::<DB>(&mut *self.pool.acquire().await?, table, attempt).await };
+            let changed = match read.await {
                 Ok(columns) => {
                     let missing = table.missing(&columns);
                     if !missing.is_empty() {
@@ -308,14 +309,17 @@ fn days_ago(days: u32) -> DateTime<Utc> {
 }
 
 /// The columns of a table. Each attempt has another text, as connections remember the result for a text.
-pub(super) async fn columns<DB>(pool: &Pool<DB>, table: Table, attempt: u32) -> Result<Vec<String>, sqlx::Error>
+pub(super) async fn columns<DB>(
+    connection: &mut DB::Connection,
+    table: Table,
+    attempt: u32,
+) -> Result<Vec<String>, sqlx::Error>
 where
     DB: Dialect,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
 {
-    let mut connection = pool.acquire().await?;
     let sql = AssertSqlSafe(format!("SELECT * FROM {} WHERE {attempt} = 0", table.name));
-    let statement = (&mut *connection).prepare(sql.into_sql_str()).await?;
+    let statement = connection.prepare(sql.into_sql_str()).await?;
     Ok(statement.columns().iter().map(|column| column.name().to_lowercase()).collect())
 }
 

@@ -40,7 +40,12 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         codes.push((404, Code::NoSuchItem));
     }
     if has("{run}") {
-        codes.extend([(404, Code::NoSuchRun), (404, Code::NotTraced), (502, Code::TracesUnreadable)]);
+        codes.extend([
+            (404, Code::NoSuchRun),
+            (404, Code::NotTraced),
+            (502, Code::TracesUnreadable),
+            (503, Code::TracesBusy),
+        ]);
     }
     if has("{") || ends("/previews") || ends("/access") {
         codes.push((400, Code::BadRequest));
@@ -78,9 +83,11 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
     }
     match (route.method, route.path.rsplit('/').next()) {
         ("GET", Some("executions" | "states" | "decisions" | "audit" | "past" | "fires" | "{fire}")) => {
-            codes.extend([(404, Code::NotTraced), (502, Code::TracesUnreadable)]);
+            codes.extend([(404, Code::NotTraced), (502, Code::TracesUnreadable), (503, Code::TracesBusy)]);
         }
-        ("GET", Some("graph" | "timeline" | "schedule")) => codes.push((502, Code::TracesUnreadable)),
+        ("GET", Some("graph" | "timeline" | "schedule")) => {
+            codes.extend([(502, Code::TracesUnreadable), (503, Code::TracesBusy)]);
+        }
         ("POST", Some("checks")) if has("data-sources") => codes.push((404, Code::NotTraced)),
         ("PUT", Some("acknowledgement")) => codes.extend([(404, Code::NoSuchAlarm), (503, Code::DataUnusable)]),
         ("GET", Some("events")) => codes.extend([(429, Code::TooManyStreams), (503, Code::TooManyStreams)]),
@@ -95,9 +102,12 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         ("POST", Some("previews")) => codes.push((422, Code::WrongSchedule)),
         ("PUT" | "PATCH", Some("configuration")) => codes.extend(EDIT),
         ("GET", Some("{version}")) => {
-            codes.extend([(404, Code::NoSuchVersion), (502, Code::TracesUnreadable), (503, Code::DataUnusable)])
+            codes.extend([(404, Code::NoSuchVersion), (502, Code::TracesUnreadable)]);
+            codes.extend([(503, Code::TracesBusy), (503, Code::DataUnusable)]);
         }
-        ("GET", Some("versions")) => codes.extend([(502, Code::TracesUnreadable), (503, Code::DataUnusable)]),
+        ("GET", Some("versions")) => {
+            codes.extend([(502, Code::TracesUnreadable), (503, Code::TracesBusy), (503, Code::DataUnusable)]);
+        }
         ("POST", Some("restorations")) => {
             codes.extend(STORED.iter().chain(&EDIT));
             codes.extend([(404, Code::NoSuchVersion), (503, Code::DataUnusable)]);

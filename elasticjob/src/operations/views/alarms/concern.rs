@@ -13,8 +13,9 @@ pub fn lateness(run: &Begun) -> Option<u64> {
     u64::try_from(began - run.at).ok().filter(|late| *late >= LATE)
 }
 
-/// The reason why a job needs a look. The first that holds counts.
+/// The reason why a job needs a look. The first that holds counts. Later releases may have more of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Concern {
     /// A fire was due, and no instance began it.
     Overdue,
@@ -38,7 +39,7 @@ pub enum Concern {
 
 impl Concern {
     /// All, the most urgent first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: &[Self] = &[
         Self::Overdue,
         Self::DaemonEnds,
         Self::Crashed,
@@ -70,7 +71,7 @@ impl Concern {
         if job.state == JobState::Disabled {
             return [Self::Refused, Self::Disabled].into_iter().find(|concern| concern.holds(job));
         }
-        Self::ALL.into_iter().find(|concern| concern.holds(job))
+        Self::ALL.iter().copied().find(|concern| concern.holds(job))
     }
 
     /// Whether it holds, also where another concern is shown before it.

@@ -17,8 +17,9 @@ const DISABLED_FOR_LONG: i64 = 24 * 60 * 60 * 1_000;
 /// A busy engine lets runs wait for some time: it is an alarm after five minutes, in milliseconds.
 const WAITS_FOR_LONG: i64 = 5 * 60 * 1_000;
 
-/// A kind of alarm.
+/// A kind of alarm. Later releases may have more of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum AlarmKind {
     /// The registry center is lost: of the jobs only the past is known.
     RegistryLost,
@@ -32,7 +33,7 @@ impl AlarmKind {
     /// All kinds, the most urgent first.
     pub fn all() -> impl Iterator<Item = Self> {
         // A late begin needs a look, and is no alarm: it is over with the next fire.
-        let concerns = Concern::ALL.into_iter().filter(|concern| *concern != Concern::Late).map(Self::Concern);
+        let concerns = Concern::ALL.iter().copied().filter(|concern| *concern != Concern::Late).map(Self::Concern);
         std::iter::once(Self::RegistryLost).chain(concerns).chain([Self::RunsLong])
     }
 
