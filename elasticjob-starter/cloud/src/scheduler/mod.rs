@@ -287,9 +287,17 @@ impl Scheduler {
                     warn!(job = %job.job_name, "processes of the job may go on: {error}");
                 }
             }
-            let longest = jobs.iter().map(|job| job.grace()).max().unwrap_or_default() + ENDING;
             // Dropping the carrier lets go of what does not end in time.
-            let _ = tokio::time::timeout(longest, self.ended()).await;
+            let _ = tokio::time::timeout(self.shutdown_grace(), self.ended()).await;
+        }
+    }
+
+    /// How long a [shutdown](Self::shutdown) waits for the processes that it ends: some seconds more than the longest grace of the
+    /// jobs; zero where they go on.
+    pub fn shutdown_grace(&self) -> Duration {
+        match self.ends_processes {
+            true => self.registrations.borrow().jobs.values().map(|job| job.grace()).max().unwrap_or_default() + ENDING,
+            false => Duration::ZERO,
         }
     }
 
