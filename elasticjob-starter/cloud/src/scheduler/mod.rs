@@ -47,7 +47,7 @@ pub(crate) use self::item_tasks::{ItemTask, JobTasks};
 pub use self::registrations::Registrations;
 pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState};
+use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, Stop, StopCause};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use failing_daemons::Ailing;
@@ -283,7 +283,9 @@ impl Scheduler {
         if self.ends_processes {
             let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
             for job in &jobs {
-                if let Err(error) = self.launches.stop_all(&job.job_name, job.grace()).await {
+                if let Err(error) =
+                    self.launches.stop_all(&job.job_name, &Stop::new(job.grace(), StopCause::Shutdown)).await
+                {
                     warn!(job = %job.job_name, "processes of the job may go on: {error}");
                 }
             }
