@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A stop of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// How long a process that was asked to end may take before it is killed.
+    /// The time between the wish that a process ends and its kill.
     pub grace: Duration,
     /// Why.
     pub cause: StopCause,
@@ -30,7 +30,7 @@ pub enum StopCause {
     Operator,
     /// It ran for longer than it may.
     TimeLimit {
-        /// How long it may run, in milliseconds.
+        /// The limit in milliseconds.
         milliseconds: u64,
     },
     /// The registration of its job or application was changed, with the wish that what runs is stopped.

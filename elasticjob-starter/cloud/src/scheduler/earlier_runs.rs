@@ -31,7 +31,7 @@ pub(super) struct Known {
 }
 
 /// A launch of each item.
-type ByItem = HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>;
+type ByItem<T = LaunchId> = HashMap<JobName, BTreeMap<ShardingItem, T>>;
 
 /// The earlier launches. Cheap to clone.
 #[derive(Clone)]
@@ -44,7 +44,7 @@ pub(super) struct Formers {
     /// wish that they end at once.
     stopped: Arc<Mutex<ByItem>>,
     /// Why the last launch of each item that was stopped here was stopped first.
-    causes: Arc<Mutex<HashMap<JobName, BTreeMap<ShardingItem, (LaunchId, StopCause)>>>>,
+    causes: Arc<Mutex<ByItem<(LaunchId, StopCause)>>>,
     /// The items that wait, by their launch, with the earlier one that they wait for.
     held: Arc<Mutex<BTreeMap<LaunchId, BTreeMap<ShardingItem, LaunchId>>>>,
 }

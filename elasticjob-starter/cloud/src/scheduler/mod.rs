@@ -294,8 +294,8 @@ impl Scheduler {
         }
     }
 
-    /// How long a [shutdown](Self::shutdown) waits for the processes that it ends: some seconds more than the longest grace of the
-    /// jobs; zero where they go on.
+    /// The longest time that a [shutdown](Self::shutdown) waits for the processes that it ends: 3 s more than the longest grace of
+    /// the jobs; zero where they go on.
     pub fn shutdown_grace(&self) -> Duration {
         match self.ends_processes {
             true => self.registrations.borrow().jobs.values().map(|job| job.grace()).max().unwrap_or_default() + ENDING,
