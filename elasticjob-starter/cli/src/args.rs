@@ -41,7 +41,8 @@ pub(crate) struct Arguments {
 
 const AFTER_HELP: &str = "The registry center is that of application.yaml and the environment, as the program of the \
 jobs reads them: elasticjob.reg-center.*, ELASTICJOB_REG_CENTER_*.\n\nExit codes: 0 done, 1 failed or not found, 2 wrong \
-usage or settings, 3 registry center not reached.";
+usage or settings, 3 registry center not reached; of console and cloud 130 and 143: a second signal, Ctrl-C or SIGTERM, \
+ended it at once.";
 
 /// Where the jobs are.
 #[derive(Debug, Default, Args)]

@@ -25,6 +25,8 @@ mod graph;
 mod history;
 #[cfg(all(feature = "kubernetes", unix))]
 mod kubernetes;
+#[cfg(feature = "console")]
+mod leaving;
 mod lists;
 mod log;
 mod next;

@@ -1,17 +1,18 @@
 //! A command that serves until a signal, which may come during its start.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use elasticjob::registry::{RegistryCenter, SessionState};
 use elasticjob::trace::Tracing;
 #[cfg(all(feature = "cloud", unix))]
 use elasticjob_cloud::scheduler::Scheduler;
 use elasticjob_console::{Console as WebConsole, FirstPassword};
-use elasticjob_starter::__private::Signals;
 use tokio::task::JoinSet;
 
 use crate::Console;
 use crate::failure::Failure;
+use crate::leaving::{Heard, Leaving};
 
 /// What a command has to leave when it ends, as far as its start came.
 #[derive(Default)]
@@ -23,6 +24,15 @@ pub(crate) struct Held {
 }
 
 impl Held {
+    /// How long the processes that are ended with the command may take.
+    fn grace(&self) -> Duration {
+        #[cfg(all(feature = "cloud", unix))]
+        if let Some(scheduler) = &self.scheduler {
+            return scheduler.shutdown_grace();
+        }
+        Duration::ZERO
+    }
+
     async fn leave(self) {
         #[cfg(all(feature = "cloud", unix))]
         if let Some(scheduler) = self.scheduler {
@@ -44,28 +54,32 @@ pub(crate) struct Ready {
 }
 
 /// Starts, and serves until SIGTERM or Ctrl-C. The start is dropped where a signal comes first, as a registry center or a database
-/// may keep it waiting: what it has made by then has to be in [`Held`].
+/// may keep it waiting: what it has made by then has to be in [`Held`]. Where a signal comes while the start ends, the signal counts.
+///
+/// A second signal, and a leaving that takes too long, end the process.
 pub(crate) async fn until_signal(
     start: impl AsyncFnOnce(&mut Held, &mut Console<'_>) -> Result<Ready, Failure>,
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
-    let mut signals = Signals::listen().map_err(|error| Failure::Console(error.to_string()))?;
+    let leaving = Leaving::listen().await?;
+    let mut heard = leaving.heard();
     let mut held = Held::default();
     // On the heap: its state is large for the stack of a thread.
     let starting = Box::pin(start(&mut held, console));
     let started = tokio::select! {
         biased;
-        started = starting => Ok(started),
-        signal = signals.next() => Err(signal),
+        signal = heard.next() => Err(signal),
+        started = starting => heard.now().map_or(Ok(started), Err),
     };
     let served = match started {
-        Ok(Ok(ready)) => Box::pin(serve(ready, &held.centers, signals, console)).await,
+        Ok(Ok(ready)) => Box::pin(serve(ready, &held.centers, heard, console)).await,
         Ok(Err(failure)) => Err(failure),
         Err(signal) => {
             let _ = writeln!(console.stderr, "{signal} during the start: the program ends");
             Ok(())
         }
     };
+    leaving.begin(held.grace(), served.as_ref().err());
     held.leave().await;
     served.map(|()| String::new())
 }
@@ -74,7 +88,7 @@ pub(crate) async fn until_signal(
 async fn serve(
     Ready { web, first }: Ready,
     centers: &[Arc<dyn RegistryCenter>],
-    mut signals: Signals,
+    mut heard: Heard,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
     let listening = web.listen().await?;
@@ -98,7 +112,7 @@ async fn serve(
     }
     let end = async move {
         tokio::select! {
-            _ = signals.next() => {}
+            _ = heard.next() => {}
             _ = closed.join_next() => {}
         }
     };

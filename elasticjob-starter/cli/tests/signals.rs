@@ -1,9 +1,9 @@
-//! `elasticjob console` and `elasticjob cloud` as processes that are asked to end while they start.
+//! `elasticjob console` and `elasticjob cloud` as processes that are asked to end while they start, and again while they leave.
 
 #![cfg(all(feature = "cloud", unix))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -32,6 +32,13 @@ impl Silent {
 /// A process, killed when it is dropped.
 struct Started(Child);
 
+impl Started {
+    fn signal(&self, signal: &str) {
+        let asked = Command::new("kill").args([signal, &self.0.id().to_string()]).status().unwrap();
+        assert!(asked.success());
+    }
+}
+
 impl Drop for Started {
     fn drop(&mut self) {
         let _ = self.0.kill();
@@ -48,8 +55,7 @@ fn ended_by(signal: &str, service: &Silent, arguments: &[&str], variables: &[(&s
     let mut stderr = started.0.stderr.take().unwrap();
     // The connection stays open, so that it waits for an answer.
     let caller = service.callers.recv_timeout(PATIENCE).unwrap();
-    let asked = Command::new("kill").args([signal, &started.0.id().to_string()]).status().unwrap();
-    assert!(asked.success());
+    started.signal(signal);
     let (told, all) = channel();
     std::thread::spawn(move || {
         let mut said = String::new();
@@ -114,4 +120,47 @@ fn a_signal_while_the_cluster_is_waited_for_ends_it_in_order() {
     let mut arguments = CLOUD.to_vec();
     arguments.extend(["--carrier", "kubernetes", "--kubeconfig", file.to_str().unwrap()]);
     ends_in_order(&cluster, &arguments, &[]);
+}
+
+/// A scheduler that is leaving, and cannot: a thread of it is blocked, as by a disk that does not answer. Its folder has a pipe that
+/// nothing is written into where it reads the id of a launch.
+fn leaving_and_blocked(name: &str, first: &str) -> (Started, Receiver<String>) {
+    let work = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&work);
+    std::fs::create_dir_all(&work).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elasticjob"));
+    command.args(["cloud", "--no-authentication", "--listen", "127.0.0.1:0", "--work"]).arg(&work);
+    command.current_dir(env!("CARGO_TARGET_TMPDIR")).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut started = Started(command.spawn().unwrap());
+    let stderr = BufReader::new(started.0.stderr.take().unwrap());
+    let (told, said) = channel();
+    std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| told.send(line)));
+    until_said(&said, "the console is at");
+    let launch = work.join("launches/blocked");
+    std::fs::create_dir_all(&launch).unwrap();
+    assert!(Command::new("mkfifo").arg(launch.join("id")).status().unwrap().success());
+    started.signal(first);
+    until_said(&said, "the program leaves; a second signal ends it at once");
+    (started, said)
+}
+
+fn until_said(said: &Receiver<String>, text: &str) {
+    while !said.recv_timeout(PATIENCE).unwrap().contains(text) {}
+}
+
+#[test]
+fn a_second_signal_ends_a_program_that_cannot_leave_at_once() {
+    for (first, second, code) in [("-TERM", "-INT", 130), ("-INT", "-TERM", 143)] {
+        let (mut started, said) = leaving_and_blocked("second-signal", first);
+        started.signal(second);
+        until_said(&said, "is the second signal: the program ends at once");
+        assert_eq!(started.0.wait().unwrap().code(), Some(code), "{first} {second}");
+    }
+}
+
+#[test]
+fn a_program_that_cannot_leave_ends_when_the_time_for_it_is_over() {
+    let (mut started, said) = leaving_and_blocked("overtime", "-TERM");
+    until_said(&said, "the program has not left within");
+    assert_eq!(started.0.wait().unwrap().code(), Some(1));
 }

@@ -28,11 +28,44 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
 /// Writes a file that is there as a whole or not at all, and that no other user can read: it may have secrets. Other
 /// schedulers may write it at the same time: one of them is the last.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let beside = path.with_extension(format!("{:x}.new", RandomState::new().hash_one(std::process::id())));
+    let beside = beside(path);
     let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
     file.write_all(text.as_bytes())?;
     drop(file);
     fs::rename(beside, path)
+}
+
+/// Writes a file as [`write_whole`] does, unless it is there: then it stays as it is. Returns what it has by now. Where the disk is full
+/// it may be there and be empty.
+pub(crate) fn write_first(path: &Path, text: &str) -> io::Result<String> {
+    write_first_by(path, text, |from, to| fs::hard_link(from, to))
+}
+
+fn write_first_by(path: &Path, text: &str, link: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<String> {
+    if let Some(first) = text_of(path)? {
+        return Ok(first);
+    }
+    let beside = beside(path);
+    let new = |path: &Path| File::options().write(true).create_new(true).mode(0o600).open(path);
+    let linked = new(&beside).and_then(|mut file| file.write_all(text.as_bytes())).and_then(|()| link(&beside, path));
+    let _ = fs::remove_file(&beside);
+    let written = match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            // The file system has no hard links, or no room for a text: the name alone says something, too.
+            new(path).and_then(|mut file| file.write_all(text.as_bytes()))
+        }
+        _ => Ok(()),
+    };
+    match (text_of(path)?, written) {
+        (Some(first), _) => Ok(first),
+        (None, Err(error)) => Err(error),
+        (None, Ok(())) => Err(io::Error::new(io::ErrorKind::NotFound, format!("{} leads nowhere", path.display()))),
+    }
+}
+
+/// A name for a file that becomes the one of this path, other than those of all other writers.
+fn beside(path: &Path) -> PathBuf {
+    path.with_extension(format!("{:x}.new", RandomState::new().hash_one(std::process::id())))
 }
 
 /// Makes a folder that no other user can read. One that is there keeps its mode, as it may be a folder of the host: where it
@@ -204,6 +237,21 @@ mod tests {
         // A character that was divided when the output had grown too large.
         fs::write(scratch.path().join("stdout.before"), &text[..4]).unwrap();
         assert_eq!(of(&text[4..], b"", 100), "\u{4e2d}\u{6587}");
+    }
+
+    #[test]
+    fn a_file_that_is_there_stays_as_it_was_written_first_and_nothing_is_left_beside_it() {
+        let scratch = Scratch::new();
+        let (file, linkless, dangling) =
+            (scratch.path().join("stop"), scratch.path().join("linkless"), scratch.path().join("dangling"));
+        for text in ["first", "second"] {
+            assert_eq!(write_first(&file, text).unwrap(), "first");
+            let no_links = |_: &Path, _: &Path| Err(io::ErrorKind::Unsupported.into());
+            assert_eq!(write_first_by(&linkless, text, no_links).unwrap(), "first");
+        }
+        std::os::unix::fs::symlink("/nowhere/at/all", &dangling).unwrap();
+        assert!(write_first(&dangling, "first").is_err());
+        assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 3);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use elasticjob::fire::Fire;
 use elasticjob_cloud::carrier::suite::{Case, Ground};
-use elasticjob_cloud::carrier::{Answer, Carrier, ItemState, Launch, LaunchId, LaunchItem, Outcome};
+use elasticjob_cloud::carrier::{Answer, Carrier, ItemState, Launch, LaunchId, LaunchItem, Outcome, Stop, StopCause};
 use elasticjob_cloud::model::{App, CarriedJob};
 use elasticjob_cloud::slurm::SlurmCarrier;
 use elasticjob_tests::slurm::SlurmCluster;
@@ -117,7 +117,7 @@ pub async fn waits(cluster: Arc<SlurmCluster>) {
     carrier.launch(launch).await.expect("it is launched");
     let why = |state: &ItemState| matches!(state, ItemState::Waiting { why, .. } if why.contains("(Resources)") || why.contains("(Priority)"));
     until(&carrier, &cluster, &id, 2, why).await;
-    carrier.stop(&id, &[0, 1, 2], Duration::ZERO).await.expect("they are stopped");
+    carrier.stop(&id, &[0, 1, 2], Stop::new(Duration::ZERO, StopCause::Operator)).await.expect("they are stopped");
     for item in 0..3 {
         assert_eq!(outcome(&carrier, &cluster, &id, item).await, Outcome::Stopped);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob_cloud::carrier::suite::Ground;
-use elasticjob_cloud::carrier::{LaunchId, Outcome};
+use elasticjob_cloud::carrier::{LaunchId, Outcome, Stop, StopCause};
 use elasticjob_tests::kubernetes::{Cluster, Namespace};
 use serde_json::json;
 
@@ -30,8 +30,8 @@ pub(crate) async fn waited(cluster: Arc<Cluster>) {
         waiting(&*carrier, &launch.id, 1, "the queue 'night'").await;
     }
     // One of them is stopped in the queue, the other one of its launch is run.
-    carrier.stop(&goes.id, &[0], Duration::ZERO).await.unwrap();
-    carrier.stop(&stays.id, &[0, 1], Duration::ZERO).await.unwrap();
+    carrier.stop(&goes.id, &[0], Stop::new(Duration::ZERO, StopCause::Operator)).await.unwrap();
+    carrier.stop(&stays.id, &[0, 1], Stop::new(Duration::ZERO, StopCause::Operator)).await.unwrap();
     for item in [0, 1] {
         assert_eq!(ended(&*carrier, &stays.id, item).await, Outcome::Stopped);
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use elasticjob_cloud::carrier::{Carrier, Daemon, Outcome};
+use elasticjob_cloud::carrier::{Carrier, Daemon, Outcome, Stop, StopCause};
 use elasticjob_cloud::kubernetes::{KubernetesCarrier, KubernetesOptions};
 use elasticjob_tests::kubernetes::{Cluster, Namespace};
 use serde_json::json;
@@ -49,7 +49,7 @@ pub(crate) async fn are_least(cluster: Arc<Cluster>) {
     for item in [0, 1] {
         running(&carrier, &stays.id, item).await;
     }
-    carrier.stop(&stays.id, &[0], Duration::ZERO).await.unwrap();
+    carrier.stop(&stays.id, &[0], Stop::new(Duration::ZERO, StopCause::Operator)).await.unwrap();
     assert_eq!(ended(&carrier, &stays.id, 0).await, Outcome::Stopped);
     let log = carrier.log(&stays.id, 0, 100).await.unwrap().unwrap();
     assert!(log.starts_with("begun\n"), "{log}");
@@ -78,7 +78,7 @@ pub(crate) async fn are_least(cluster: Arc<Cluster>) {
     assert_eq!(carrier.launches().await, Ok(vec![stays.id.clone()]));
     let too_big = launch(&namespace, "big", "true", &[0], json!({ "memoryMB": 1_000_000_000 }));
     carrier.launch(too_big.clone()).await.unwrap();
-    carrier.stop(&too_big.id, &[0], Duration::ZERO).await.unwrap();
+    carrier.stop(&too_big.id, &[0], Stop::new(Duration::ZERO, StopCause::Operator)).await.unwrap();
     assert_eq!(ended(&carrier, &too_big.id, 0).await, Outcome::Stopped);
     for id in [&stays.id, &too_big.id] {
         carrier.forget(id).await.unwrap();

@@ -10,7 +10,7 @@ use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::runtime::JobEnvironment;
 use elasticjob_cloud::carrier::suite::Ground;
-use elasticjob_cloud::carrier::{Carrier, ItemState, LaunchId, Outcome};
+use elasticjob_cloud::carrier::{Carrier, ItemState, LaunchId, Outcome, Stop, StopCause};
 use elasticjob_cloud::model::App;
 use elasticjob_cloud::scheduler::{Scheduler, SchedulerOptions};
 use elasticjob_tests::kubernetes::{Cluster, Namespace};
@@ -31,7 +31,7 @@ pub(crate) async fn told(cluster: Arc<Cluster>) {
     waiting(&*carrier, &absent.id, 0, "no-such-image:7").await;
     waiting(&*carrier, &absent.id, 0, "ImagePull").await;
     for launch in [&large, &absent] {
-        carrier.stop(&launch.id, &[0], Duration::ZERO).await.unwrap();
+        carrier.stop(&launch.id, &[0], Stop::new(Duration::ZERO, StopCause::Operator)).await.unwrap();
         assert_eq!(ended(&*carrier, &launch.id, 0).await, Outcome::Stopped);
     }
     noted(carrier).await;

@@ -12,6 +12,7 @@ mod launch;
 pub(crate) mod output;
 mod permit;
 mod state;
+mod stop;
 #[cfg(any(test, feature = "testing"))]
 pub mod suite;
 mod watch;
@@ -20,7 +21,6 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
 
@@ -33,6 +33,7 @@ pub use launch::{Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId};
 pub(crate) use launch::{digest, job_token};
 pub use permit::Permit;
 pub use state::{ItemState, LostPlace, Outcome};
+pub use stop::{Stop, StopCause};
 pub use watch::{EventSender, LaunchEvent, LaunchStream};
 
 /// A future answer of a carrier. Dropping it does not take the request back.
@@ -80,12 +81,15 @@ pub trait Carrier: Send + Sync + 'static {
     /// See [`LaunchError`]. After [`LaunchError::Unknown`] the scheduler calls again.
     fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError>;
 
-    /// Ends items: asks their processes to end, and kills them after `grace`. The answer does not wait for the end: it comes
+    /// Ends items: asks their processes to end, and kills them after the grace. The answer does not wait for the end: it comes
     /// as an event. Items that are unknown or ended are no error.
     ///
+    /// A carrier that can notes the cause of the first stop before it asks the process to end, and tells it with the
+    /// [end](ItemState::Ended): so a scheduler that adopts the item tells the same cause.
+    ///
     /// # Errors
-    /// [`CarrierError`] when the engine did not answer.
-    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()>;
+    /// [`CarrierError`] when the engine did not answer for one of the items. The others are stopped all the same.
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()>;
 
     /// Deletes everything that the carrier has of a launch, its logs too. Called when no item of it waits or runs, and
     /// the job is removed or enough later launches exist. What runs nevertheless is killed, and not started again. A launch that is unknown is no error.

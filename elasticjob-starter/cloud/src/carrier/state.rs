@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::StopCause;
+
 /// The state of a launched item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
@@ -36,6 +38,9 @@ pub enum ItemState {
     Ended {
         /// How.
         outcome: Outcome,
+        /// Why it was stopped, where it was and the carrier knows that. A program that was stopped may still end well.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stopped: Option<StopCause>,
     },
 }
 
@@ -72,10 +77,19 @@ impl ItemState {
         }
     }
 
+    /// The same, where it has ended after a stop for this cause.
+    #[must_use]
+    pub fn stopped_for(mut self, cause: Option<StopCause>) -> Self {
+        if let Self::Ended { stopped, .. } = &mut self {
+            *stopped = cause;
+        }
+        self
+    }
+
     /// The outcome of an item that has ended.
     pub fn outcome(&self) -> Option<&Outcome> {
         match self {
-            Self::Ended { outcome } => Some(outcome),
+            Self::Ended { outcome, .. } => Some(outcome),
             Self::Waiting { .. } | Self::LetGo | Self::Running { .. } => None,
         }
     }
@@ -88,7 +102,7 @@ impl ItemState {
 
 impl From<Outcome> for ItemState {
     fn from(outcome: Outcome) -> Self {
-        Self::Ended { outcome }
+        Self::Ended { outcome, stopped: None }
     }
 }
 

@@ -15,7 +15,9 @@ use super::errors::{Trouble, answer, if_there};
 use super::indexed_job::Common;
 use super::names::{self, LAUNCH, OF};
 use super::{KubernetesCarrier, indexed_job, pod_template, states};
-use crate::carrier::{ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched, job_token};
+use crate::carrier::{
+    ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Launched, StopCause, job_token,
+};
 
 /// How often a launch is tried to which other schedulers add items at the same time.
 const ATTEMPTS: usize = 8;
@@ -138,8 +140,14 @@ impl KubernetesCarrier {
         Ok(jobs.items.into_iter().map(|job| job.metadata).collect())
     }
 
-    /// Notes on the Jobs that items are stopped. The task that follows the Jobs ends their pods.
-    pub(super) async fn note_stop(&self, id: &LaunchId, items: &[ShardingItem]) -> Result<(), Trouble> {
+    /// Notes on the Jobs that items are stopped, and why, where no earlier stop is noted. The task that follows the Jobs ends their pods.
+    pub(super) async fn note_stop(
+        &self,
+        id: &LaunchId,
+        items: &[ShardingItem],
+        cause: &StopCause,
+    ) -> Result<(), Trouble> {
+        let cause = serde_json::to_string(cause).expect("texts and numbers have a JSON form");
         for job in self.jobs_of(id).await? {
             let of_job: BTreeSet<ShardingItem> = indexed_job::items(&job).into_iter().flatten().collect();
             let mut stopped = states::stopped(&job);
@@ -149,7 +157,8 @@ impl KubernetesCarrier {
                 continue;
             }
             stopped.extend(&new);
-            let notes: BTreeMap<String, &str> = new.iter().map(|item| (names::stopped(*item), "true")).collect();
+            let notes: BTreeMap<String, &str> =
+                new.iter().map(|item| (names::stopped(*item), cause.as_str())).collect();
             let mut patch = json!({ "metadata": { "annotations": notes } });
             let has_pods = job.status.as_ref().and_then(|status| status.active).is_some_and(|active| active > 0);
             if stopped == of_job && (states::is_suspended(&job) || !has_pods) {

@@ -22,7 +22,6 @@ mod stateful_set;
 mod states;
 
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::apps::v1::StatefulSet;
@@ -34,7 +33,7 @@ use tokio::task::AbortHandle;
 pub use self::connect::{KubernetesError, KubernetesOptions};
 use crate::carrier::{
     Answer, Carrier, Daemon, DaemonProcess, EventSender, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
-    Launched, digest,
+    Launched, Stop, digest,
 };
 use crate::model::{App, CarriedJob, Problem};
 use follow::Following;
@@ -132,9 +131,11 @@ impl Carrier for KubernetesCarrier {
         Box::pin(self.launched(launch))
     }
 
-    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], _grace: Duration) -> Answer<'a, ()> {
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
         // The grace is part of the pod since it was made.
-        Box::pin(async move { self.note_stop(id, items).await.map_err(|trouble| trouble.of_carrier("stop the items")) })
+        Box::pin(async move {
+            self.note_stop(id, items, &stop.cause).await.map_err(|trouble| trouble.of_carrier("stop the items"))
+        })
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {

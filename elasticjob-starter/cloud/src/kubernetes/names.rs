@@ -23,7 +23,7 @@ pub(super) const ITEMS: &str = "elasticjob/items";
 /// The annotation of a pod that is given up when its node was silent for so many seconds. It is on the pod, so that the setting
 /// of the scheduler that launched it counts, whichever scheduler finds it lost.
 pub(super) const LOST_AFTER: &str = "elasticjob/lost-after";
-/// The beginning of the annotation of an item that is stopped. Each item has its own, so that two schedulers which stop items
+/// The beginning of the annotation of an item that is stopped, with the cause as JSON. Each item has its own, so that two schedulers which stop items
 /// of one Job do not undo each other's.
 const STOPPED: &str = "elasticjob/stopped-";
 /// The beginning of the annotation of an index of a Job whose places were lost. Each index has its own, as items that are stopped have.

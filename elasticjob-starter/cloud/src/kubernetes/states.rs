@@ -15,17 +15,18 @@ use super::indexed_job::{REPLACE, items};
 use super::losses::Losses;
 use super::names::{CONTAINER, DAEMON, DISRUPTED, INDEX, LOST_AFTER, stopped_item};
 use super::outcome::outcomes;
-use crate::carrier::{ItemState, ItemStates, LostPlace, Outcome};
+use crate::carrier::{ItemState, ItemStates, LostPlace, Outcome, StopCause};
 
 /// The states of all items of a Job.
 pub(super) fn states<'a>(job: &Job, pods: impl IntoIterator<Item = &'a Pod>) -> ItemStates {
     let mut by_index = by_index(pods);
-    let about = About::of(job);
+    let (about, causes) = (About::of(job), causes(job));
     let mut states = ItemStates::new();
     for (index, items) in items(job).into_iter().enumerate() {
         let pods = by_index.remove(&index).unwrap_or_default();
         let lost = Losses::of(job, index, &pods).last();
-        states.extend(about.states(index, &items, pods, lost));
+        let states_of = about.states(index, &items, pods, lost).into_iter();
+        states.extend(states_of.map(|(item, state)| (item, state.stopped_for(causes.get(&item).cloned()))));
     }
     states
 }
@@ -64,6 +65,12 @@ pub(super) fn is_being_made(state: &ItemState) -> bool {
 pub(super) fn stopped(job: &Job) -> BTreeSet<ShardingItem> {
     let names = job.metadata.annotations.iter().flat_map(|annotations| annotations.keys());
     names.filter_map(|name| stopped_item(name)).collect()
+}
+
+/// Why items of a Job were stopped, where a scheduler has noted that. An earlier release noted no cause.
+fn causes(job: &Job) -> BTreeMap<ShardingItem, StopCause> {
+    let notes = job.metadata.annotations.iter().flatten();
+    notes.filter_map(|(name, cause)| Some((stopped_item(name)?, serde_json::from_str(cause).ok()?))).collect()
 }
 
 /// Whether a Job waits in a queue, or was stopped there: then it gets no pods when its turn comes.

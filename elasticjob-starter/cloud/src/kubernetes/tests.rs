@@ -15,6 +15,7 @@ use operator_template::Template;
 use pod_template::{needs, problems};
 
 pub(crate) mod api_server;
+mod stops;
 
 fn app(more: Value) -> App {
     let mut app = json!({ "appName": "a", "appURL": "oci://shop/orders:3", "bootstrapScript": "bin/run", "cpuCount": 0.5, "memoryMB": 64 });

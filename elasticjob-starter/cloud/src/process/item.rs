@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::Shared;
 use super::budget::{Amount, Room};
 use super::slot::{Look, Slot, Start};
-use crate::carrier::{ItemState, Launch, LaunchItem, LostPlace, Outcome, Permit};
+use crate::carrier::{ItemState, Launch, LaunchItem, LostPlace, Outcome, Permit, StopCause};
 
 /// How often a lock is looked at that another process holds. The kernel does not report that a lock is given back.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -31,6 +31,8 @@ pub(super) struct Tracked {
     pub(super) wake: Arc<Notify>,
     /// That of the last launch that named it.
     pub(super) permit: Permit,
+    /// The cause of the first stop that this carrier was asked for.
+    pub(super) stopped: Option<StopCause>,
 }
 
 /// An item that is followed to its end.
@@ -47,7 +49,7 @@ impl Item {
     pub(super) fn new(shared: Arc<Shared>, launch: Arc<Launch>, item: LaunchItem, slot: Slot) -> Self {
         let wake = Arc::new(Notify::new());
         let state = ItemState::waiting("it is being prepared");
-        let tracked = Tracked { state, wake: wake.clone(), permit: item.permit.clone() };
+        let tracked = Tracked { state, wake: wake.clone(), permit: item.permit.clone(), stopped: None };
         shared.lock().insert((launch.id.clone(), item.item), tracked);
         Self { shared, launch, item, slot, wake }
     }
@@ -57,7 +59,10 @@ impl Item {
         let state = match look {
             // What cannot be read now is read again before it runs.
             look if self.runs_again(&look).unwrap_or(true) => None,
-            look => self.shared.state(look).map(|state| state.after(self.slot.lost().unwrap_or_default())),
+            look => {
+                let state = self.shared.state(look);
+                state.map(|state| state.after(self.slot.lost().unwrap_or_default()).stopped_for(self.stopped()))
+            }
         };
         if let Some(state) = state {
             self.tell(state);
@@ -67,7 +72,14 @@ impl Item {
     /// Whether it is run again: its processes were lost, and it may run twice.
     fn runs_again(&self, look: &Look) -> io::Result<bool> {
         let is_lost = matches!(look, Look::Ended(Outcome::Lost { .. }));
-        Ok(is_lost && self.launch.replaces_lost() && self.slot.attempt()? < ATTEMPTS)
+        Ok(is_lost && self.stopped().is_none() && self.launch.replaces_lost() && self.slot.attempt()? < ATTEMPTS)
+    }
+
+    /// Why it is stopped: by the first stop that is noted, or that could not be.
+    fn stopped(&self) -> Option<StopCause> {
+        let key = (self.launch.id.clone(), self.item.item);
+        let noted = self.slot.stop_note().ok().flatten().map(|note| note.why);
+        noted.or_else(|| self.shared.lock().get(&key)?.stopped.clone())
     }
 
     fn running(&self, since: i64) -> ItemState {
@@ -107,10 +119,14 @@ impl Item {
                 Ok(Look::Untouched | Look::Held) if self.shared.is_forgotten(&self.launch.id) => {
                     return self.tell_forgotten();
                 }
+                // Its stop could not be noted: else it has ended.
+                Ok(Look::Untouched | Look::Held) if self.stopped().is_some() => {
+                    return self.tell(self.end(Outcome::Stopped));
+                }
                 Ok(Look::Untouched | Look::Held) if self.lets_go() => return,
                 Ok(Look::Ended(outcome)) => {
                     self.slot.clean_up(&self.shared.memory);
-                    return self.tell(outcome.into());
+                    return self.tell(self.end(outcome));
                 }
                 Ok(alive @ Look::Alive { .. }) => {
                     if !has_begun {
@@ -148,6 +164,16 @@ impl Item {
                 }
             }
         }
+    }
+
+    /// How it has ended. Where its stop could not be noted, its folder does not say that the process was stopped.
+    fn end(&self, outcome: Outcome) -> ItemState {
+        let stopped = self.stopped();
+        let outcome = match outcome {
+            Outcome::Failed { exit: Some(_), .. } | Outcome::Lost { .. } if stopped.is_some() => Outcome::Stopped,
+            outcome => outcome,
+        };
+        ItemState::from(outcome).stopped_for(stopped)
     }
 
     /// Makes room for the next attempt: the process of the last one is lost. An error is final.
@@ -247,7 +273,7 @@ impl Item {
             return Ok(None);
         }
         fs::write(self.slot.folder.join("limit"), self.slot.limit.to_string()).map_err(fails)?;
-        if self.permit().is_withdrawn() {
+        if self.permit().is_withdrawn() || self.stopped().is_some() {
             return Ok(None);
         }
         self.slot.note_attempt().map_err(fails)?;
@@ -288,7 +314,7 @@ pub(super) async fn end(slot: Slot, shared: Arc<Shared>, grace: Duration) {
     // A look that fails says nothing: it is tried again until the deadline.
     while Instant::now() < deadline {
         if !is_asked {
-            is_asked = slot.signal(Signal::TERM, &shared.memory).unwrap_or(false);
+            is_asked = slot.ask_to_end(&shared.memory).unwrap_or(false);
         }
         if !matches!(slot.look(), Ok(Look::Alive { .. }) | Err(_)) {
             return;

@@ -17,17 +17,16 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::log::info;
+use elasticjob::log::{info, warn};
 use rustix::process::Signal;
 use tokio::task::{JoinSet, spawn_blocking};
 
 pub use self::memory::MemoryLimit;
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemState, ItemStates, Launch, LaunchError,
-    LaunchEvent, LaunchId, LaunchItem, LaunchStream, Launched,
+    LaunchEvent, LaunchId, LaunchItem, LaunchStream, Launched, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
@@ -36,7 +35,7 @@ use budget::{Amount, Budget};
 use daemons::Daemons;
 use item::{Item, Tracked};
 use memory::Memory;
-use slot::{Look, Slot};
+use slot::{Look, Slot, StopNote};
 
 /// The name of the carrier.
 pub const PROCESS: &str = "PROCESS";
@@ -155,12 +154,50 @@ impl ProcessCarrier {
                 Look::Untouched | Look::Held => launched.started.push(wanted.item),
                 Look::Alive { .. } | Look::Ended(_) => launched.adopted.push(wanted.item),
             }
+            if matches!(look, Look::Alive { .. })
+                && let Some(note) = slot.stop_note().ok().flatten()
+            {
+                // The scheduler that stopped it may be gone: its grace goes on.
+                self.spawn(item::end(slot.clone(), self.shared.clone(), note.left(now())));
+            }
             let item = Item::new(self.shared.clone(), launch.clone(), wanted.clone(), slot);
             item.publish_look(look);
             self.spawn(item.follow());
         }
         Ok(launched)
     }
+
+    /// Stops an item. Where its cause cannot be noted, it is stopped all the same.
+    fn stop_item(&self, id: &LaunchId, item: ShardingItem, stop: &Stop) -> Result<(), CarrierError> {
+        let key = (id.clone(), item);
+        let slot = self.shared.known_slot(id, item);
+        let fails = |error| CarrierError::new("look at the item", format!("{}: {error}", slot.folder.display()));
+        let look = slot.look().map_err(fails)?;
+        let is_known = self.shared.lock().contains_key(&key) || matches!(look, Look::Alive { .. });
+        if !is_known || matches!(look, Look::Ended(_)) {
+            return Ok(());
+        }
+        let now = now();
+        let first = slot.note_stop(&StopNote::new(stop, now)).unwrap_or_else(|error| {
+            warn!(
+                "item {item} of {id} is stopped, and that cannot be noted: {error}; a scheduler that adopts it does not hear of it"
+            );
+            None
+        });
+        if let Some(tracked) = self.shared.lock().get_mut(&key) {
+            tracked.stopped.get_or_insert_with(|| stop.cause.clone());
+            tracked.wake.notify_one();
+        }
+        // An earlier stop has begun the grace.
+        let grace = first.map_or(stop.grace, |first| first.left(now).min(stop.grace));
+        self.spawn(item::end(slot, self.shared.clone(), grace));
+        Ok(())
+    }
+}
+
+/// The time of the host, in milliseconds since 1970.
+fn now() -> i64 {
+    chrono::Utc::now().timestamp_millis()
 }
 
 impl Shared {
@@ -225,15 +262,26 @@ impl Shared {
         let mut states = ItemStates::new();
         for item in items {
             let slot = self.known_slot(id, item);
-            let let_go = || slot.was_let_go().then_some(ItemState::LetGo);
-            if let Some(state) = self.state(slot.look()?).or_else(let_go) {
-                states.insert(item, state.after(slot.lost()?));
+            // One that cannot be read says so, and hides no other one.
+            let unread = |error| {
+                let why = format!("its folder {} cannot be read: {error}", slot.folder.display());
+                Some(ItemState::waiting(why))
+            };
+            if let Some(state) = self.kept_state(&slot).unwrap_or_else(unread) {
+                states.insert(item, state);
             }
         }
         // What is followed here is known better: it may wait, which no folder says, or be run again after it was lost.
         let tracked = self.lock();
         states.extend(tracked.iter().filter(|((of, _), _)| of == id).map(|((_, item), it)| (*item, it.state.clone())));
         Ok(Some(states))
+    }
+
+    /// What the folder of an item says. `None` where it says nothing: it has not begun.
+    fn kept_state(&self, slot: &Slot) -> io::Result<Option<ItemState>> {
+        let state = self.state(slot.look()?).or_else(|| slot.was_let_go().then_some(ItemState::LetGo));
+        let Some(state) = state else { return Ok(None) };
+        Ok(Some(state.after(slot.lost()?).stopped_for(slot.stop_note()?.map(|note| note.why))))
     }
 
     fn launches(&self) -> io::Result<Vec<LaunchId>> {
@@ -313,23 +361,14 @@ impl Carrier for ProcessCarrier {
         Box::pin(self.launched(launch))
     }
 
-    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
         Box::pin(async move {
+            let mut first = Ok(());
             for item in items {
-                let tracked = self.shared.lock().get(&(id.clone(), *item)).map(|tracked| tracked.wake.clone());
-                let slot = self.shared.known_slot(id, *item);
-                let look = slot.look().map_err(|error| CarrierError::new("look at the item", error))?;
-                let is_known = tracked.is_some() || matches!(look, Look::Alive { .. });
-                if !is_known || matches!(look, Look::Ended(_)) {
-                    continue;
-                }
-                slot.note_stop().map_err(|error| CarrierError::new("note that the item is stopped", error))?;
-                if let Some(wake) = tracked {
-                    wake.notify_one();
-                }
-                self.spawn(item::end(slot, self.shared.clone(), grace));
+                let stopped = self.stop_item(id, *item, &stop);
+                first = first.and(stopped);
             }
-            Ok(())
+            first
         })
     }
 

@@ -8,16 +8,17 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use elasticjob::carried::FAILURE;
 use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
 use super::memory::{Limit, Memory};
-use crate::carrier::{LostPlace, Outcome, digest};
-use crate::files::{INHERITED, MOST_OUTPUT, last_words, log, misses_memory, rotate, text_of, write_whole};
+use crate::carrier::{LostPlace, Outcome, Stop, StopCause, digest};
+use crate::files::{INHERITED, MOST_OUTPUT, last_words, log, misses_memory, rotate, text_of, write_first, write_whole};
 
 /// The script that keeps a process.
 const KEEPER: &str = include_str!("keeper.sh");
@@ -33,6 +34,37 @@ const ATTEMPT: &str = "attempt";
 
 /// The file with the place that was lost last.
 const LOST: &str = "lost";
+
+/// The file with the first stop. An earlier release wrote nothing into it.
+const STOP: &str = "stop";
+
+/// The file that says that a scheduler has asked the process to end. Many programs take a second signal for the wish that they end
+/// at once.
+const ASKED: &str = "asked";
+
+/// A stop, as it is noted in the folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StopNote {
+    pub(super) why: StopCause,
+    /// When the grace began, in milliseconds since 1970.
+    at: i64,
+    grace_milliseconds: u64,
+}
+
+impl StopNote {
+    /// A stop at this time, in milliseconds since 1970.
+    pub(super) fn new(stop: &Stop, at: i64) -> Self {
+        let grace_milliseconds = u64::try_from(stop.grace.as_millis()).unwrap_or(u64::MAX);
+        Self { why: stop.cause.clone(), at, grace_milliseconds }
+    }
+
+    /// What is left of the grace. The clock may have been set back: then it is the whole of it.
+    pub(super) fn left(&self, now: i64) -> Duration {
+        let passed = u64::try_from(now.saturating_sub(self.at)).unwrap_or(0);
+        Duration::from_millis(self.grace_milliseconds.saturating_sub(passed))
+    }
+}
 
 /// Where the process of an item is kept.
 #[derive(Debug, Clone)]
@@ -88,7 +120,7 @@ impl Slot {
         if let Some(outcome) = self.written()? {
             return Ok(Look::Ended(outcome));
         }
-        Ok(match (self.file("pid").exists(), self.file("stop").exists()) {
+        Ok(match (self.file("pid").exists(), self.is_stopped()) {
             (_, true) => Look::Ended(Outcome::Stopped),
             (true, false) => Look::Ended(Outcome::Lost {
                 why: "its processes were killed, or the host was started again".to_owned(),
@@ -111,7 +143,7 @@ impl Slot {
         Ok(Some(match code {
             0 => Outcome::Succeeded,
             _ if exceeded => Outcome::OutOfMemory { limit: self.limit },
-            _ if self.file("stop").exists() => Outcome::Stopped,
+            _ if self.is_stopped() => Outcome::Stopped,
             code => Outcome::Failed { exit: Some(code), text: self.why_it_failed(code) },
         }))
     }
@@ -132,7 +164,7 @@ impl Slot {
 
     /// Whether a keeper ever said that it began, or that it never will. Asked under the lock.
     pub(super) fn has_begun(&self) -> bool {
-        ["pid", "exit", "stop", "refused"].iter().any(|name| self.file(name).exists())
+        ["pid", "exit", STOP, "refused"].iter().any(|name| self.file(name).exists())
     }
 
     /// Another holder of the lock.
@@ -181,10 +213,34 @@ impl Slot {
         write_whole(&self.file("refused"), why)
     }
 
-    /// Notes that it is stopped on request. What has not begun will not begin.
-    pub(super) fn note_stop(&self) -> io::Result<()> {
+    /// Notes that it is stopped on request. What has not begun will not begin. Returns the first stop that was noted; `None` where it
+    /// says no cause.
+    pub(super) fn note_stop(&self, stop: &StopNote) -> io::Result<Option<StopNote>> {
         fs::create_dir_all(&self.folder)?;
-        write_whole(&self.file("stop"), "")
+        Ok(serde_json::from_str(&write_first(&self.file(STOP), &serde_json::to_string(stop)?)?).ok())
+    }
+
+    /// The first stop that was noted.
+    pub(super) fn stop_note(&self) -> io::Result<Option<StopNote>> {
+        Ok(text_of(&self.file(STOP))?.and_then(|text| serde_json::from_str(&text).ok()))
+    }
+
+    /// Whether a stop was noted.
+    fn is_stopped(&self) -> bool {
+        self.file(STOP).exists()
+    }
+
+    /// Asks the process and all that it started to end, once, whichever scheduler does. Returns whether it was asked by now.
+    pub(super) fn ask_to_end(&self, memory: &Memory) -> io::Result<bool> {
+        if self.file(ASKED).exists() {
+            return Ok(true);
+        }
+        if !matches!(self.look()?, Look::Alive { since: Some(_) }) {
+            return Ok(false);
+        }
+        // Where it cannot be noted, another scheduler may ask again.
+        let _ = write_whole(&self.file(ASKED), "");
+        self.signal(Signal::TERM, memory)
     }
 
     /// Notes that its scheduler let go of it before it began: the next launch of it starts it.
@@ -244,7 +300,7 @@ impl Slot {
 
     /// The folder without what the last process left, for the next one.
     pub(super) fn clear(&self) -> io::Result<()> {
-        for name in ["pid", "exit", "stop", "refused", "failure"] {
+        for name in ["pid", "exit", STOP, ASKED, "refused", "failure"] {
             match fs::remove_file(self.file(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

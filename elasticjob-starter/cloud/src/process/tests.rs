@@ -11,9 +11,12 @@ use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use crate::carrier::suite::{Ground, cases};
 use crate::carrier::{
     Answer, Carrier, Daemon, DaemonProcess, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, LostPlace, Outcome,
+    Stop, StopCause,
 };
 use crate::model::{App, CarriedJob};
 use crate::scratch::Scratch;
+
+mod stops;
 
 /// A folder that several carriers share.
 struct Host {
@@ -107,7 +110,7 @@ async fn an_item_that_waits_is_not_started_once_another_scheduler_has_forgotten_
     fs::write(&end, "").unwrap();
     let ended = until(&ids[1], |state| !matches!(state, ItemState::Waiting { .. })).await;
     assert!(
-        matches!(&ended, ItemState::Ended { outcome: Outcome::Lost { why } } if why.contains("forgotten")),
+        matches!(&ended, ItemState::Ended { outcome: Outcome::Lost { why }, .. } if why.contains("forgotten")),
         "{ended:?}"
     );
     assert_eq!(other.states(&ids[1]).await, Ok(None));
@@ -117,7 +120,7 @@ async fn an_item_that_waits_is_not_started_once_another_scheduler_has_forgotten_
 async fn ended(carrier: &ProcessCarrier, id: &LaunchId) -> Outcome {
     loop {
         match carrier.states(id).await.unwrap().and_then(|mut states| states.remove(&0)) {
-            Some(ItemState::Ended { outcome }) => return outcome,
+            Some(ItemState::Ended { outcome, .. }) => return outcome,
             _ => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
         }
     }
@@ -452,7 +455,7 @@ async fn a_stop_ends_nothing_of_a_carrier_with_another_folder_and_launches_of_th
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     }
-    carriers[0].stop(&id, &[0], std::time::Duration::ZERO).await.unwrap();
+    carriers[0].stop(&id, &[0], Stop::new(std::time::Duration::ZERO, StopCause::Operator)).await.unwrap();
     assert_eq!(ended(&carriers[0], &id).await, Outcome::Stopped);
     fs::write(hosts[1].scratch.path().join("end"), "").unwrap();
     assert_eq!(ended(&carriers[1], &id).await, Outcome::Succeeded);

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 
 use super::item_states::Hub;
 use super::launch_marks::Note;
-use crate::carrier::{Carrier, ItemState, ItemStates, LaunchId};
+use crate::carrier::{Carrier, ItemState, ItemStates, LaunchId, Stop, StopCause};
 
 /// The pause before the carrier is asked again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -31,7 +31,7 @@ pub(super) struct Known {
 }
 
 /// A launch of each item.
-type ByItem = HashMap<JobName, BTreeMap<ShardingItem, LaunchId>>;
+type ByItem<T = LaunchId> = HashMap<JobName, BTreeMap<ShardingItem, T>>;
 
 /// The earlier launches. Cheap to clone.
 #[derive(Clone)]
@@ -43,6 +43,8 @@ pub(super) struct Formers {
     /// The last launch of each item that was stopped here. It is not stopped twice: many programs take a second signal for the
     /// wish that they end at once.
     stopped: Arc<Mutex<ByItem>>,
+    /// Why the last launch of each item that was stopped here was stopped first.
+    causes: Arc<Mutex<ByItem<(LaunchId, StopCause)>>>,
     /// The items that wait, by their launch, with the earlier one that they wait for.
     held: Arc<Mutex<BTreeMap<LaunchId, BTreeMap<ShardingItem, LaunchId>>>>,
 }
@@ -67,7 +69,14 @@ impl Drop for Held {
 
 impl Formers {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub) -> Self {
-        Self { carrier, hub, ended: Arc::default(), stopped: Arc::default(), held: Arc::default() }
+        Self {
+            carrier,
+            hub,
+            ended: Arc::default(),
+            stopped: Arc::default(),
+            causes: Arc::default(),
+            held: Arc::default(),
+        }
     }
 
     /// A process of this launch has ended, or never will begin.
@@ -79,17 +88,19 @@ impl Formers {
     pub(super) fn forget(&self, job: &JobName) {
         lock(&self.ended).remove(job);
         lock(&self.stopped).remove(job);
+        lock(&self.causes).remove(job);
     }
 
     /// Stops an item as soon as the carrier takes it, whether anybody waits for that or not. When the scheduler ends before, the
     /// next launch of the item does it.
-    pub(super) fn stop(&self, id: &LaunchId, item: ShardingItem, grace: Duration) -> JoinHandle<()> {
+    pub(super) fn stop(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
+        self.note_cause(id, item, &stop.cause);
         let (formers, id) = (self.clone(), id.clone());
         tokio::spawn(async move {
             let mut was_refused = false;
             // A later launch of the item may have stopped it meanwhile.
             while !is_noted(&formers.stopped, &id, item) {
-                match formers.carrier.stop(&id, &[item], grace).await {
+                match formers.carrier.stop(&id, &[item], stop.clone()).await {
                     Ok(()) => {
                         note(&formers.stopped, &id, item);
                         if was_refused {
@@ -110,6 +121,21 @@ impl Formers {
                 sleep(AGAIN).await;
             }
         })
+    }
+
+    fn note_cause(&self, id: &LaunchId, item: ShardingItem, cause: &StopCause) {
+        let mut causes = lock(&self.causes);
+        let first =
+            causes.entry(id.job.clone()).or_default().entry(item).or_insert_with(|| (id.clone(), cause.clone()));
+        if first.0 != *id {
+            *first = (id.clone(), cause.clone());
+        }
+    }
+
+    /// Why an item was stopped here first; `None` where it was not.
+    pub(super) fn cause(&self, id: &LaunchId, item: ShardingItem) -> Option<StopCause> {
+        let causes = lock(&self.causes);
+        causes.get(&id.job)?.get(&item).filter(|(of, _)| of == id).map(|(_, cause)| cause.clone())
     }
 
     /// The items that still run for an earlier fire, by its launch.
@@ -183,7 +209,7 @@ impl Formers {
         is_wanted: impl Fn() -> bool,
     ) {
         let mut following = self.hub.follow(former, item);
-        drop(self.stop(former, item, grace));
+        drop(self.stop(former, item, Stop::new(grace, StopCause::LaterRun)));
         loop {
             self.hub.accepted(former, &[item]).await;
             if timeout(AGAIN, following.over()).await.is_ok() {

@@ -10,7 +10,9 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::place_losses::Losses;
-use crate::carrier::{Carrier, CarrierError, ItemState, ItemStates, LaunchEvent, LaunchId, LostPlace, Outcome};
+use crate::carrier::{
+    Carrier, CarrierError, ItemState, ItemStates, LaunchEvent, LaunchId, LostPlace, Outcome, StopCause,
+};
 
 /// The pause before the carrier is asked again.
 pub(super) const AGAIN: Duration = Duration::from_secs(1);
@@ -79,13 +81,13 @@ impl Drop for Following {
 }
 
 impl Following {
-    /// Completes when the item has ended.
-    pub(super) async fn outcome(&mut self) -> Outcome {
+    /// Completes when the item has ended: how, and why it was stopped, where it was and the carrier knows that.
+    pub(super) async fn end(&mut self) -> (Outcome, Option<StopCause>) {
         let ended = |state: &Option<ItemState>| state.as_ref().is_some_and(|state| state.outcome().is_some());
-        match self.state.wait_for(ended).await.ok().and_then(|state| state.as_ref()?.outcome().cloned()) {
-            Some(outcome) => outcome,
+        match self.state.wait_for(ended).await.ok().and_then(|state| state.clone()) {
+            Some(ItemState::Ended { outcome, stopped }) => (outcome, stopped),
             // The sender lives as long as this does.
-            None => std::future::pending().await,
+            _ => std::future::pending().await,
         }
     }
 

@@ -19,6 +19,7 @@ use super::nodes::Node;
 use super::process_notes::Kept;
 use super::registrations::{Registered, Registrations};
 use super::stops::wished;
+use crate::carrier::{Stop, StopCause};
 
 /// The pause before a job that did not start is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -269,7 +270,8 @@ impl Keeper {
 
     /// Ends what is left of the job: it is disabled or removed, and no scheduler waits for it.
     async fn stop_processes(&self, before: &Rest, grace: Duration) -> Rest {
-        match (self.means.launches.stop_all(&self.name, grace).await, before) {
+        let stop = Stop::new(grace, StopCause::JobEnded);
+        match (self.means.launches.stop_all(&self.name, &stop).await, before) {
             (Ok(()), Rest::Unstopped) => {
                 info!(job = %self.name, "the processes of the job are stopped now");
                 Rest::Stopped

@@ -23,7 +23,8 @@ use super::launch_marks::{Marks, Note, Noted};
 use super::registrations::Registered;
 use super::time_limits::outcome_within;
 use crate::carrier::{
-    Carrier, CarrierError, ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome, Permit,
+    Carrier, CarrierError, ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome, Permit, Stop,
+    StopCause,
 };
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
@@ -79,10 +80,16 @@ impl JobClass for Launches {
                     false => Outcome::Failed { exit: None, text: "the scheduler is ending".to_owned() },
                 }
             };
-            let stop = || drop(self.0.formers.stop(&id, item, registered.job.grace()));
+            let limit = registered.job.time_limit();
+            let stop = || {
+                let milliseconds = u64::try_from(limit.unwrap_or_default().as_millis()).unwrap_or(u64::MAX);
+                let cause = StopCause::TimeLimit { milliseconds };
+                drop(self.0.formers.stop(&id, item, Stop::new(registered.job.grace(), cause)));
+            };
+            let cause = || self.0.formers.cause(&id, item);
             let outcome = tokio::select! {
                 biased;
-                outcome = outcome_within(&mut following, registered.job.time_limit(), stop) => outcome,
+                outcome = outcome_within(&mut following, limit, stop, cause) => outcome,
                 outcome = left_alone => return outcome,
             };
             // What was lost may go on where it is not seen. What has ended is there, also where the answer to its launch is not.
@@ -95,7 +102,7 @@ impl JobClass for Launches {
         tokio::select! {
             biased;
             outcome = ended => of_job(outcome),
-            () = context.cancelled() => self.cut(registered, &id, item, context.cut_reason()).await,
+            () = context.cancelled() => self.cut(registered, &id, item, context.cut_reason(), &mut following).await,
         }
     }
 }
@@ -125,25 +132,6 @@ impl Launches {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks) -> Self {
         let formers = Formers::new(carrier.clone(), hub.clone());
         Self(Arc::new(Shared { carrier, hub, marks, formers, groups: Mutex::default(), kept: Mutex::default() }))
-    }
-
-    /// A run is cut off. When its session was lost or the scheduler leaves, another scheduler takes the item over and adopts
-    /// it: this one lets go. Any other reason is the wish of an operator that it ends.
-    async fn cut(
-        &self,
-        registered: &Registered,
-        id: &LaunchId,
-        item: ShardingItem,
-        reason: Option<CancelReason>,
-    ) -> JobResult {
-        match reason {
-            Some(wish) if !lets_go(wish) => {
-                // The run may be dropped before the carrier answers: the stop goes on.
-                let _ = self.0.formers.stop(id, item, registered.job.grace()).await;
-                Err(JobError::message(format!("it was stopped: {wish}")))
-            }
-            _ => Err(JobError::message("it goes on, and the next scheduler of its job waits for it")),
-        }
     }
 
     /// Joins the items of the run that are launched together. The receiver tells when nothing is left to launch.

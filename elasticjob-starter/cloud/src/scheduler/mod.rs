@@ -47,7 +47,7 @@ pub(crate) use self::item_tasks::{ItemTask, JobTasks};
 pub use self::registrations::Registrations;
 pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState};
+use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, Stop, StopCause};
 use crate::model::CarriedJob;
 use daemons::{Daemons, Owner};
 use failing_daemons::Ailing;
@@ -283,13 +283,23 @@ impl Scheduler {
         if self.ends_processes {
             let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
             for job in &jobs {
-                if let Err(error) = self.launches.stop_all(&job.job_name, job.grace()).await {
+                if let Err(error) =
+                    self.launches.stop_all(&job.job_name, &Stop::new(job.grace(), StopCause::Shutdown)).await
+                {
                     warn!(job = %job.job_name, "processes of the job may go on: {error}");
                 }
             }
-            let longest = jobs.iter().map(|job| job.grace()).max().unwrap_or_default() + ENDING;
             // Dropping the carrier lets go of what does not end in time.
-            let _ = tokio::time::timeout(longest, self.ended()).await;
+            let _ = tokio::time::timeout(self.shutdown_grace(), self.ended()).await;
+        }
+    }
+
+    /// The longest time that a [shutdown](Self::shutdown) waits for the processes that it ends: 3 s more than the longest grace of
+    /// the jobs; zero where they go on.
+    pub fn shutdown_grace(&self) -> Duration {
+        match self.ends_processes {
+            true => self.registrations.borrow().jobs.values().map(|job| job.grace()).max().unwrap_or_default() + ENDING,
+            false => Duration::ZERO,
         }
     }
 

@@ -9,53 +9,76 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::item_states::{AGAIN, Following};
-use crate::carrier::{CarrierError, ItemState, Outcome};
+use crate::carrier::{CarrierError, ItemState, Outcome, StopCause};
 
-/// How an item has ended. One that runs for longer than the limit is stopped once, and has failed because of it, also where its program
-/// ends with 0 then: it was cut off. What its end says of the place or of the memory stays.
-pub(super) async fn outcome_within(following: &mut Following, limit: Option<Duration>, stop: impl FnOnce()) -> Outcome {
+/// How an item has ended. One that runs for longer than the limit is stopped once. `cause` says why it was stopped here first, where the
+/// carrier does not know.
+pub(super) async fn outcome_within(
+    following: &mut Following,
+    limit: Option<Duration>,
+    stop: impl FnOnce(),
+    cause: impl FnOnce() -> Option<StopCause>,
+) -> Outcome {
+    let (outcome, noted) = end_within(following, limit, stop).await;
+    of_stop(outcome, noted.or_else(cause).as_ref())
+}
+
+/// How an item has ended that was stopped for this cause, the first one. What its end says of the place or of the memory stays. One that
+/// its time limit ended has failed, also where its program ends with 0 then: it was cut off. Where that was another cause, a program
+/// that ends with 0 has succeeded.
+pub(super) fn of_stop(outcome: Outcome, cause: Option<&StopCause>) -> Outcome {
+    match (outcome, cause) {
+        (own @ (Outcome::Lost { .. } | Outcome::OutOfMemory { .. }), _) | (own, None) => own,
+        (_, Some(cause @ StopCause::TimeLimit { .. })) | (Outcome::Stopped, Some(cause)) => {
+            Outcome::Failed { exit: None, text: format!("it was stopped: {cause}") }
+        }
+        (own, Some(_)) => own,
+    }
+}
+
+async fn end_within(
+    following: &mut Following,
+    limit: Option<Duration>,
+    stop: impl FnOnce(),
+) -> (Outcome, Option<StopCause>) {
     loop {
         let overtime = overtime(following.states(), limit);
         tokio::select! {
             biased;
-            outcome = following.outcome() => return outcome,
+            end = following.end() => return end,
             () = overtime => {}
         }
         let asked = following.asked();
         let now = tokio::select! {
             biased;
-            outcome = following.outcome() => return outcome,
+            end = following.end() => return end,
             now = asked => now,
         };
-        match step(now) {
-            Step::HasEnded(outcome) => return outcome,
+        match step(now, limit.unwrap_or_default(), Utc::now().timestamp_millis()) {
+            Step::HasEnded(outcome, stopped) => return (outcome, stopped),
             Step::AskAgain => sleep(AGAIN).await,
             Step::Stop => break,
         }
     }
     stop();
-    match following.outcome().await {
-        own @ (Outcome::Lost { .. } | Outcome::OutOfMemory { .. }) => own,
-        Outcome::Succeeded | Outcome::Failed { .. } | Outcome::Stopped => {
-            let limit = limit.unwrap_or_default().as_millis();
-            let text = format!("it was stopped: it ran for more than {limit} ms, its script.timeout.milliseconds");
-            Outcome::Failed { exit: None, text }
-        }
-    }
+    following.end().await
 }
 
 /// What is done with an item whose time is over.
 enum Step {
     Stop,
     /// It ended by itself, and the event has not come so far.
-    HasEnded(Outcome),
-    /// It does not run at the moment, or the carrier does not answer: nothing could be stopped.
+    HasEnded(Outcome, Option<StopCause>),
+    /// It does not run at the moment, or the carrier does not answer: nothing could be stopped. Or it was halted meanwhile, so that its
+    /// time is not over yet.
     AskAgain,
 }
 
-fn step(now: Result<Option<ItemState>, CarrierError>) -> Step {
-    match now {
-        Ok(Some(ItemState::Ended { outcome })) => Step::HasEnded(outcome),
+/// What is done with an item with this limit, of which the carrier says `state` at a time in milliseconds since 1970.
+fn step(state: Result<Option<ItemState>, CarrierError>, limit: Duration, now: i64) -> Step {
+    match state {
+        Ok(Some(ItemState::Ended { outcome, stopped })) => Step::HasEnded(outcome, stopped),
+        Ok(Some(ItemState::Running { since: since @ 1.., .. })) if left(limit, since, now) > AGAIN => Step::AskAgain,
         Ok(Some(ItemState::Running { .. }) | None) => Step::Stop,
         Ok(Some(ItemState::Waiting { .. } | ItemState::LetGo)) | Err(_) => Step::AskAgain,
     }
@@ -91,23 +114,26 @@ fn left(limit: Duration, since: i64, now: i64) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::pin::Pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex, PoisonError};
 
     use elasticjob::fire::Fire;
     use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 
+    use super::super::earlier_runs::Formers;
     use super::super::item_states::Hub;
     use super::super::place_losses::Losses;
     use super::*;
     use crate::carrier::{
         Answer, Carrier, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchEvent, LaunchId, LaunchStream,
-        Launched,
+        Launched, Stop,
     };
     use crate::model::{App, CarriedJob, Problem};
 
-    /// A carrier that answers which state its item has, and whose events do not come.
-    struct Asked(Mutex<ItemState>);
+    /// A carrier that answers which state its item has, whose events do not come, and whose stops are never answered. It counts them.
+    struct Asked(Mutex<ItemState>, AtomicUsize);
 
     struct NoEvents;
 
@@ -136,7 +162,8 @@ mod tests {
             Box::pin(pending())
         }
 
-        fn stop<'a>(&'a self, _: &'a LaunchId, _: &'a [ShardingItem], _: Duration) -> Answer<'a, ()> {
+        fn stop<'a>(&'a self, _: &'a LaunchId, _: &'a [ShardingItem], _: Stop) -> Answer<'a, ()> {
+            self.1.fetch_add(1, Ordering::SeqCst);
             Box::pin(pending())
         }
 
@@ -174,20 +201,21 @@ mod tests {
     /// Returns whether it was stopped, too.
     async fn ended(at_overtime: ItemState, by_stop: Outcome) -> (Outcome, bool) {
         let began = ItemState::running("n1", Utc::now().timestamp_millis() - 60_000);
-        let carrier = Arc::new(Asked(Mutex::new(began)));
+        let carrier = Arc::new(Asked(Mutex::new(began), AtomicUsize::new(0)));
         let instance = InstanceId::of_process("10.0.0.1", 7);
         let hub = Hub::new(carrier.clone(), Losses { tracing: None, instance });
         let id = LaunchId { job: JobName::new("long").unwrap(), fire: Fire::Scheduled(0) };
         let mut following = hub.follow(&id, 0);
         hub.accepted(&id, &[0]).await;
         carrier.set(at_overtime);
-        let mut is_stopped = false;
+        let is_stopped = Cell::new(false);
         let stop = || {
-            is_stopped = true;
+            is_stopped.set(true);
             hub.settle(&id, 0, by_stop);
         };
-        let outcome = outcome_within(&mut following, Some(Duration::from_secs(30)), stop).await;
-        (outcome, is_stopped)
+        let cause = || is_stopped.get().then_some(StopCause::TimeLimit { milliseconds: 30_000 });
+        let outcome = outcome_within(&mut following, Some(Duration::from_secs(30)), stop, cause).await;
+        (outcome, is_stopped.get())
     }
 
     fn failed(exit: i32) -> Outcome {
@@ -208,6 +236,43 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_first_cause_counts_and_only_a_limit_makes_a_failure_of_a_good_end() {
+        let limit = StopCause::TimeLimit { milliseconds: 5 };
+        let text = |cause: &StopCause| Outcome::Failed { exit: None, text: format!("it was stopped: {cause}") };
+        assert_eq!(of_stop(Outcome::Succeeded, Some(&limit)), text(&limit));
+        assert_eq!(of_stop(Outcome::Stopped, Some(&StopCause::Operator)), text(&StopCause::Operator));
+        for own in [Outcome::Succeeded, failed(7), Outcome::OutOfMemory { limit: 16 }] {
+            assert_eq!(of_stop(own.clone(), Some(&StopCause::Operator)), own);
+        }
+        assert_eq!(of_stop(Outcome::Stopped, None), Outcome::Stopped);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn stops_that_are_not_answered_keep_no_other_stop_waiting_and_the_first_cause_counts() {
+        let carrier = Arc::new(Asked(Mutex::new(ItemState::running("n1", 5)), AtomicUsize::new(0)));
+        let instance = InstanceId::of_process("10.0.0.1", 7);
+        let hub = Hub::new(carrier.clone(), Losses { tracing: None, instance });
+        let formers = Formers::new(carrier.clone(), hub);
+        let id = LaunchId { job: JobName::new("long").unwrap(), fire: Fire::Scheduled(0) };
+        let stop = |cause| Stop::new(Duration::from_secs(10), cause);
+        let limit = StopCause::TimeLimit { milliseconds: 5 };
+        for item in 0..100 {
+            drop(formers.stop(&id, item, stop(limit.clone())));
+        }
+        let all_are_asked = async {
+            while carrier.1.load(Ordering::SeqCst) < 100 {
+                tokio::task::yield_now().await;
+            }
+        };
+        // No time passes: each of them is asked without waiting for another one.
+        let began = tokio::time::Instant::now();
+        assert!(tokio::time::timeout(Duration::from_secs(1), all_are_asked).await.is_ok());
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        drop(formers.stop(&id, 0, stop(StopCause::Operator)));
+        assert_eq!(formers.cause(&id, 0), Some(limit));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn what_ended_by_itself_keeps_its_end_also_when_its_event_comes_late() {
         for end in [failed(7), Outcome::Succeeded] {
@@ -217,9 +282,14 @@ mod tests {
 
     #[test]
     fn what_does_not_run_or_cannot_be_asked_is_not_stopped() {
+        let step = |state| step(state, Duration::from_secs(30), 60_000);
         assert!(matches!(step(Ok(Some(ItemState::waiting("its place was lost")))), Step::AskAgain));
         assert!(matches!(step(Err(CarrierError::new("read the states", "no answer"))), Step::AskAgain));
         assert!(matches!(step(Ok(None)), Step::Stop), "it is gone: the stop says so");
+        let runs = |since| Ok(Some(ItemState::running("n1", since)));
+        assert!(matches!(step(runs(40_000)), Step::AskAgain), "it was halted for a while");
+        assert!(matches!(step(runs(30_000)), Step::Stop));
+        assert!(matches!(step(runs(0)), Step::Stop), "its begin is not known any more");
     }
 
     #[tokio::test(start_paused = true)]

@@ -138,7 +138,7 @@ mod tests {
     async fn those_who_ask_at_the_same_time_share_an_answer() {
         let scratch = Scratch::new();
         let asked = scratch.path().join("asked");
-        let script = format!("echo >>{}; echo '7|0|RUNNING|n1|1|None|ej-a'", asked.display());
+        let script = format!("echo >>{}; echo '7|0|RUNNING|n1|1|0:01|None|ej-a'", asked.display());
         let mirror = mirror(&scratch, &script);
         let task = kept(&mirror);
         let all = futures_util::future::join_all((0..50).map(|_| mirror.now())).await;
@@ -153,7 +153,7 @@ mod tests {
         let scratch = Scratch::new();
         let state = scratch.path().join("state");
         std::fs::write(&state, "PENDING").unwrap();
-        let mirror = mirror(&scratch, &format!("echo \"7|0|$(cat {})|n1|1|None|ej-a\"", state.display()));
+        let mirror = mirror(&scratch, &format!("echo \"7|0|$(cat {})|n1|1|0:01|None|ej-a\"", state.display()));
         let task = kept(&mirror);
         for expected in ["PENDING", "RUNNING", "COMPLETED"] {
             std::fs::write(&state, expected).unwrap();

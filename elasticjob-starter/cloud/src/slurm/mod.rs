@@ -27,7 +27,7 @@ use tokio::time::Instant;
 
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemState, ItemStates, Launch, LaunchError,
-    LaunchEvent, LaunchId, LaunchStream, Launched,
+    LaunchEvent, LaunchId, LaunchStream, Launched, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem};
@@ -433,9 +433,9 @@ impl Carrier for SlurmCarrier {
         Box::pin(async move { self.shared.launch(launch).await })
     }
 
-    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
         Box::pin(async move {
-            if let Some(task) = stop::stop(&self.shared, id, items, grace).await? {
+            if let Some(task) = stop::stop(&self.shared, id, items, stop).await? {
                 self.spawn(task);
             }
             Ok(())

@@ -9,11 +9,19 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::queue::{End, JobState, Row, waits_for};
-use crate::carrier::{ItemState, LostPlace, Outcome};
-use crate::files::{last_words, log, text_of, write_whole};
+use elasticjob::log::warn;
+
+use crate::carrier::{ItemState, LostPlace, Outcome, Stop, StopCause};
+use crate::files::{last_words, log, text_of, write_first, write_whole};
 
 /// The file that says when an exit code was missed first, in seconds since 1970.
 const MISSED: &str = "missed";
+
+/// The file that says for how many seconds a run was halted.
+const HALTED: &str = "halted";
+
+/// The file that says why the item was stopped first.
+const CAUSE: &str = "stop-cause";
 
 /// How long an exit code may be missing after Slurm has told the end.
 const SEEN_LATE: Duration = Duration::from_secs(90);
@@ -42,9 +50,22 @@ impl Place {
         write_whole(&self.file("submitted"), &array.to_string())
     }
 
-    /// Notes that the item is stopped on request, and how long it may take to end. What has not begun will not begin.
-    pub(super) fn note_stop(&self, grace: Duration) -> io::Result<()> {
-        write_whole(&self.file("stop"), &grace.as_secs().to_string())
+    /// Notes that the item is stopped on request, why, where no earlier stop is noted, and how long it may take to end. What has not
+    /// begun will not begin.
+    pub(super) fn note_stop(&self, stop: &Stop) -> io::Result<()> {
+        let cause = serde_json::to_string(&stop.cause).expect("texts and numbers have a JSON form");
+        if let Err(error) = write_first(&self.file(CAUSE), &cause) {
+            let place = self.folder.display();
+            warn!(
+                "the item of {place} is stopped, and its cause cannot be noted: {error}; a scheduler that adopts it does not hear why"
+            );
+        }
+        write_whole(&self.file("stop"), &stop.grace.as_secs().to_string())
+    }
+
+    /// Why it was stopped first, where that is noted.
+    fn cause(&self) -> io::Result<Option<StopCause>> {
+        Ok(text_of(&self.file(CAUSE))?.and_then(|text| serde_json::from_str(&text).ok()))
     }
 
     /// Whether Slurm was given the item once.
@@ -62,7 +83,7 @@ impl Place {
     pub(super) fn state(&self, rows: &[Row], was_submitted: bool) -> io::Result<Option<ItemState>> {
         if let Some(outcome) = text_of(&self.file("outcome"))? {
             let outcome: Outcome = serde_json::from_str(&outcome)?;
-            return Ok(Some(outcome.into()));
+            return Ok(Some(ItemState::from(outcome).stopped_for(self.cause()?)));
         }
         let outcome = match self.row(rows)? {
             Some(row) => match row.state {
@@ -91,7 +112,7 @@ impl Place {
         };
         let text = serde_json::to_string(&outcome).expect("texts and numbers have a JSON form");
         write_whole(&self.file("outcome"), &text)?;
-        Ok(Some(outcome.into()))
+        Ok(Some(ItemState::from(outcome).stopped_for(self.cause()?)))
     }
 
     /// The row that counts. There are several where the answer to a submission got lost and it was repeated: then the array
@@ -121,9 +142,28 @@ impl Place {
     }
 
     fn running(&self, row: &Row) -> io::Result<ItemState> {
-        let since = row.since.unwrap_or_default() * 1_000;
+        let since = match row.since {
+            // The time that it was halted does not count: its process began so much later, as far as limits go.
+            Some(since) => (since + self.halted(row)?) * 1_000,
+            None => 0,
+        };
         let before = self.attempt()?.checked_sub(1);
         Ok(ItemState::running(&row.node, since).after(before.map(lost)))
+    }
+
+    /// For how many seconds its latest run was halted. Slurm answers a little late and says less then, so the most that it has said is
+    /// kept.
+    fn halted(&self, row: &Row) -> io::Result<i64> {
+        let note = self.run(self.attempt()?).join(HALTED);
+        let known = text_of(&note)?.and_then(|seconds| seconds.trim().parse().ok()).unwrap_or(0);
+        if row.halted > known {
+            match write_whole(&note, &row.halted.to_string()) {
+                // Its keeper has not made the folder of the run so far, or not to be seen here.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(row.halted.max(known))
     }
 
     /// How the item ended, by what its keeper wrote and by what Slurm says. Without a row Slurm has forgotten it.
@@ -241,7 +281,7 @@ mod tests {
 
     fn row(array: u64, state: JobState) -> Row {
         let (name, node, reason) = ("ej-a".to_owned(), "n1".to_owned(), "None".to_owned());
-        Row { array, index: 0, name, state, node, since: Some(7), reason }
+        Row { array, index: 0, name, state, node, since: Some(7), halted: 0, reason }
     }
 
     fn ended(end: End) -> Option<Row> {
@@ -293,6 +333,42 @@ mod tests {
         assert_eq!(Item::new().with("0/exit", "0").outcome(None), Outcome::Succeeded);
         assert!(matches!(Item::new().outcome(None), Outcome::Lost { .. }));
         assert_eq!(Item::new().place.state(&[], false).unwrap(), None);
+    }
+
+    #[test]
+    fn the_time_that_an_item_was_halted_moves_its_begin_and_is_kept_for_each_run() {
+        let item = Item::new().with("attempt", "0");
+        let since = |item: &Item, halted| {
+            let rows = [Row { halted, ..row(1, JobState::Running) }];
+            let state = item.place.state(&rows, true).unwrap();
+            match state {
+                Some(ItemState::Running { since, .. }) => since,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(since(&item, 0), 7_000);
+        assert!(!item.scratch.path().join("0/halted").exists(), "nothing is written for what was not halted");
+        assert_eq!(since(&item, 60), 67_000);
+        // A later answer took longer. Another scheduler reads the same.
+        assert_eq!(since(&item, 58), 67_000);
+        fs::create_dir(item.scratch.path().join("1")).unwrap();
+        let again = item.with("attempt", "1");
+        assert_eq!(since(&again, 0), 7_000, "the next run was not halted");
+    }
+
+    #[test]
+    fn the_first_cause_of_a_stop_is_told_with_the_end() {
+        let item = Item::new();
+        let limit = StopCause::TimeLimit { milliseconds: 5 };
+        for cause in [limit.clone(), StopCause::Operator] {
+            item.place.note_stop(&Stop::new(Duration::from_secs(5), cause)).unwrap();
+        }
+        let row = ended(End::Failed);
+        let stopped = Some(ItemState::from(Outcome::Stopped).stopped_for(Some(limit)));
+        assert_eq!(item.place.state(row.as_slice(), true).unwrap(), stopped);
+        // The end is kept by now.
+        assert_eq!(item.place.state(&[], true).unwrap(), stopped);
+        assert_eq!(fs::read_to_string(item.scratch.path().join("stop")).unwrap(), "5");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::command::{Commands, Failed};
 
 /// How the rows are asked for. The name is the last field: those of other jobs may have any character.
-const FORMAT: &str = "%F|%K|%T|%N|%S|%r|%j";
+const FORMAT: &str = "%F|%K|%T|%N|%S|%M|%r|%j";
 
 /// What the names of all carried jobs begin with.
 const OURS: &str = "ej-";
@@ -21,6 +21,9 @@ pub(super) struct Row {
     pub(super) node: String,
     /// When it began, or is expected to begin, in seconds since 1970.
     pub(super) since: Option<i64>,
+    /// For how many seconds since its begin it was halted, or a little less: Slurm does not count them as used. Times of the controller
+    /// alone make it, so that a clock of this host that differs does not count.
+    pub(super) halted: i64,
     /// Why it waits, or how it failed.
     pub(super) reason: String,
 }
@@ -86,27 +89,30 @@ impl Row {
         !matches!(self.state, JobState::Ended(_))
     }
 
-    /// Reads a line. `None` for jobs that are not carried.
-    fn parse(line: &str) -> Result<Option<Self>, String> {
+    /// Reads a line of an answer to a question of this time, in seconds since 1970. `None` for jobs that are not carried.
+    fn parse(line: &str, asked: i64) -> Result<Option<Self>, String> {
         let wrong = || format!("squeue wrote '{line}', which is not of the form {FORMAT}");
-        let mut fields = line.splitn(7, '|');
+        let mut fields = line.splitn(8, '|');
         let mut next = || fields.next().ok_or_else(wrong);
         let (array, index, state, node) = (next()?, next()?, next()?, next()?);
-        let (since, reason, name) = (next()?, next()?, next()?);
+        let (since, used, reason, name) = (next()?, next()?, next()?, next()?);
         // A job that is no array is of the user, whatever its name.
         if !name.starts_with(OURS) || index == "N/A" {
             return Ok(None);
         }
+        let since = match since {
+            "N/A" | "" => None,
+            seconds => Some(seconds.parse().map_err(|_| wrong())?),
+        };
+        let passed = |since: i64, used: i64| asked.saturating_sub(since).saturating_sub(used).max(0);
         let row = Self {
+            halted: since.zip(seconds(used)).map_or(0, |(since, used)| passed(since, used)),
             array: array.parse().map_err(|_| wrong())?,
             index: index.parse().map_err(|_| wrong())?,
             state: JobState::parse(state).ok_or_else(wrong)?,
             name: name.to_owned(),
             node: node.to_owned(),
-            since: match since {
-                "N/A" | "" => None,
-                seconds => Some(seconds.parse().map_err(|_| wrong())?),
-            },
+            since,
             reason: reason.to_owned(),
         };
         Ok(Some(row))
@@ -115,13 +121,25 @@ impl Row {
 
 /// All rows of carried jobs. Those of jobs that have ended are there as long as Slurm remembers them (`MinJobAge`).
 pub(super) async fn rows(commands: &Commands) -> Result<Vec<Row>, Failed> {
+    // Before the command: what it answers is of this time or later.
+    let asked = chrono::Utc::now().timestamp();
     let arguments = ["--me", "--noheader", "--array", "--states=all", "--format", FORMAT];
     let text = commands.run("squeue", arguments).await?;
-    parse(&text).map_err(Failed::NotReached)
+    parse(&text, asked).map_err(Failed::NotReached)
 }
 
-fn parse(text: &str) -> Result<Vec<Row>, String> {
-    text.lines().filter_map(|line| Row::parse(line).transpose()).collect()
+fn parse(text: &str, asked: i64) -> Result<Vec<Row>, String> {
+    text.lines().filter_map(|line| Row::parse(line, asked).transpose()).collect()
+}
+
+/// A time as Slurm writes it, `[[DAYS-]HOURS:]MINUTES:SECONDS`, in seconds. `None` of another form: it says nothing then.
+fn seconds(text: &str) -> Option<i64> {
+    let (days, time) = text.split_once('-').unwrap_or(("0", text));
+    let parts = time.split(':').map(|part| part.parse::<u32>().ok().map(i64::from));
+    let seconds = parts.collect::<Option<Vec<i64>>>()?;
+    let is_time = matches!(seconds.len(), 2 | 3);
+    is_time
+        .then_some(i64::from(days.parse::<u32>().ok()?) * 86_400 + seconds.iter().fold(0, |sum, part| sum * 60 + part))
 }
 
 /// What a job waits for, in words where the name of the reason has none.
@@ -153,9 +171,9 @@ mod tests {
 
     #[test]
     fn rows_of_carried_jobs_are_read_and_others_left() {
-        let text = "7|3|RUNNING|n1|1795577608|None|ej-a-0123\n8|N/A|PENDING||N/A|Priority|my|own\n\
-                    9|0|PENDING||N/A|ReqNodeNotAvail, UnavailableNodes:n[1-2]|ej-b\n10|2|OUT_OF_MEMORY|n2|1795577608|OutOfMemory|ej-c\n";
-        let rows = parse(text).unwrap();
+        let text = "7|3|RUNNING|n1|1795577608|10:00|None|ej-a-0123\n8|N/A|PENDING||N/A|0:00|Priority|my|own\n\
+                    9|0|PENDING||N/A|0:00|ReqNodeNotAvail, UnavailableNodes:n[1-2]|ej-b\n10|2|OUT_OF_MEMORY|n2|1795577608|0:07|OutOfMemory|ej-c\n";
+        let rows = parse(text, 1_795_577_608 + 660).unwrap();
         assert_eq!(rows.iter().map(Row::id).collect::<Vec<_>>(), ["7_3", "9_0", "10_2"]);
         let expected = Row {
             array: 7,
@@ -164,19 +182,36 @@ mod tests {
             state: JobState::Running,
             node: "n1".to_owned(),
             since: Some(1_795_577_608),
+            halted: 60,
             reason: "None".to_owned(),
         };
         assert_eq!(rows[0], expected);
-        assert_eq!(rows[1].since, None);
+        assert_eq!((rows[1].since, rows[1].halted), (None, 0));
         assert_eq!(rows[2].state, JobState::Ended(End::OutOfMemory));
     }
 
     #[test]
     fn a_row_of_another_form_is_an_error_and_never_a_job_that_is_gone() {
-        for wrong in ["7|3|RUNNING|n1|1795577608|ej-a", "7|3|DANCING|n1|1|None|ej-a", "7|[0-3]|PENDING||N/A|None|ej-a"]
-        {
-            assert!(parse(wrong).is_err_and(|error| error.contains(wrong)), "{wrong}");
+        for wrong in [
+            "7|3|RUNNING|n1|1795577608|0:01|ej-a",
+            "7|3|DANCING|n1|1|0:01|None|ej-a",
+            "7|[0-3]|PENDING||N/A|0:00|None|ej-a",
+        ] {
+            assert!(parse(wrong, 0).is_err_and(|error| error.contains(wrong)), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_time_that_was_used_is_read_in_each_form_of_slurm() {
+        let read = ["0:05", "10:00", "1:00:01", "2-00:00:03", "INVALID", "", "5", "1:2:3:4"].map(seconds);
+        assert_eq!(read, [Some(5), Some(600), Some(3_601), Some(172_803), None, None, None, None]);
+    }
+
+    #[test]
+    fn a_job_was_halted_for_what_slurm_does_not_count_and_never_for_less_than_nothing() {
+        let of = |used: &str| parse(&format!("7|3|RUNNING|n1|1000|{used}|None|ej-a"), 1_600).unwrap()[0].halted;
+        // The answer may be of a time after the question.
+        assert_eq!([of("10:00"), of("10:02"), of("4:00"), of("INVALID")], [0, 0, 360, 0]);
     }
 
     #[test]

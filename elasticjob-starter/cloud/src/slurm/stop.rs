@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::command::{Commands, Failed};
 use super::queue::{JobState, Row};
 use super::{Shared, blocking};
-use crate::carrier::{CarrierError, LaunchId};
+use crate::carrier::{CarrierError, LaunchId, Stop};
 
 /// How long after the grace the keeper may take to end by itself.
 const AFTER_GRACE: Duration = Duration::from_secs(3);
@@ -43,7 +43,7 @@ pub(super) async fn stop(
     shared: &Arc<Shared>,
     id: &LaunchId,
     items: &[ShardingItem],
-    grace: Duration,
+    stop: Stop,
 ) -> Result<Option<impl Future<Output = ()> + Send + 'static>, CarrierError> {
     let fails = |error: std::io::Error| CarrierError::new("note that items are stopped", error);
     let Some(states) = shared.states(id).await? else { return Ok(None) };
@@ -53,7 +53,8 @@ pub(super) async fn stop(
         return Ok(None);
     }
     let (of_notes, of, noted) = (shared.clone(), id.clone(), items.clone());
-    let note = move || noted.iter().try_for_each(|item| of_notes.place(&of, *item)?.note_stop(grace));
+    let grace = stop.grace;
+    let note = move || noted.iter().try_for_each(|item| of_notes.place(&of, *item)?.note_stop(&stop));
     blocking(note).await.map_err(fails)?;
     // Asked after the note: what begins from now on finds it.
     let ask = |failed: Failed| CarrierError::new("ask the jobs to end", failed.why());

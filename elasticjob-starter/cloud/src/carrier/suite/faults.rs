@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ground, ItemState, LaunchEvent, Outcome, Permit, Scene, in_time, launch};
+use super::{Ground, ItemState, LaunchEvent, Outcome, Permit, Scene, Stop, StopCause, in_time, launch};
 
 /// Runs until it is stopped.
 const RUNS: &str = "echo begun; while :; do sleep 0.1; done";
@@ -136,7 +136,11 @@ pub(super) async fn a_watch_begins_with_a_gap_and_tells_each_change(ground: Arc<
     assert_eq!(in_time("the first event", other.next()).await, Some(LaunchEvent::Gap));
     scene.launch(&launch).await;
     scene.running(&launch.id, 0).await;
-    scene.carrier.stop(&launch.id, &[0], std::time::Duration::from_secs(1)).await.unwrap();
+    scene
+        .carrier
+        .stop(&launch.id, &[0], Stop::new(std::time::Duration::from_secs(1), StopCause::Operator))
+        .await
+        .unwrap();
     let mut seen = Vec::new();
     while !matches!(seen.last(), Some(ItemState::Ended { .. })) {
         match in_time("the end", other.next()).await {
@@ -149,5 +153,5 @@ pub(super) async fn a_watch_begins_with_a_gap_and_tells_each_change(ground: Arc<
         }
     }
     assert!(seen.iter().any(|state| matches!(state, ItemState::Running { .. })), "{seen:?}");
-    assert_eq!(seen.last(), Some(&Outcome::Stopped.into()));
+    assert_eq!(seen.last().and_then(ItemState::outcome), Some(&Outcome::Stopped));
 }

@@ -18,7 +18,10 @@ use elasticjob::fire::Fire;
 use elasticjob::ident::{JobName, ShardingItem};
 use serde_json::{Value, json};
 
-use super::{Answer, Carrier, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, LaunchStream, Outcome, Permit};
+use super::{
+    Answer, Carrier, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, LaunchStream, Outcome, Permit, Stop,
+    StopCause,
+};
 use crate::model::{App, CarriedJob};
 
 /// How long anything that must happen is waited for.
@@ -156,7 +159,7 @@ impl Scene {
 
     async fn ended(&mut self, id: &LaunchId, item: ShardingItem) -> Outcome {
         match self.until(id, item, "ended", |state| state.outcome().is_some()).await {
-            ItemState::Ended { outcome } => outcome,
+            ItemState::Ended { outcome, .. } => outcome,
             state => panic!("{state:?} is no end"),
         }
     }

@@ -94,7 +94,7 @@ pub(super) async fn a_package_that_is_not_there_fails_the_item(ground: Arc<dyn G
         Ok(_) => {
             let is_told = |state: &ItemState| match state {
                 ItemState::Waiting { why, .. } => why.contains("no-such-package"),
-                ItemState::Ended { outcome: Outcome::Failed { text, .. } } => text.contains("no-such-package"),
+                ItemState::Ended { outcome: Outcome::Failed { text, .. }, .. } => text.contains("no-such-package"),
                 _ => false,
             };
             scene.until(&launch.id, 0, "failed, or waiting with the reason", is_told).await;

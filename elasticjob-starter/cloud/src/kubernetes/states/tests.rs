@@ -44,7 +44,7 @@ fn state(job: &Job, pods: &[Pod], item: ShardingItem) -> ItemState {
 
 fn why(state: ItemState) -> String {
     match state {
-        ItemState::Waiting { why, .. } | ItemState::Ended { outcome: Outcome::Lost { why } } => why,
+        ItemState::Waiting { why, .. } | ItemState::Ended { outcome: Outcome::Lost { why }, .. } => why,
         other => panic!("{other:?}"),
     }
 }
@@ -126,7 +126,7 @@ fn items_that_share_a_pod_end_each_for_itself() {
     assert_eq!(state(&shared, &pods, 5), Outcome::Succeeded.into());
     assert_eq!(state(&shared, &pods, 6), Outcome::OutOfMemory { limit: 80 }.into());
     let killed = [ended(0, json!({ "exitCode": 137, "message": "end of the log" }))];
-    assert!(matches!(state(&shared, &killed, 5), ItemState::Ended { outcome: Outcome::Failed { .. } }));
+    assert!(matches!(state(&shared, &killed, 5), ItemState::Ended { outcome: Outcome::Failed { .. }, .. }));
 }
 
 fn evicted() -> Pod {
@@ -147,6 +147,21 @@ fn a_pod_that_the_cluster_ended_is_lost_or_runs_again() {
 }
 
 #[test]
+fn the_cause_of_a_stop_is_told_with_the_end_also_of_a_program_that_ended_well() {
+    let cause = json!({ "cause": "timeLimit", "milliseconds": 5 }).to_string();
+    let stopped = |note: &str, index: &str| {
+        job(json!({
+            "metadata": { "annotations": { "elasticjob/stopped-0": note } }, "status": { "completedIndexes": index }
+        }))
+    };
+    let limit = StopCause::TimeLimit { milliseconds: 5 };
+    let ended = |cause| ItemState::from(Outcome::Succeeded).stopped_for(cause);
+    assert_eq!(state(&stopped(&cause, "0"), &[], 0), ended(Some(limit)));
+    // An earlier release noted no cause.
+    assert_eq!(state(&stopped("true", "0"), &[], 0), ended(None));
+}
+
+#[test]
 fn a_pod_past_its_deadline_was_stopped() {
     let stopped = pod(0, json!({ "status": { "phase": "Failed", "reason": "DeadlineExceeded" } }));
     assert_eq!(state(&job(json!({})), &[stopped], 0), Outcome::Stopped.into());
@@ -156,7 +171,7 @@ fn a_pod_past_its_deadline_was_stopped() {
 fn a_pod_that_was_deleted_before_it_began_was_stopped_where_that_was_asked() {
     let deleted = pod(0, json!({ "status": { "phase": "Failed" } }));
     let of = |job: Job| state(&job, std::slice::from_ref(&deleted), 0);
-    assert!(matches!(of(job(json!({}))), ItemState::Ended { outcome: Outcome::Failed { exit: None, .. } }));
+    assert!(matches!(of(job(json!({}))), ItemState::Ended { outcome: Outcome::Failed { exit: None, .. }, .. }));
     let stopped = job(json!({ "metadata": { "annotations": { "elasticjob/stopped-0": "true" } } }));
     assert_eq!(of(stopped), Outcome::Stopped.into());
 }

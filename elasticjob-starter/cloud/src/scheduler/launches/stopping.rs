@@ -2,13 +2,52 @@
 
 use std::time::Duration;
 
-use elasticjob::ident::JobName;
+use elasticjob::api::{JobError, JobResult};
+use elasticjob::fire::CancelReason;
+use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::registry::Zxid;
 
-use super::Launches;
-use crate::carrier::{CarrierError, LaunchId};
+use super::{Launches, lets_go, of_job};
+use crate::carrier::{CarrierError, ItemState, LaunchId, Outcome, Stop, StopCause};
+use crate::scheduler::item_states::Following;
+use crate::scheduler::registrations::Registered;
+use crate::scheduler::time_limits::of_stop;
 
 impl Launches {
+    /// A run is cut off. When its session was lost or the scheduler leaves, another scheduler takes the item over and adopts
+    /// it: this one lets go. Any other reason is the wish of an operator that it ends: a program that ends well after all has
+    /// succeeded, as every run has. The engine drops the run where that takes longer than it waits, and it has failed then.
+    pub(super) async fn cut(
+        &self,
+        registered: &Registered,
+        id: &LaunchId,
+        item: ShardingItem,
+        reason: Option<CancelReason>,
+        following: &mut Following,
+    ) -> JobResult {
+        match reason {
+            Some(wish) if !lets_go(wish) => {
+                // The run may be dropped before the carrier answers: the stop goes on.
+                let _ = self.0.formers.stop(id, item, Stop::new(registered.job.grace(), StopCause::Operator)).await;
+                // What the carrier does not have, or cannot be asked for, does not end by this stop.
+                let (outcome, noted) = match following.asked().await {
+                    Ok(Some(state)) if state != ItemState::LetGo => {
+                        self.0.hub.accepted(id, &[item]).await;
+                        following.end().await
+                    }
+                    Ok(_) | Err(_) => (Outcome::Stopped, None),
+                };
+                // What was lost may go on where it is not seen, and is not wanted any more.
+                let outcome = match outcome {
+                    Outcome::Lost { .. } => Outcome::Stopped,
+                    outcome => outcome,
+                };
+                of_job(of_stop(outcome, noted.or_else(|| self.0.formers.cause(id, item)).as_ref()))
+            }
+            _ => Err(JobError::message("it goes on, and the next scheduler of its job waits for it")),
+        }
+    }
+
     /// Stops what runs of a job for runs that began before this transaction, as soon as the carrier takes it: also when this
     /// scheduler lets go of the runs meanwhile.
     ///
@@ -27,7 +66,8 @@ impl Launches {
                 if let Ok(open) = launches.running(&id).await {
                     items.retain(|item| open.contains(item));
                 }
-                items.into_iter().for_each(|item| drop(launches.0.formers.stop(&id, item, grace)));
+                let stop = |item| drop(launches.0.formers.stop(&id, item, Stop::new(grace, StopCause::Changed)));
+                items.into_iter().for_each(stop);
             });
         }
         Ok(())
@@ -37,17 +77,17 @@ impl Launches {
     ///
     /// # Errors
     /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
-    pub(in crate::scheduler) async fn stop_all(&self, job: &JobName, grace: Duration) -> Result<(), CarrierError> {
+    pub(in crate::scheduler) async fn stop_all(&self, job: &JobName, stop: &Stop) -> Result<(), CarrierError> {
         let mut first = Ok(());
         for id in self.0.carrier.launches_of(job).await? {
-            let stopped = self.stop_launch(&id, grace).await;
+            let stopped = self.stop_launch(&id, stop).await;
             first = first.and(stopped);
         }
         first
     }
 
-    async fn stop_launch(&self, id: &LaunchId, grace: Duration) -> Result<(), CarrierError> {
+    async fn stop_launch(&self, id: &LaunchId, stop: &Stop) -> Result<(), CarrierError> {
         let items = self.running(id).await?;
-        if items.is_empty() { Ok(()) } else { self.0.carrier.stop(id, &items, grace).await }
+        if items.is_empty() { Ok(()) } else { self.0.carrier.stop(id, &items, stop.clone()).await }
     }
 }

@@ -16,7 +16,7 @@ use super::engine::Engine;
 use super::history::Bug;
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchEvent, LaunchId,
-    LaunchStream, Launched, Outcome,
+    LaunchStream, Launched, Outcome, Stop,
 };
 use crate::model::{App, CarriedJob, Problem};
 
@@ -196,9 +196,9 @@ impl Carrier for Modelled {
         Box::pin(self.request(launch))
     }
 
-    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
         self.stopped.lock().unwrap().insert(id.clone());
-        Box::pin(self.change("stop the items", move || self.engine.stop(&self.known(id), items, grace)))
+        Box::pin(self.change("stop the items", move || self.engine.stop(&self.known(id), items, &stop)))
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {

@@ -8,7 +8,9 @@ use elasticjob::ident::ShardingItem;
 use elasticjob::testing::rng::Rng;
 use tokio::time::{Instant, sleep};
 
-use crate::carrier::{EventSender, ItemState, ItemStates, Launch, LaunchEvent, LaunchId, Launched, Outcome, Permit};
+use crate::carrier::{
+    EventSender, ItemState, ItemStates, Launch, LaunchEvent, LaunchId, Launched, Outcome, Permit, Stop,
+};
 
 /// How often an item is started that is lost each time.
 const ATTEMPTS: u32 = 3;
@@ -133,17 +135,18 @@ impl Engine {
     }
 
     /// Ends items within a grace period. Those that it does not know, or that have ended, stay as they are.
-    pub(super) fn stop(&self, id: &LaunchId, items: &[ShardingItem], grace: Duration) {
+    pub(super) fn stop(&self, id: &LaunchId, items: &[ShardingItem], stop: &Stop) {
         let inner = self.lock();
         let Some(lives) = inner.launches.get(id) else { return };
         let live = items
             .iter()
             .filter_map(|item| lives.get(item).filter(|life| life.state.is_open()).map(|life| (*item, life.number)));
         for (item, number) in live.collect::<Vec<_>>() {
-            let (engine, id) = (self.clone(), id.clone());
+            let (engine, id, stop) = (self.clone(), id.clone(), stop.clone());
             tokio::spawn(async move {
-                engine.pass(u64::try_from(grace.as_millis()).unwrap()).await;
-                engine.change((&id, item, number), Outcome::Stopped.into(), |_| ());
+                engine.pass(u64::try_from(stop.grace.as_millis()).unwrap()).await;
+                let ended = ItemState::from(Outcome::Stopped).stopped_for(Some(stop.cause));
+                engine.change((&id, item, number), ended, |_| ());
             });
         }
     }

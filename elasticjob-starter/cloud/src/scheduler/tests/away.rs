@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
 
 use super::cluster::Cluster;
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
-    Launched,
+    Launched, Stop,
 };
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
@@ -85,12 +84,12 @@ impl Carrier for Away {
         self.carrier.launch(launch)
     }
 
-    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], grace: Duration) -> Answer<'a, ()> {
+    fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
         if self.is_away.load(Ordering::SeqCst) {
             self.refused.fetch_add(1, Ordering::SeqCst);
             return Box::pin(async { Err(CarrierError::new("stop the items", "the engine is away")) });
         }
-        self.carrier.stop(id, items, grace)
+        self.carrier.stop(id, items, stop)
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {

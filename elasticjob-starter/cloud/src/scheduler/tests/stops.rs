@@ -86,3 +86,45 @@ async fn a_job_that_is_paused_lets_its_runs_finish() {
     assert_eq!((last, cluster.lines("runs").len()), (paused, 1));
     one.scheduler.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_scheduler_that_adopts_an_item_tells_why_the_one_before_it_stopped_it() {
+    let cluster = Cluster::new();
+    let first = cluster.scheduler("a").await;
+    let deaf = format!("trap 'echo asked >>$DIR/asked' TERM; {UNTIL_TOLD}");
+    let limited =
+        json!({ "props": { "script.timeout.milliseconds": 1_000 }, "gracePeriodSeconds": 3_600, "failover": true });
+    first.register(cluster.app("long", &deaf), job("long", "long", limited)).await;
+    first.trigger("long").await;
+    until("it is asked to end", || async { cluster.lines("asked").len() == 1 }).await;
+    // The next scheduler has no limit to keep: it knows of this one by the stop alone.
+    let unlimited = json!({ "jobName": "long", "props": {} });
+    first.scheduler.store().change_job_and(unlimited, Running::GoesOn).await.unwrap();
+    first.scheduler.shutdown().await;
+    let second = cluster.scheduler("a").await;
+    until("it is adopted", || async {
+        second.record("long").await.is_some_and(|record| record.running().is_some())
+            && second.operations().snapshot(&name("long")).await.is_ok_and(|job| job.instances().count() == 1)
+    })
+    .await;
+    fs::write(cluster.file("end"), "").unwrap();
+    let error = second.until_last("long", FireState::Failed).await.unwrap();
+    assert!(error.contains("it ran for more than 1000 ms"), "{error}");
+    assert_eq!((cluster.lines("asked").len(), cluster.lines("runs").len()), (1, 1));
+    second.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_ends_well_after_an_operator_cancelled_its_run_has_succeeded() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    let polite = format!("trap 'echo asked >>$DIR/asked; exit 0' TERM; {UNTIL_TOLD}");
+    let more = json!({ "props": { "script.timeout.milliseconds": 3_600_000 }, "gracePeriodSeconds": 60 });
+    one.register(cluster.app("long", &polite), job("long", "long", more)).await;
+    one.trigger("long").await;
+    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    one.operations().cancel(&name("long"), None, &CancelRequest::new("operator", "it is wrong")).await.unwrap();
+    one.until_last("long", FireState::Succeeded).await;
+    assert_eq!(cluster.lines("asked").len(), 1);
+    one.scheduler.shutdown().await;
+}
