@@ -40,11 +40,14 @@ pub struct Audit {
 /// Jobs that an action did not change, each with why, where it was refused or failed.
 type Unchanged = BTreeMap<JobName, Option<Message>>;
 
-/// What several actions on jobs did not change, by action, outcome and server. It is recorded when the last of them is over.
+/// An action, its outcome, and the server that it was about, where it was about one.
+type Kind = (&'static str, &'static str, Option<String>);
+
+/// What several actions on jobs did not change. It is recorded when the last of them is over.
 #[derive(Debug)]
 struct NotChanged {
     audit: Audit,
-    jobs: Mutex<BTreeMap<(&'static str, &'static str, Option<String>), Unchanged>>,
+    jobs: Mutex<BTreeMap<Kind, Unchanged>>,
 }
 
 impl Drop for NotChanged {
