@@ -75,6 +75,8 @@ impl<'h> Reading<'h> {
     fn end<T>(mut self, read: &Result<T, ReadError>) {
         self.has_ended = true;
         let answers = match read {
+            // It may have waited for its turn while the storage answered others.
+            Err(ReadError::TooSlow { .. }) if self.others_were_answered() => return,
             Err(ReadError::Unavailable { .. } | ReadError::TooSlow { .. }) => false,
             // It never asked the storage.
             Err(ReadError::TooManyReaders { .. }) => return,
@@ -83,14 +85,16 @@ impl<'h> Reading<'h> {
         };
         self.health.lock().note(answers);
     }
+
+    fn others_were_answered(&self) -> bool {
+        self.health.lock().last_answer.is_some_and(|at| at >= self.begun)
+    }
 }
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        let mut known = self.health.lock();
-        let answered_others = known.last_answer.is_some_and(|at| at >= self.begun);
-        if !self.has_ended && !answered_others && self.begun.elapsed() >= SILENT {
-            known.note(false);
+        if !self.has_ended && !self.others_were_answered() && self.begun.elapsed() >= SILENT {
+            self.health.lock().note(false);
         }
     }
 }

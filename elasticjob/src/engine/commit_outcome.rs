@@ -112,6 +112,7 @@ impl JobEngine {
         match purpose {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
             Purpose::Trigger { asked, left_out, .. } => self.on_triggers_unknown(asked, left_out, why),
+            Purpose::HandOver(plan) => self.fires.hand_over_unknown = Some(plan),
             Purpose::ClearMissed { declined, collapsed } => {
                 self.on_missed_declined_unknown(declined);
                 self.on_missed_collapsed(collapsed);

@@ -296,7 +296,7 @@ impl Operations {
     }
 
     /// The same operations for what an operator asks of many jobs at once. Each job that is changed has its record; those that are
-    /// not have one together for each action and outcome, which is written when the last clone of these operations is dropped.
+    /// not have one together for each action, outcome and server, which is written when the last clone of these operations is dropped.
     #[must_use]
     pub fn on_many_jobs(&self) -> Self {
         let together = |audit: &Arc<Audit>| {

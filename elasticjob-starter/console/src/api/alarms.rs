@@ -39,6 +39,7 @@ pub(crate) struct AlarmView {
     /// The obstacles that keep the job or some of its items from running.
     obstacles: Vec<FindingView>,
     /// The items whose last run failed, with the cause; it is empty where no instance finished the run.
+    #[schema(value_type = BTreeMap<String, String>)]
     failed_items: BTreeMap<u32, String>,
     /// Who disabled the job, or the first of its items that is disabled; `null` where nothing of it is, or that was not
     /// recorded or not read so far.

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
-use super::{Layout, with_status};
+use super::{Layout, with_problem, with_status};
 use crate::access::{Identity, Permission};
 use crate::api::Problem;
 use crate::app::App;
@@ -71,7 +71,7 @@ pub(crate) fn forbidden(app: &App, identity: &Identity, headers: &HeaderMap, nee
 pub(crate) fn problem_of_console(who: &Who, problem: &Problem) -> Response {
     let mut page = page_of(Layout::of_console(who), problem);
     page.title = t!(page, "error-problem");
-    with_status(problem.status(), &page)
+    with_problem(Some(problem), &page)
 }
 
 /// The page of carried jobs on a console that is not beside their scheduler.
@@ -107,5 +107,5 @@ pub(crate) fn problem(here: &Here, problem: &Problem) -> Response {
         "registry-unreachable" => t!(page, "error-registry-away"),
         _ => t!(page, "error-problem"),
     };
-    with_status(problem.status(), &page)
+    with_problem(Some(problem), &page)
 }

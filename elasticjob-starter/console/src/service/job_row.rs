@@ -42,6 +42,7 @@ pub(crate) struct JobRow {
     #[schema(value_type = Option<String>)]
     running_since: Option<Time>,
     /// The items whose last run failed, with the cause; it is empty where no instance finished the run.
+    #[schema(value_type = BTreeMap<String, String>)]
     failed_items: BTreeMap<u32, String>,
     overdue: Option<OverdueView>,
     /// What keeps the job or some of its items from running. Of several items with the same obstacle it has the first.

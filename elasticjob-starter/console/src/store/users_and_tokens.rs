@@ -83,7 +83,7 @@ pub(super) async fn save_user(pool: &SqlitePool, user: &KeptUser) -> Result<(), 
     query.bind(user.enabled).bind(user.changed_at).execute(pool).await.map(drop)
 }
 
-/// Removes the tokens that expired before a time in milliseconds since 1970.
+/// Removes the tokens that expired at a time or before, in milliseconds since 1970.
 pub(super) async fn remove_expired(pool: &SqlitePool, before: i64) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM token WHERE expires_at <= ?").bind(before).execute(pool).await.map(drop)
 }
@@ -108,12 +108,16 @@ impl SqliteFile {
 
     pub(super) fn save_token_now(&self, token: KeptToken) -> Pending<'_, ()> {
         Box::pin(async move {
+            let mut both = self.pool.begin().await.map_err(failed)?;
             // One of that name that expired long ago may still be there.
-            let insert = "INSERT OR REPLACE INTO token (name, token_hash, owner, grants, made_at, expires_at, used_at) \
+            let expired = sqlx::query("DELETE FROM token WHERE name = ? AND expires_at <= ?").bind(&token.name);
+            expired.bind(token.made_at).execute(&mut *both).await.map_err(failed)?;
+            let insert = "INSERT INTO token (name, token_hash, owner, grants, made_at, expires_at, used_at) \
                 VALUES (?, ?, ?, ?, ?, ?, ?)";
             let query = sqlx::query(insert).bind(&token.name).bind(token.hash.to_string()).bind(&token.owner);
             let query = query.bind(written(&token.grants)).bind(token.made_at).bind(token.expires_at);
-            query.bind(token.used_at).execute(&self.pool).await.map(drop).map_err(failed)
+            query.bind(token.used_at).execute(&mut *both).await.map_err(failed)?;
+            both.commit().await.map_err(failed)
         })
     }
 

@@ -21,6 +21,7 @@ const GONE: &str = "its instance was gone before it began it";
 /// hands its items over, so that another instance takes them over; without failover it reports and writes that they are
 /// not run. An item whose run was lost with the instance is taken over for that run only, which the leader reports.
 pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
+    resolve(engine)?;
     if engine.leadership.term.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
         return Ok(Step::Pass);
     }
@@ -83,6 +84,17 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
     dropped.extend(written);
     let plan = HandOver { instance, fire, handed_over, merged, disabled, dropped };
     Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::HandOver(plan) }))
+}
+
+/// Reports a trigger that was taken by a transaction whose answer got lost. One that is still there is taken again.
+fn resolve(engine: &mut JobEngine) -> Result<(), Unread> {
+    let Some(plan) = engine.fires.hand_over_unknown.clone() else { return Ok(()) };
+    let is_taken = engine.mirror.need(&JobPath::Trigger(plan.instance.clone()))?.is_none();
+    engine.fires.hand_over_unknown = None;
+    if is_taken {
+        engine.on_handed_over(plan);
+    }
+    Ok(())
 }
 
 /// The items that an instance which is gone owned.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::calendar::Calendar;
 use super::losses::Losses;
 use super::open_fire::OpenFire;
+use super::proposal::HandOver;
 use super::reported::Reported;
 use crate::fire::{Attempt, RunKey, Skip};
 use crate::ident::{InstanceId, ShardingItem};
@@ -34,6 +35,8 @@ pub(in crate::engine) struct Fires {
     pub(in crate::engine) missed_items: BTreeMap<ShardingItem, i64>,
     /// Missed fires of disabled items that may have been decided against: the answer was lost.
     pub(in crate::engine) declined_unknown: Vec<(ShardingItem, i64)>,
+    /// A trigger of an instance that is gone which may have been taken: the answer was lost.
+    pub(in crate::engine) hand_over_unknown: Option<HandOver>,
     /// The latest missed fire, until another fire comes. Boxed, as most of the time there is none.
     pub(in crate::engine) noted: Option<Box<Noted>>,
     pub(in crate::engine) losses: Losses,

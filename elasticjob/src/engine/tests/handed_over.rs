@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::group::{EPOCH, Group, job};
+use super::group::{EPOCH, Group, Lost, job};
 use crate::config::JobConfiguration;
 use crate::engine::{Event, Notice};
 use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
@@ -152,5 +152,23 @@ fn an_instance_that_takes_the_id_before_the_leader_acts_runs_them_with_failover_
         let dropped = group.hosts[next].notices.contains(&Notice::TriggerDropped { instance: gone, items: vec![] });
         assert_eq!((starts.len() == 1, dropped), (failover, !failover), "{starts:?}");
         assert!(!group.exists(&JobPath::Trigger(group.hosts[next].engine.instance().clone())));
+    }
+}
+
+#[test]
+fn what_becomes_of_a_trigger_is_told_also_where_the_answer_to_its_transaction_is_lost() {
+    for answered in 0..8 {
+        let (mut group, item) = asked(false);
+        let gone = group.hosts[0].engine.instance().clone();
+        (group.hosts[1].answered_before, group.hosts[1].lost) = (answered, Lost::AfterItWasApplied);
+        group.kill(0);
+        let killed = group.now().mono.as_millis() as u64;
+        group.run_until(killed + 3_000);
+        group.disconnect(1);
+        group.connect(1);
+        group.run_until(killed + 6_000);
+        assert!(!group.exists(&JobPath::Trigger(gone.clone())), "{answered}");
+        let told = Notice::TriggerDropped { instance: gone, items: vec![item] };
+        assert!(group.hosts[1].notices.contains(&told), "{answered}: {:?}", group.hosts[1].notices);
     }
 }

@@ -241,6 +241,9 @@ pub(super) trait Dialect: sqlx::Database + sqlx::database::HasStatementCache {
     const SECOND_OF_START: &'static str;
     /// Whether times are instants; then the wall-clock time of UTC is written.
     const KEEPS_INSTANTS: bool;
+    /// Whether the database is another process. The connection of a read that is given up is closed then: the database goes on
+    /// with the read, or is away, and the pool would wait for it without a limit.
+    const IS_REMOTE: bool = true;
 
     /// Whether a connection keeps the statements that insert rows.
     const KEEPS_INSERTS: bool;

@@ -11,6 +11,7 @@ use elasticjob_syntax::message::Message;
 use sqlx::pool::PoolConnection;
 use sqlx::{ColumnIndex, Decode, Encode, Executor, IntoArguments, Pool, QueryBuilder, Type};
 use tokio::sync::SemaphorePermit;
+use tokio::time::timeout;
 
 use super::RdbPool;
 use super::dialect::{DECISION_LOG, Dialect, EXECUTION_LOG, OwnColumn, RUN_LOG, STATUS_TRACE_LOG, Table};
@@ -36,7 +37,7 @@ const MOST_VALUES: usize = 30_000;
 /// Reads what was traced to a database, by Java instances as well. It creates nothing, and needs the right to read alone.
 ///
 /// As many reads go on at a time as its pool has connections: 4 for a reader that connects by itself. Others wait for their turn,
-/// in their order, for at most 10 seconds; then they fail with [`ReadError::TooManyReaders`]. A read whose future is dropped
+/// in their order, for at most 5 seconds; then they fail with [`ReadError::TooManyReaders`]. A read whose future is dropped
 /// leaves the queue.
 pub struct RdbTraceReader {
     reader: Box<dyn Calls>,
@@ -150,10 +151,23 @@ struct Reader<DB: Dialect> {
     own_of_states: OnceLock<Vec<OwnColumn>>,
 }
 
-/// A connection for one statement. It goes back to the pool before the turn ends.
+/// The longest time that a read waits for a connection when it has its turn; a pool of the application may wait longer.
+const LONGEST_DIAL: Duration = Duration::from_secs(5);
+
+/// A connection for one statement.
 struct Taken<'t, DB: Dialect> {
     connection: PoolConnection<DB>,
+    /// A statement goes on: when this is dropped now, the read is given up.
+    is_reading: bool,
     _turn: SemaphorePermit<'t>,
+}
+
+impl<DB: Dialect> Drop for Taken<'_, DB> {
+    fn drop(&mut self) {
+        if self.is_reading && DB::IS_REMOTE {
+            self.connection.close_on_drop();
+        }
+    }
 }
 
 impl<DB> Reader<DB>
@@ -178,8 +192,10 @@ where
             return Ok(own);
         }
         let mut taken = self.connection().await?;
-        let columns =
-            columns::<DB>(&mut taken.connection, table, 1).await.map_err(|error| self.error(table, &error))?;
+        taken.is_reading = true;
+        let columns = columns::<DB>(&mut taken.connection, table, 1).await;
+        taken.is_reading = false;
+        let columns = columns.map_err(|error| self.error(table, &error))?;
         Ok(known.get_or_init(|| OwnColumn::among(&columns)))
     }
 
@@ -189,22 +205,23 @@ where
             NoTurn::Busy => self.too_many_readers(LONGEST_WAIT),
             NoTurn::Away(why) => ReadError::Unavailable { at: self.at.clone(), why },
         })?;
-        let error = match self.pool.acquire().await {
+        let limit = self.pool.options().get_acquire_timeout().min(LONGEST_DIAL);
+        let error = match timeout(limit, self.pool.acquire()).await.unwrap_or(Err(sqlx::Error::PoolTimedOut)) {
             Ok(connection) => {
                 self.turns.note(None);
-                return Ok(Taken { connection, _turn });
+                return Ok(Taken { connection, is_reading: false, _turn });
             }
             Err(error) => error,
         };
-        let limit = self.pool.options().get_acquire_timeout();
         let why = match error {
             // This read dials no more, and has its turn still: others have all connections. The application may use its pool, and
             // a database may go on with a read that was given up.
             sqlx::Error::PoolTimedOut if self.pool.size() >= self.pool.options().get_max_connections() => {
+                self.turns.note(None);
                 return Err(self.too_many_readers(limit));
             }
             // A pool goes on dialling while it waits, and does not report why that fails.
-            sqlx::Error::PoolTimedOut => texts::storage_not_reached(limit.as_secs().to_string()),
+            sqlx::Error::PoolTimedOut => texts::storage_not_reached(limit.as_secs_f64().to_string()),
             error => error.to_string().into(),
         };
         self.turns.note(Some(why.clone()));
@@ -228,7 +245,10 @@ where
         let no_column = |column| ReadError::NoColumn { at: at.clone(), table: name, column };
         let mut query = query.map_err(no_column)?;
         let mut taken = self.connection().await?;
-        query.build().fetch_all(&mut *taken.connection).await.map_err(|error| self.error(table, &error))
+        taken.is_reading = true;
+        let read = query.build().fetch_all(&mut *taken.connection).await;
+        taken.is_reading = false;
+        read.map_err(|error| self.error(table, &error))
     }
 
     fn error(&self, table: Table, error: &sqlx::Error) -> ReadError {

@@ -66,6 +66,7 @@ impl Dialect for Sqlite {
     const SECOND_OF_START: &'static str = "SUBSTR(start_time, 1, 19)";
 
     const KEEPS_INSTANTS: bool = false;
+    const IS_REMOTE: bool = false;
 
     const KEEPS_INSERTS: bool = true;
 

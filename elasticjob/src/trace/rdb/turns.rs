@@ -8,9 +8,9 @@ use elasticjob_syntax::message::Message;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-/// How long a statement waits for its turn. The statements before it end sooner, unless they read very much; a console gives a
-/// read up after 15 s.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// How long a statement waits for its turn. The statements before it end sooner, unless they read very much. A read of two
+/// statements is over before a console gives it up, after 15 s.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// The turns of one pool.
 pub(super) struct Turns {
