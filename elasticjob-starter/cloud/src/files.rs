@@ -35,8 +35,10 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(beside, path)
 }
 
-/// Writes a file as [`write_whole`] does, unless it is there: then it stays as it is. Returns what it has by now. Where the disk is full
-/// it may be there and be empty.
+/// Writes a file as [`write_whole`] does, unless it is there: then it stays as it is. Returns what it has by now.
+///
+/// # Errors
+/// It cannot be written. Where the disk is full it may be there all the same, with a part of the text or none.
 pub(crate) fn write_first(path: &Path, text: &str) -> io::Result<String> {
     write_first_by(path, text, |from, to| fs::hard_link(from, to))
 }
@@ -57,6 +59,7 @@ fn write_first_by(path: &Path, text: &str, link: impl Fn(&Path, &Path) -> io::Re
         _ => Ok(()),
     };
     match (text_of(path)?, written) {
+        (Some(first), Err(error)) if first != text && text.starts_with(&first) => Err(error),
         (Some(first), _) => Ok(first),
         (None, Err(error)) => Err(error),
         (None, Ok(())) => Err(io::Error::new(io::ErrorKind::NotFound, format!("{} leads nowhere", path.display()))),
@@ -251,6 +254,13 @@ mod tests {
         }
         std::os::unix::fs::symlink("/nowhere/at/all", &dangling).unwrap();
         assert!(write_first(&dangling, "first").is_err());
+        // The disk is full: the name is there, and the text is not, or a part of it.
+        for part in ["", "fi", "other"] {
+            let full = |_: &Path, to: &Path| fs::write(to, part).and(Err(io::ErrorKind::StorageFull.into()));
+            let written = write_first_by(&scratch.path().join("full"), "first", full);
+            assert_eq!(written.ok().as_deref(), Some(part).filter(|part| *part == "other"));
+            fs::remove_file(scratch.path().join("full")).unwrap();
+        }
         assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 3);
     }
 

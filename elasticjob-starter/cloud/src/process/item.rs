@@ -119,7 +119,7 @@ impl Item {
                 Ok(Look::Untouched | Look::Held) if self.shared.is_forgotten(&self.launch.id) => {
                     return self.tell_forgotten();
                 }
-                // Its stop could not be noted: else it has ended.
+                // Another launch holds its lock, or its stop could not be noted: else a look says that it has ended.
                 Ok(Look::Untouched | Look::Held) if self.stopped().is_some() => {
                     return self.tell(self.end(Outcome::Stopped));
                 }
@@ -197,12 +197,13 @@ impl Item {
         }
     }
 
-    /// Lets go of it where it may not be started any more. One look under the lock, as a launch that brings another permit either
-    /// comes before, or finds it let go. A note tells the next scheduler of this folder that it has not begun: without it, an item
-    /// that may not run twice would count as lost.
+    /// Lets go of it where it may not be started any more, unless it is stopped: then it ends. One look under the lock, as a launch
+    /// that brings another permit either comes before, or finds it let go. A note tells the next scheduler of this folder that it has
+    /// not begun: without it, an item that may not run twice would count as lost.
     fn lets_go(&self) -> bool {
         let (mut items, key) = (self.shared.lock(), (self.launch.id.clone(), self.item.item));
-        let is_withdrawn = items.get(&key).is_some_and(|tracked| tracked.permit.is_withdrawn());
+        let is_withdrawn =
+            items.get(&key).is_some_and(|tracked| tracked.stopped.is_none() && tracked.permit.is_withdrawn());
         if is_withdrawn {
             if let Err(error) = self.slot.note_let_go() {
                 warn!(

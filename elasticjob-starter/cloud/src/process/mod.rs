@@ -26,7 +26,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 pub use self::memory::MemoryLimit;
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemState, ItemStates, Launch, LaunchError,
-    LaunchEvent, LaunchId, LaunchItem, LaunchStream, Launched, Stop,
+    LaunchEvent, LaunchId, LaunchItem, LaunchStream, Launched, Outcome, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
@@ -158,7 +158,8 @@ impl ProcessCarrier {
                 && let Some(note) = slot.stop_note().ok().flatten()
             {
                 // The scheduler that stopped it may be gone: its grace goes on.
-                self.spawn(item::end(slot.clone(), self.shared.clone(), note.left(now())));
+                let grace = slot.grace_left(&note, now());
+                self.spawn(item::end(slot.clone(), self.shared.clone(), grace));
             }
             let item = Item::new(self.shared.clone(), launch.clone(), wanted.clone(), slot);
             item.publish_look(look);
@@ -173,8 +174,14 @@ impl ProcessCarrier {
         let slot = self.shared.known_slot(id, item);
         let fails = |error| CarrierError::new("look at the item", format!("{}: {error}", slot.folder.display()));
         let look = slot.look().map_err(fails)?;
-        let is_known = self.shared.lock().contains_key(&key) || matches!(look, Look::Alive { .. });
-        if !is_known || matches!(look, Look::Ended(_)) {
+        let is_open = self.shared.lock().get(&key).is_some_and(|tracked| tracked.state.is_open());
+        let is_over = match look {
+            Look::Alive { .. } => false,
+            // What was lost may be about to run again.
+            Look::Untouched | Look::Held | Look::Ended(Outcome::Lost { .. }) => !is_open,
+            Look::Ended(_) => true,
+        };
+        if is_over {
             return Ok(());
         }
         let now = now();
@@ -189,7 +196,7 @@ impl ProcessCarrier {
             tracked.wake.notify_one();
         }
         // An earlier stop has begun the grace.
-        let grace = first.map_or(stop.grace, |first| first.left(now).min(stop.grace));
+        let grace = first.map_or(stop.grace, |first| slot.grace_left(&first, now).min(stop.grace));
         self.spawn(item::end(slot, self.shared.clone(), grace));
         Ok(())
     }

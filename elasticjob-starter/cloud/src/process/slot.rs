@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, UNIX_EPOCH};
@@ -230,17 +231,29 @@ impl Slot {
         self.file(STOP).exists()
     }
 
-    /// Asks the process and all that it started to end, once, whichever scheduler does. Returns whether it was asked by now.
+    /// What is left of the grace of a noted stop. A process that nobody has asked to end has the whole of it: the scheduler that
+    /// noted the stop may have died before it asked.
+    pub(super) fn grace_left(&self, stop: &StopNote, now: i64) -> Duration {
+        if self.file(ASKED).exists() { stop.left(now) } else { Duration::from_millis(stop.grace_milliseconds) }
+    }
+
+    /// Asks the process and all that it started to end, unless another one has asked it or is about to: the one that makes the note
+    /// asks, and removes it where that fails. Returns whether this call asked.
     pub(super) fn ask_to_end(&self, memory: &Memory) -> io::Result<bool> {
-        if self.file(ASKED).exists() {
-            return Ok(true);
-        }
         if !matches!(self.look()?, Look::Alive { since: Some(_) }) {
             return Ok(false);
         }
-        // Where it cannot be noted, another scheduler may ask again.
-        let _ = write_whole(&self.file(ASKED), "");
-        self.signal(Signal::TERM, memory)
+        let noted = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.file(ASKED));
+        match &noted {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            // Where it cannot be noted, another scheduler may ask again.
+            _ => {}
+        }
+        let asked = self.signal(Signal::TERM, memory);
+        if noted.is_ok() && !matches!(asked, Ok(true)) {
+            fs::remove_file(self.file(ASKED))?;
+        }
+        asked
     }
 
     /// Notes that its scheduler let go of it before it began: the next launch of it starts it.

@@ -123,6 +123,16 @@ impl Formers {
         })
     }
 
+    /// Stops an item also where it was stopped before: the carrier may have got it since.
+    pub(super) fn stop_again(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
+        if is_noted(&self.stopped, id, item)
+            && let Some(items) = lock(&self.stopped).get_mut(&id.job)
+        {
+            items.remove(&item);
+        }
+        self.stop(id, item, stop)
+    }
+
     fn note_cause(&self, id: &LaunchId, item: ShardingItem, cause: &StopCause) {
         let mut causes = lock(&self.causes);
         let first =

@@ -91,6 +91,11 @@ impl Following {
         }
     }
 
+    /// Whether the carrier is known to have the item.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.hub.lock().get(&self.id).and_then(|launched| launched.get(&self.item)).is_some_and(|it| it.accepted)
+    }
+
     /// Asks the carrier for its state as it is now; `None` where the carrier does not know it.
     pub(super) fn asked(&self) -> impl Future<Output = Result<Option<ItemState>, CarrierError>> + Send + use<> {
         let (carrier, id, item) = (self.hub.carrier.clone(), self.id.clone(), self.item);

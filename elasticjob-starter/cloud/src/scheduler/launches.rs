@@ -26,6 +26,7 @@ use crate::carrier::{
     Carrier, CarrierError, ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome, Permit, Stop,
     StopCause,
 };
+use stopping::Cut;
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
 /// before it started.
@@ -69,7 +70,7 @@ impl JobClass for Launches {
         let mut following = self.0.hub.follow(&id, item);
         let permit = permit(&context);
         // What was not started by the end of the run is for the next scheduler to start.
-        let _withdrawn = permit.withdraw_on_drop();
+        let withdrawn = permit.withdraw_on_drop();
         let mut launched = self.join(&id, registered, &context, permit);
         // What has ended, or is known to be lost, need not wait until the others of its launch are accepted.
         let ended = async {
@@ -102,7 +103,10 @@ impl JobClass for Launches {
         tokio::select! {
             biased;
             outcome = ended => of_job(outcome),
-            () = context.cancelled() => self.cut(registered, &id, item, context.cut_reason(), &mut following).await,
+            () = context.cancelled() => {
+                let launch = Cut { withdrawn, launched };
+                self.cut(registered, &id, item, context.cut_reason(), &mut following, launch).await
+            }
         }
     }
 }

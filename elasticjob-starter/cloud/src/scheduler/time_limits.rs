@@ -56,7 +56,7 @@ async fn end_within(
         };
         match step(now, limit.unwrap_or_default(), Utc::now().timestamp_millis()) {
             Step::HasEnded(outcome, stopped) => return (outcome, stopped),
-            Step::AskAgain => sleep(AGAIN).await,
+            Step::AskAgain(pause) => sleep(pause).await,
             Step::Stop => break,
         }
     }
@@ -70,17 +70,19 @@ enum Step {
     /// It ended by itself, and the event has not come so far.
     HasEnded(Outcome, Option<StopCause>),
     /// It does not run at the moment, or the carrier does not answer: nothing could be stopped. Or it was halted meanwhile, so that its
-    /// time is not over yet.
-    AskAgain,
+    /// time is not over yet. The carrier is asked again after this pause.
+    AskAgain(Duration),
 }
 
 /// What is done with an item with this limit, of which the carrier says `state` at a time in milliseconds since 1970.
 fn step(state: Result<Option<ItemState>, CarrierError>, limit: Duration, now: i64) -> Step {
     match state {
         Ok(Some(ItemState::Ended { outcome, stopped })) => Step::HasEnded(outcome, stopped),
-        Ok(Some(ItemState::Running { since: since @ 1.., .. })) if left(limit, since, now) > AGAIN => Step::AskAgain,
+        Ok(Some(ItemState::Running { since: since @ 1.., .. })) if !left(limit, since, now).is_zero() => {
+            Step::AskAgain(left(limit, since, now).min(AGAIN))
+        }
         Ok(Some(ItemState::Running { .. }) | None) => Step::Stop,
-        Ok(Some(ItemState::Waiting { .. } | ItemState::LetGo)) | Err(_) => Step::AskAgain,
+        Ok(Some(ItemState::Waiting { .. } | ItemState::LetGo)) | Err(_) => Step::AskAgain(AGAIN),
     }
 }
 
@@ -283,11 +285,12 @@ mod tests {
     #[test]
     fn what_does_not_run_or_cannot_be_asked_is_not_stopped() {
         let step = |state| step(state, Duration::from_secs(30), 60_000);
-        assert!(matches!(step(Ok(Some(ItemState::waiting("its place was lost")))), Step::AskAgain));
-        assert!(matches!(step(Err(CarrierError::new("read the states", "no answer"))), Step::AskAgain));
+        assert!(matches!(step(Ok(Some(ItemState::waiting("its place was lost")))), Step::AskAgain(AGAIN)));
+        assert!(matches!(step(Err(CarrierError::new("read the states", "no answer"))), Step::AskAgain(AGAIN)));
         assert!(matches!(step(Ok(None)), Step::Stop), "it is gone: the stop says so");
         let runs = |since| Ok(Some(ItemState::running("n1", since)));
-        assert!(matches!(step(runs(40_000)), Step::AskAgain), "it was halted for a while");
+        assert!(matches!(step(runs(40_000)), Step::AskAgain(AGAIN)), "it was halted for a while");
+        assert!(matches!(step(runs(30_001)), Step::AskAgain(left) if left == Duration::from_millis(1)));
         assert!(matches!(step(runs(30_000)), Step::Stop));
         assert!(matches!(step(runs(0)), Step::Stop), "its begin is not known any more");
     }

@@ -23,6 +23,7 @@ pub(super) struct Row {
     pub(super) since: Option<i64>,
     /// For how many seconds since its begin it was halted, or a little less: Slurm does not count them as used. Times of the controller
     /// alone make it, so that a clock of this host that differs does not count.
+    /// 0 where its processes do not run.
     pub(super) halted: i64,
     /// Why it waits, or how it failed.
     pub(super) reason: String,
@@ -105,8 +106,10 @@ impl Row {
             seconds => Some(seconds.parse().map_err(|_| wrong())?),
         };
         let passed = |since: i64, used: i64| asked.saturating_sub(since).saturating_sub(used).max(0);
+        // In other states Slurm does not count on, or has not begun to.
+        let counts = since.zip(seconds(used)).filter(|_| state == "RUNNING");
         let row = Self {
-            halted: since.zip(seconds(used)).map_or(0, |(since, used)| passed(since, used)),
+            halted: counts.map_or(0, |(since, used)| passed(since, used)),
             array: array.parse().map_err(|_| wrong())?,
             index: index.parse().map_err(|_| wrong())?,
             state: JobState::parse(state).ok_or_else(wrong)?,
@@ -209,9 +212,12 @@ mod tests {
 
     #[test]
     fn a_job_was_halted_for_what_slurm_does_not_count_and_never_for_less_than_nothing() {
-        let of = |used: &str| parse(&format!("7|3|RUNNING|n1|1000|{used}|None|ej-a"), 1_600).unwrap()[0].halted;
+        let of_state =
+            |state: &str, used: &str| parse(&format!("7|3|{state}|n1|1000|{used}|None|ej-a"), 1_600).unwrap()[0].halted;
+        let of = |used: &str| of_state("RUNNING", used);
         // The answer may be of a time after the question.
         assert_eq!([of("10:00"), of("10:02"), of("4:00"), of("INVALID")], [0, 0, 360, 0]);
+        assert_eq!(["COMPLETING", "PENDING", "SUSPENDED", "COMPLETED"].map(|state| of_state(state, "4:00")), [0; 4]);
     }
 
     #[test]

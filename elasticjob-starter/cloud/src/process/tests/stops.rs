@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::*;
+use crate::process::item::Item;
 use crate::process::slot::StopNote;
 
 /// How long a test waits for an event.
@@ -27,7 +28,7 @@ impl Stopped {
         let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
         let app = Arc::new(host.app("long", &format!("DIR={}\n{script}", host.scratch.path().display())));
         let job = json!({ "jobName": "long", "appName": "long", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
-                          "memoryMB": 16, "shardingTotalCount": 2 });
+                          "memoryMB": 16, "shardingTotalCount": 2, "failover": true });
         let job = Arc::new(CarriedJob::from_json(job).unwrap());
         Self { host, app, job }
     }
@@ -191,6 +192,58 @@ async fn a_stop_that_cannot_be_noted_is_carried_out_all_the_same() {
         assert!(new.is_empty(), "{new:?}");
     }
     assert_eq!(fs::read_to_string(long.file("runs")).unwrap().lines().count(), 1, "the second one never began");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_could_not_be_asked_to_end_is_asked_again_and_what_was_asked_is_not() {
+    let long = Stopped::new(DEAF);
+    let (carrier, id) = (long.host.connect(), long.id(0));
+    long.launch(&carrier, &id, &[0]).await;
+    long.until_lines("runs", 1).await;
+    let (slot, memory) = (carrier.shared.known_slot(&id, 0), &carrier.shared.memory);
+    let pid = slot.folder.join("pid");
+    let text = fs::read(&pid).unwrap();
+    fs::write(&pid, "").unwrap();
+    assert!(!slot.ask_to_end(memory).unwrap());
+    fs::write(&pid, text).unwrap();
+    assert!(slot.ask_to_end(memory).unwrap());
+    assert!(!slot.ask_to_end(memory).unwrap());
+    long.until_lines("asked", 1).await;
+    long.end();
+    assert_eq!(end_of(&carrier, &id, 0).await.1, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_nobody_has_asked_to_end_is_asked_however_long_ago_its_stop_was_noted() {
+    let long = Stopped::new(&format!("trap 'exit 0' TERM; {}", DEAF.split_once("TERM; ").unwrap().1));
+    let (first, id) = (long.host.connect(), long.id(0));
+    long.launch(&first, &id, &[0]).await;
+    long.until_lines("runs", 1).await;
+    drop(first);
+    let next = long.host.connect();
+    let note = StopNote::new(&Stop::new(HOUR, StopCause::Operator), 5);
+    next.shared.known_slot(&id, 0).note_stop(&note).unwrap();
+    long.launch(&next, &id, &[0]).await;
+    assert_eq!(end_of(&next, &id, 0).await, (Outcome::Succeeded, Some(StopCause::Operator)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lost_item_that_is_stopped_when_it_is_about_to_run_again_does_not() {
+    let long = Stopped::new(DEAF);
+    let (carrier, id) = (long.host.connect(), long.id(0));
+    let slot = carrier.shared.known_slot(&id, 0);
+    fs::create_dir_all(&slot.folder).unwrap();
+    fs::write(slot.folder.join("pid"), "1").unwrap();
+    fs::write(slot.folder.parent().unwrap().join("id"), id.to_string()).unwrap();
+    assert!(matches!(slot.look().unwrap(), Look::Ended(Outcome::Lost { .. })));
+    let wanted = LaunchItem::new(0, None);
+    let launch = Launch::new(id.clone(), vec![wanted.clone()], long.app.clone(), long.job.clone());
+    let item = Item::new(carrier.shared.clone(), Arc::new(launch), wanted, slot);
+    carrier.stop(&id, &[0], Stop::new(HOUR, limit())).await.unwrap();
+    let follows = tokio::spawn(item.follow());
+    assert_eq!(end_of(&carrier, &id, 0).await, (Outcome::Stopped, Some(limit())));
+    follows.await.unwrap();
+    assert!(!long.file("runs").exists());
 }
 
 #[test]

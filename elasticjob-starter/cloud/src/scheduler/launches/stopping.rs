@@ -6,12 +6,22 @@ use elasticjob::api::{JobError, JobResult};
 use elasticjob::fire::CancelReason;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::registry::Zxid;
+use tokio::sync::watch;
+use tokio_util::sync::DropGuard;
 
 use super::{Launches, lets_go, of_job};
 use crate::carrier::{CarrierError, ItemState, LaunchId, Outcome, Stop, StopCause};
 use crate::scheduler::item_states::Following;
 use crate::scheduler::registrations::Registered;
 use crate::scheduler::time_limits::of_stop;
+
+/// The launch of a run that is cut off. Without it the item is not launched any more.
+pub(super) struct Cut {
+    /// Withdraws the permit of the item.
+    pub(super) withdrawn: DropGuard,
+    /// With the last one of its group the launch ends.
+    pub(super) launched: watch::Receiver<bool>,
+}
 
 impl Launches {
     /// A run is cut off. When its session was lost or the scheduler leaves, another scheduler takes the item over and adopts
@@ -24,14 +34,24 @@ impl Launches {
         item: ShardingItem,
         reason: Option<CancelReason>,
         following: &mut Following,
+        launch: Cut,
     ) -> JobResult {
         match reason {
             Some(wish) if !lets_go(wish) => {
+                // First of all: what is not on its way by now is not launched after the stop.
+                let was_taken = following.is_accepted();
+                let Cut { withdrawn, launched } = launch;
+                drop((withdrawn, launched));
+                let stop = || Stop::new(registered.job.grace(), StopCause::Operator);
                 // The run may be dropped before the carrier answers: the stop goes on.
-                let _ = self.0.formers.stop(id, item, Stop::new(registered.job.grace(), StopCause::Operator)).await;
+                let _ = self.0.formers.stop(id, item, stop()).await;
                 // What the carrier does not have, or cannot be asked for, does not end by this stop.
                 let (outcome, noted) = match following.asked().await {
                     Ok(Some(state)) if state != ItemState::LetGo => {
+                        // It was on its way: it may have come after the stop, which found nothing.
+                        if !was_taken && state.is_open() {
+                            let _ = self.0.formers.stop_again(id, item, stop()).await;
+                        }
                         self.0.hub.accepted(id, &[item]).await;
                         following.end().await
                     }

@@ -9,7 +9,7 @@ use elasticjob::testing::rng::Rng;
 use tokio::time::{Instant, sleep};
 
 use crate::carrier::{
-    EventSender, ItemState, ItemStates, Launch, LaunchEvent, LaunchId, Launched, Outcome, Permit, Stop,
+    EventSender, ItemState, ItemStates, Launch, LaunchEvent, LaunchId, Launched, Outcome, Permit, Stop, StopCause,
 };
 
 /// How often an item is started that is lost each time.
@@ -66,6 +66,8 @@ pub(super) struct Life {
     pub(super) lost: u32,
     /// That of the last launch that named it.
     permit: Permit,
+    /// Why it was stopped first.
+    stopped: Option<StopCause>,
 }
 
 impl Engine {
@@ -121,7 +123,7 @@ impl Engine {
             number += 1;
             let state = ItemState::waiting("it is queued");
             let permit = item.permit.clone();
-            let life = Life { number, state, accepted, begun: 0, last_begin: None, lost: 0, permit };
+            let life = Life { number, state, accepted, begun: 0, last_begin: None, lost: 0, permit, stopped: None };
             lives.insert(item.item, life);
             launched.started.push(item.item);
             begun.push((item.item, number));
@@ -136,16 +138,16 @@ impl Engine {
 
     /// Ends items within a grace period. Those that it does not know, or that have ended, stay as they are.
     pub(super) fn stop(&self, id: &LaunchId, items: &[ShardingItem], stop: &Stop) {
-        let inner = self.lock();
-        let Some(lives) = inner.launches.get(id) else { return };
-        let live = items
-            .iter()
-            .filter_map(|item| lives.get(item).filter(|life| life.state.is_open()).map(|life| (*item, life.number)));
-        for (item, number) in live.collect::<Vec<_>>() {
-            let (engine, id, stop) = (self.clone(), id.clone(), stop.clone());
+        let mut inner = self.lock();
+        let Some(lives) = inner.launches.get_mut(id) else { return };
+        for item in items {
+            let Some(life) = lives.get_mut(item).filter(|life| life.state.is_open()) else { continue };
+            let cause = life.stopped.get_or_insert_with(|| stop.cause.clone()).clone();
+            let (engine, id, item, number) = (self.clone(), id.clone(), *item, life.number);
+            let grace = u64::try_from(stop.grace.as_millis()).unwrap();
             tokio::spawn(async move {
-                engine.pass(u64::try_from(stop.grace.as_millis()).unwrap()).await;
-                let ended = ItemState::from(Outcome::Stopped).stopped_for(Some(stop.cause));
+                engine.pass(grace).await;
+                let ended = ItemState::from(Outcome::Stopped).stopped_for(Some(cause));
                 engine.change((&id, item, number), ended, |_| ());
             });
         }
@@ -209,13 +211,13 @@ impl Engine {
         }
     }
 
-    /// Lets go of an item that may not be started any more. One that ran and was lost stays so.
+    /// Lets go of an item that may not be started any more, unless it is stopped. One that ran and was lost stays so.
     fn lets_go(&self, (id, item, number): (&LaunchId, ShardingItem, u64)) -> bool {
         let mut inner = self.lock();
         let asks = inner.asks_for_permits;
         let Some(lives) = inner.launches.get_mut(id).filter(|_| asks) else { return false };
-        let life = lives.get_mut(&item).filter(|life| life.number == number && life.permit.is_withdrawn());
-        let Some(life) = life else { return false };
+        let life = lives.get_mut(&item).filter(|life| life.number == number && life.stopped.is_none());
+        let Some(life) = life.filter(|life| life.permit.is_withdrawn()) else { return false };
         life.state = match life.begun {
             0 => ItemState::LetGo,
             _ => Outcome::Lost { why: "its node failed".to_owned() }.into(),

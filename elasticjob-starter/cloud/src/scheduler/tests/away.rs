@@ -9,7 +9,7 @@ use elasticjob::ident::{JobName, ShardingItem};
 use super::cluster::Cluster;
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, ItemStates, Launch, LaunchError, LaunchId, LaunchStream,
-    Launched, Stop,
+    Launched, Permit, Stop,
 };
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
@@ -27,6 +27,10 @@ pub(crate) struct Away {
     pub(crate) asked: AtomicU32,
     /// Whether it takes no launches.
     pub(crate) is_unreachable: AtomicBool,
+    /// Whether its launches arrive after the next stop.
+    pub(crate) is_late: AtomicBool,
+    /// How many launches are on their way.
+    pub(crate) on_their_way: AtomicU32,
     /// How many launches it did not take.
     pub(crate) unlaunched: AtomicU32,
     /// The registry center of its scheduler.
@@ -56,10 +60,34 @@ impl Away {
             is_silent: AtomicBool::new(false),
             asked: AtomicU32::new(0),
             is_unreachable: AtomicBool::new(false),
+            is_late: AtomicBool::new(false),
+            on_their_way: AtomicU32::new(0),
             unlaunched: AtomicU32::new(0),
             center: OnceLock::new(),
             name: OnceLock::new(),
         }
+    }
+}
+
+/// Counts a launch until it has arrived, or is given up.
+struct OnItsWay<'a>(&'a AtomicU32);
+
+impl<'a> OnItsWay<'a> {
+    fn new(count: &'a AtomicU32) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for OnItsWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+async fn until_not(is: impl Fn() -> bool) {
+    while is() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
 }
 
@@ -81,6 +109,16 @@ impl Carrier for Away {
             self.unlaunched.fetch_add(1, Ordering::SeqCst);
             return Box::pin(async { Err(LaunchError::NotReached { why: "the engine is away".to_owned() }) });
         }
+        if self.is_late.load(Ordering::SeqCst) {
+            let mut launch = launch;
+            // What is sent asks for no permit any more.
+            launch.items.iter_mut().for_each(|item| item.permit = Permit::default());
+            return Box::pin(async move {
+                let _on_its_way = OnItsWay::new(&self.on_their_way);
+                until_not(|| self.is_late.load(Ordering::SeqCst)).await;
+                self.carrier.launch(launch).await
+            });
+        }
         self.carrier.launch(launch)
     }
 
@@ -88,6 +126,14 @@ impl Carrier for Away {
         if self.is_away.load(Ordering::SeqCst) {
             self.refused.fetch_add(1, Ordering::SeqCst);
             return Box::pin(async { Err(CarrierError::new("stop the items", "the engine is away")) });
+        }
+        if self.is_late.load(Ordering::SeqCst) {
+            return Box::pin(async move {
+                let stopped = self.carrier.stop(id, items, stop).await;
+                self.is_late.store(false, Ordering::SeqCst);
+                until_not(|| self.on_their_way.load(Ordering::SeqCst) > 0).await;
+                stopped
+            });
         }
         self.carrier.stop(id, items, stop)
     }

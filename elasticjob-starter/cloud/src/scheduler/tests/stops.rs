@@ -128,3 +128,26 @@ async fn a_program_that_ends_well_after_an_operator_cancelled_its_run_has_succee
     assert_eq!(cluster.lines("asked").len(), 1);
     one.scheduler.shutdown().await;
 }
+
+/// With one item its launch is given up; with two it goes on for the other one, and arrives.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_launch_that_is_on_its_way_when_its_run_is_cancelled_leaves_nothing_running() {
+    for items in [1, 2] {
+        let cluster = Cluster::new();
+        let carrier = Arc::new(Away::of(&cluster));
+        let one = cluster.scheduler_with(carrier.clone()).await;
+        let more = json!({ "shardingTotalCount": items, "gracePeriodSeconds": 60 });
+        one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", more)).await;
+        carrier.is_late.store(true, Ordering::SeqCst);
+        one.trigger("long").await;
+        until("it is on its way", || async { carrier.on_their_way.load(Ordering::SeqCst) == 1 }).await;
+        one.operations().cancel(&name("long"), Some(0), &CancelRequest::new("operator", "it is wrong")).await.unwrap();
+        until("the run has failed", || async {
+            one.record("long").await.is_some_and(|record| record.running().is_none() && record.last.is_some())
+        })
+        .await;
+        until("nothing else runs", || async { one.running("long").await == items - 1 }).await;
+        fs::write(cluster.file("end"), "").unwrap();
+        one.scheduler.shutdown().await;
+    }
+}
