@@ -79,11 +79,6 @@ impl Leaving {
 }
 
 impl Heard {
-    /// The signal that has come.
-    pub(crate) fn now(&self) -> Option<&'static str> {
-        *self.0.borrow()
-    }
-
     /// Completes with the first signal. Never when none can be heard any more, which the thread has said.
     pub(crate) async fn next(&mut self) -> &'static str {
         match self.0.wait_for(Option::is_some).await.map(|heard| *heard) {

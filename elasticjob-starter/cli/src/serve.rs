@@ -54,7 +54,8 @@ pub(crate) struct Ready {
 }
 
 /// Starts, and serves until SIGTERM or Ctrl-C. The start is dropped where a signal comes first, as a registry center or a database
-/// may keep it waiting: what it has made by then has to be in [`Held`]. Where a signal comes while the start ends, the signal counts.
+/// may keep it waiting: what it has made by then has to be in [`Held`]. A start that has ended counts: it may have made a password that is shown
+/// once.
 ///
 /// A second signal, and a leaving that takes too long, end the process.
 pub(crate) async fn until_signal(
@@ -69,7 +70,7 @@ pub(crate) async fn until_signal(
     let started = tokio::select! {
         biased;
         signal = heard.next() => Err(signal),
-        started = starting => heard.now().map_or(Ok(started), Err),
+        started = starting => Ok(started),
     };
     let served = match started {
         Ok(Ok(ready)) => Box::pin(serve(ready, &held.centers, heard, console)).await,
