@@ -47,7 +47,7 @@ impl<'a> OperatorAction<'a> {
         self.said("error")
     }
 
-    /// What [`error`](Self::error) says as data, for a text in another language: a message each, with its `code` and its `arguments`
+    /// The messages of [`error`](Self::error) as data, for a text in another language, each with its `code` and its `arguments`
     /// by name, or its `text` where it has no code. Records of older releases and of other programs have none.
     pub fn error_messages(self) -> &'a [Value] {
         self.0.get("errorMessages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
