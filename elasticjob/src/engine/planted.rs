@@ -128,8 +128,6 @@ pub enum Bug {
     DroppedTrigger,
     /// A manual trigger does not wait until all items are assigned.
     HastyTrigger,
-    /// A manual trigger takes an instance as asked that has an older one waiting, also for items that came to it since.
-    OlderTrigger,
     /// Items move although their owner is to run them for a manual trigger.
     OutrunTrigger,
     /// The instance stays in the registry when it leaves.
@@ -236,7 +234,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 103] = [
+    pub const ALL: [(&'static str, Self); 102] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -289,7 +287,6 @@ impl Bug {
         ("lost-trigger", Self::LostTrigger),
         ("outrun-trigger", Self::OutrunTrigger),
         ("hasty-trigger", Self::HastyTrigger),
-        ("older-trigger", Self::OlderTrigger),
         ("forgotten-instance", Self::ForgottenInstance),
         ("ignored-removal", Self::IgnoredRemoval),
         ("frozen-configuration", Self::FrozenConfiguration),

@@ -20,11 +20,12 @@ pub(super) async fn a_launch_that_is_repeated_starts_nothing(ground: Arc<dyn Gro
 
 pub(super) async fn another_scheduler_adopts_what_runs_and_what_has_ended(ground: Arc<dyn Ground>) {
     let mut first = Scene::of(&*ground).await;
-    let script = "if [ \"$ELASTICJOB_SHARDING_ITEM\" = 0 ]; then echo begun; exit 4; fi; echo begun; sleep 3";
+    let script = "if [ \"$ELASTICJOB_SHARDING_ITEM\" = 0 ]; then echo begun; exit 4; fi; echo begun; sleep 5";
     let launch = launch(&*ground, "handed-over", script, &[0, 1]);
     first.launch(&launch).await;
-    first.ended(&launch.id, 0).await;
+    // The one that runs comes first: where places are slow to start, it ends before the other one has begun.
     first.running(&launch.id, 1).await;
+    first.ended(&launch.id, 0).await;
     drop(first);
     let mut second = Scene::of(&*ground).await;
     assert!(second.carrier.launches().await.unwrap().contains(&launch.id));

@@ -62,7 +62,7 @@ impl<'a> ItemStates<'a> {
         self.triggered.contains(&item) || (self.busy.contains(&item) && !has_stayed)
     }
 
-    /// Whether an owner is there and has not taken a manual trigger.
+    /// Whether an owner has not taken a manual trigger. A leader that an operator removed may have one, and gives its items away.
     pub(super) fn is_asked(&self, owner: Option<&str>) -> bool {
         owner.is_some_and(|owner| self.asked.contains(owner))
     }
@@ -76,8 +76,7 @@ fn asked_instances(engine: &JobEngine) -> BTreeSet<&str> {
     if engine.planted.has(Bug::OutrunTrigger) {
         return BTreeSet::new();
     }
-    let is_there = |id: &&InstanceId| engine.mirror.exists(&JobPath::Instance((*id).clone()));
-    engine.mirror.triggers().filter(is_there).map(InstanceId::as_str).collect()
+    engine.mirror.triggers().map(InstanceId::as_str).collect()
 }
 
 impl Basis {
