@@ -1,8 +1,8 @@
-//! What a value may be, in words: `string (date-time)`, `array of ItemView`, `ItemView or null`.
+//! The words for what a value may be: `string (date-time)`, `array of ItemView`, `ItemView or null`.
 
 use serde_json::Value;
 
-/// What a value may be.
+/// The words for what a value may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) parts: Vec<Part>,
