@@ -64,8 +64,9 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
 }
 
 impl JobEngine {
-    /// Whether triggers wait for the assignment: instances are asked, and an item that none of them has is left out. Not with static sharding, which assigns at the first trigger and leaves items to
-    /// instances that are gone, and not where Java instances take part, as their leader assigns the items when they fire.
+    /// Whether triggers wait for the assignment: instances are asked, and an item that none of them has is left out. Not with
+    /// static sharding, which assigns at the first trigger and leaves items to instances that are gone, and not where Java
+    /// instances take part, as their leader assigns the items when they fire.
     fn waits_for_assignment(&self) -> Result<bool, Unread> {
         Ok(!self.has_static_sharding() && !self.planted.has(Bug::HastyTrigger) && !self.has_java_peers()?)
     }
