@@ -86,6 +86,7 @@ impl JobEngine {
         let schedule = configuration.as_deref().and_then(JobConfiguration::schedule);
         let is_recorded = self.configuration.is_monitored();
         self.fires.calendar.go_back(schedule, now.wall, is_recorded);
+        self.fires.reported.forget();
         self.forget_early(|_, at| is_ahead(at));
         let came_early = |open: &mut Box<OpenFire>| matches!(open.key.fire, Fire::Scheduled(at) if is_ahead(at));
         self.fires.undecided.take_if(|at| is_ahead(*at));

@@ -52,6 +52,7 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
                 let since = engine.configuration.follows_since.filter(|_| !engine.planted.has(Bug::ForgottenChange));
                 let from = takes_part_from(engine, &configuration, since, now);
                 engine.fires.calendar.follow(configuration.schedule(), from);
+                engine.fires.reported.forget();
             }
             // Mostly it equals the configuration of the program: then each of thousands of jobs holds it only once.
             let is_local = configuration == *engine.configuration.local;

@@ -58,6 +58,12 @@ impl Reported {
         self.items.insert(item, (from, before - 1));
     }
 
+    /// Forgets what was said: other fires are due from now on, or those that came too early by a wrong clock come again. A row
+    /// that reaches into the future would hide them.
+    pub(in crate::engine) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
     /// The first fire of an item, from this one on, of which nothing was said.
     pub(in crate::engine) fn first_unsaid(
         &self,

@@ -80,9 +80,14 @@ impl Chrome {
         self.eval("return document.querySelector('main').innerText").await.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Shows pages as in a window of this width.
+    /// Shows pages as in a window of this width. The page hears of it a moment later, on a busy machine after it was measured.
     pub async fn set_width(&self, width: u32) {
         devtools::set_width(&self.session, width).await;
+        let deadline = Instant::now() + LIMIT;
+        while self.eval("return innerWidth").await != json!(width) {
+            assert!(Instant::now() < deadline, "the window does not become {width} px wide");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
 
     /// A picture of what is seen.

@@ -129,6 +129,32 @@ fn of_a_new_schedule_the_fires_that_nobody_began_are_said() {
     assert_eq!(said(&group, 0), [(lost, 25, 40)]);
 }
 
+/// A clock far ahead decides against fires that come again at their time, by the schedule then in force.
+#[test]
+fn what_was_said_by_a_clock_far_ahead_hides_no_fire_that_comes_at_its_time() {
+    for other in [20, 10] {
+        let every = |seconds: u32| {
+            let builder = JobConfiguration::builder("job", 2).cron(format!("0/{seconds} * * * * ?"));
+            builder.max_time_diff_seconds(2).build().unwrap()
+        };
+        let mut group = Group::settled(1, &every(20));
+        group.run_until(20_000);
+        group.end_items(0, &[0, 1]);
+        group.clock_offset = 200_000;
+        group.run_until(41_000);
+        assert!(group.hosts[0].notices.iter().any(|notice| matches!(notice, Notice::Missed { .. })));
+        group.set(&JobPath::Config, &wire::to_yaml(&every(other)));
+        group.clock_offset = 0;
+        group.run_until(44_000);
+        let second = group.join("10.0.0.2", &every(other));
+        group.run_until(48_000);
+        let lost = owned(&group, 2, second);
+        assert_eq!(lost.len(), 1);
+        dies(&mut group, second, 0, 105, 20);
+        assert_eq!(said(&group, 0).last().map(|(items, _, before)| (items, *before)), Some((&lost, 100)));
+    }
+}
+
 #[test]
 fn what_an_instance_said_of_its_own_items_is_not_said_again() {
     let mut group = Group::settled(1, &every(20, 1));
