@@ -128,6 +128,10 @@ pub enum Bug {
     DroppedTrigger,
     /// A manual trigger does not wait until all items are assigned.
     HastyTrigger,
+    /// A manual trigger takes an item for reached that came to an instance with an older trigger, and joins that one.
+    JoinedTrigger,
+    /// Nothing is told of items that go away from an instance with a manual trigger.
+    SilentGiveAway,
     /// Items move although their owner is to run them for a manual trigger.
     OutrunTrigger,
     /// The instance stays in the registry when it leaves.
@@ -234,7 +238,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 102] = [
+    pub const ALL: [(&'static str, Self); 104] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -287,6 +291,8 @@ impl Bug {
         ("lost-trigger", Self::LostTrigger),
         ("outrun-trigger", Self::OutrunTrigger),
         ("hasty-trigger", Self::HastyTrigger),
+        ("joined-trigger", Self::JoinedTrigger),
+        ("silent-give-away", Self::SilentGiveAway),
         ("forgotten-instance", Self::ForgottenInstance),
         ("ignored-removal", Self::IgnoredRemoval),
         ("frozen-configuration", Self::FrozenConfiguration),

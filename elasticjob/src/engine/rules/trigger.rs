@@ -82,7 +82,8 @@ impl JobEngine {
         let is_reached = |item| {
             let Some(known) = self.mirror.need(&JobPath::owner_of(item))? else { return Ok(false) };
             let waiting = known.text().and_then(|owner| asked.get(owner));
-            Ok(waiting.is_some_and(|waiting| waiting.is_none_or(|since| known.mzxid < since)))
+            let joins = self.planted.has(Bug::JoinedTrigger);
+            Ok(waiting.is_some_and(|waiting| joins || waiting.is_none_or(|since| known.mzxid < since)))
         };
         read_found((0..configuration.sharding_total_count()).map(|item| Ok((!is_reached(item)?).then_some(item))))
     }

@@ -145,7 +145,7 @@ impl<'a> Assignment<'a> {
         if let Some(from) = from.filter(|from| moves.left.insert((*from).clone())) {
             moves.txn.reserve_check_missing(&JobPath::Trigger(from.clone()));
         }
-        if self.items.is_asked(owner) {
+        if self.items.is_asked(owner) && !self.engine.planted.has(Bug::SilentGiveAway) {
             moves.untriggered.push(item);
         }
         let name = |id: Option<&str>| id.unwrap_or("no owner").to_owned();
