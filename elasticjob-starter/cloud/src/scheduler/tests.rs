@@ -23,6 +23,7 @@ mod cluster;
 mod daemons;
 mod depends;
 mod failing_daemons;
+mod leaving;
 #[cfg(feature = "kubernetes")]
 mod lost_answers;
 mod lost_places;
