@@ -318,7 +318,7 @@ async fn what_cannot_be_registered_is_refused_with_every_reason() {
         panic!("it is refused")
     };
     assert_eq!(problems.0.len(), 1);
-    assert!(problems.0[0].field == "cpuCount" && problems.0[0].reason.contains("job 'j'"), "{problems}");
+    assert!(problems.0[0].field == "cpuCount" && problems.0[0].reason.as_str().contains("job 'j'"), "{problems}");
     one.scheduler.shutdown().await;
 }
 

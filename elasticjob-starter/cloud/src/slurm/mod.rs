@@ -15,6 +15,7 @@ mod stop;
 mod submit;
 #[cfg(test)]
 mod tests;
+pub(crate) mod texts;
 
 use std::collections::HashMap;
 use std::fs;
