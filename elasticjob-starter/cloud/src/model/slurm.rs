@@ -75,7 +75,8 @@ mod tests {
 
     fn app(slurm: serde_json::Value) -> Result<App, Vec<(String, String)>> {
         let app = json!({ "appName": "a", "appURL": "file:///a.sh", "bootstrapScript": "./a.sh", "slurm": slurm });
-        App::from_json(app).map_err(|problems| problems.0.into_iter().map(|one| (one.field, one.reason.to_string())).collect())
+        App::from_json(app)
+            .map_err(|problems| problems.0.into_iter().map(|one| (one.field, one.reason.to_string())).collect())
     }
 
     #[test]

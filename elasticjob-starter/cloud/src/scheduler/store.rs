@@ -4,7 +4,7 @@ mod dependencies;
 mod removal;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use elasticjob::config::Message;
@@ -19,7 +19,7 @@ use super::registrations::Registrations;
 use super::stops::{Running, wish};
 use crate::carrier::{Carrier, digest};
 #[cfg(unix)]
-use crate::files::write_whole;
+use crate::files::{make_private, write_whole};
 use crate::model::{App, CarriedJob, Problem, Problems, unmasked};
 use crate::texts;
 
@@ -130,7 +130,10 @@ impl Store {
         }
         let Some(copy) = &self.copy else { return Ok(()) };
         let kept = match std::fs::read_to_string(&**copy) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let made = make_folder_of(copy);
+                return made.map_err(|cause| StoreError::NotKept { path: copy.to_path_buf(), cause });
+            }
             read => read.map_err(|cause| StoreError::NotKept { path: copy.to_path_buf(), cause })?,
         };
         let kept: Vec<(String, String)> = serde_json::from_str(&kept).map_err(|error| {
@@ -397,9 +400,23 @@ impl Store {
     }
 }
 
+/// Makes the folder of the copy, as carriers whose engine is elsewhere have none. Registrations may have secrets: it is closed to
+/// other users where that can be.
+fn make_folder_of(copy: &Path) -> std::io::Result<()> {
+    match copy.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => make_private(folder),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
+
 /// Writes a file that is there as a whole or not at all.
 #[cfg(not(unix))]
-fn write_whole(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     std::fs::write(&beside, text)?;
     std::fs::rename(beside, path)
