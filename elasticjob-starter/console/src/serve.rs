@@ -63,7 +63,7 @@ impl fmt::Display for Waiting {
 async fn close_data(app: &App, limit: Duration) -> Vec<Waiting> {
     let Some(data) = &app.options.data else { return Vec::new() };
     let deadline = Instant::now() + limit;
-    let actions = join_all(app.registries.values().map(|registry| async {
+    let actions = join_all(app.registries.values().map(|registry| async move {
         let lost = registry.close_kept(limit).await;
         (lost > 0).then(|| Waiting::Actions(registry.name().to_owned()))
     }));
