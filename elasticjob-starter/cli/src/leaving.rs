@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::failure::Failure;
 
-/// How long leaving may take, besides the grace of processes that it ends. One after the other come, at the most, 10 s for answers that are
+/// The time for leaving, besides the grace of processes that it ends. One after the other come, at the most, 10 s for answers that are
 /// under way, 4 s for the data file, 7 s for a scheduler, and 5 s for registry centers and databases. All of it is less than the 30 s
 /// after which Kubernetes kills a pod.
 const LIMIT: Duration = Duration::from_secs(28);
@@ -33,9 +33,9 @@ pub(crate) struct Heard(watch::Receiver<Option<&'static str>>);
 #[derive(Debug, Clone, PartialEq)]
 struct Leave {
     since: Instant,
-    /// How long the processes that it ends may take.
+    /// The time for the processes that it ends.
     grace: Duration,
-    /// What is not done, by the names that an operator knows.
+    /// The parts that are not done, by the names that an operator knows.
     rest: Vec<String>,
     /// The exit code and the text of the failure that the command leaves for; `None` where it was asked to leave.
     failure: Option<(u8, String)>,
@@ -226,7 +226,7 @@ mod tests {
             Self { heard: Heard(watch::channel(None).1), begun: watch::channel(None).0 }
         }
 
-        /// What is not done.
+        /// The parts that are not done.
         pub(crate) fn rest(&self) -> Vec<String> {
             self.begun.borrow().iter().flat_map(|leave| leave.rest.clone()).collect()
         }
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!((ended, first), (End::Again("Ctrl-C"), Some("SIGTERM")));
     }
 
-    /// How the leaving ended and after which time, where it has so much grace and does this meanwhile.
+    /// The leaving that took too long and its time, where it has so much grace and does this meanwhile.
     async fn overtime(grace: Duration, meanwhile: impl AsyncFnOnce(&Leaving)) -> (Leave, Duration) {
         let leaving = Leaving::unwatched();
         let (sends_heard, _) = watch::channel(None);

@@ -237,7 +237,7 @@ mod tests {
 
     use super::*;
 
-    /// How long a registry center that is lost takes to close.
+    /// The time that a registry center that is lost takes to close.
     const CLOSE: Duration = Duration::from_secs(5);
 
     /// A registry center that answers nothing and takes its time to close; a database that answers nothing.

@@ -167,7 +167,7 @@ pub(crate) async fn recording(flags: &Registry, sources: &Sources) -> Result<Opt
     tracing(&settings).await.map(Some)
 }
 
-/// What the jobs of a scheduler trace to, and the name of the database without a password; `None` where the settings name no database.
+/// The tracing of the jobs of a scheduler, and the name of its database without a password; `None` where the settings name no database.
 #[cfg(all(feature = "cloud", feature = "tracing-rdb"))]
 pub(crate) async fn of_jobs(
     flags: &Registry,

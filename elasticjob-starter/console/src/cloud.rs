@@ -89,8 +89,8 @@ pub(crate) struct Refusal {
     pub(crate) refused: Refused,
 }
 
-/// Why a REST API did not do what was asked, among the extensions of its answer: pages on the same port say it in the language of
-/// their reader. The body has it in English alone.
+/// The reason why a REST API did not do what was asked, among the extensions of its answer: pages on the same port say it in the
+/// language of their reader. The body has it in English alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     pub(crate) message: Message,
@@ -112,7 +112,7 @@ impl Refused {
         Self { message, problems }
     }
 
-    /// Why.
+    /// The reason.
     pub fn message(&self) -> &Message {
         &self.message
     }
@@ -130,13 +130,13 @@ impl From<Message> for Refused {
 }
 
 impl Refusal {
-    /// What the API answered makes no sense.
+    /// An answer that makes no sense.
     pub(crate) fn unreadable(path: &str, error: &serde_json::Error) -> Self {
         let refused = texts::answer_unreadable(path, error.to_string()).into();
         Self { status: StatusCode::BAD_GATEWAY, refused }
     }
 
-    /// Why, for a reader.
+    /// The reason in the language of a reader.
     pub(crate) fn shown(&self, text: &Text) -> String {
         translated::shown(text, &self.refused.message)
     }

@@ -16,7 +16,7 @@ use crate::app::{App, Console, ConsoleError};
 /// How long a shutdown waits for answers that are under way.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long the data file may take after that.
+/// The time that the data file has after that.
 const DATA_LIMIT: Duration = Duration::from_secs(4);
 
 /// A console that listens.
@@ -41,10 +41,10 @@ impl Console {
     }
 }
 
-/// What waits for the data file.
+/// A kind of things that wait for the data file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Waiting {
-    /// What operators did in this registry center.
+    /// Actions of operators in this registry center.
     Actions(String),
     /// Logins, the first user, and the last uses of tokens.
     Logins,

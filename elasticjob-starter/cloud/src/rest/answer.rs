@@ -30,7 +30,7 @@ pub(super) struct Refusal {
 #[derive(Serialize)]
 struct Told<'a> {
     message: &'a str,
-    /// What programs tell it by: it never changes.
+    /// The mark by which programs tell it: it never changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     #[serde(skip_serializing_if = "<[Problem]>::is_empty")]

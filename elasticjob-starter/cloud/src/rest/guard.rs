@@ -136,7 +136,7 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// Why a caller is not known.
+/// The message of a caller that is not known.
 fn not_known(error: &NotKnown) -> Message {
     match error {
         NotKnown::WrongPassword => texts::login_refused(),

@@ -49,7 +49,7 @@ pub(super) struct Formers {
 struct Stopped {
     /// The last launch that is to be stopped.
     id: LaunchId,
-    /// Why it was stopped first.
+    /// The cause of its first stop.
     cause: StopCause,
     /// The last launch whose stop the carrier took. It is not stopped twice: many programs take a second signal for the wish that they
     /// end at once.
@@ -151,7 +151,7 @@ impl Formers {
         }
     }
 
-    /// Whether the carrier has taken a stop of this launch of an item.
+    /// True once the carrier has taken a stop of this launch of an item.
     fn is_stopped(&self, id: &LaunchId, item: ShardingItem) -> bool {
         of_item(&lock(&self.stopped), id, item).is_some_and(|stopped| stopped.taken.as_ref() == Some(id))
     }

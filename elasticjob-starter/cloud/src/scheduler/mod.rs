@@ -115,7 +115,7 @@ pub struct Scheduler {
     ending: CancellationToken,
     ends_processes: bool,
     follows: JoinHandle<()>,
-    /// What has to leave, by its name.
+    /// The tasks that have to leave, by their names.
     tasks: Mutex<Vec<(&'static str, JoinHandle<()>)>>,
 }
 
@@ -383,7 +383,7 @@ async fn tidy(carrier: Arc<dyn Carrier>, registrations: watch::Receiver<Registra
     }
 }
 
-/// How long a scheduler may take to leave: where the registry center does not answer, its jobs give up after 5 s.
+/// The time that a scheduler has to leave: where the registry center does not answer, its jobs give up after 5 s.
 const LEAVING: Duration = Duration::from_secs(7);
 
 /// How long a shutdown waits after the grace of the jobs.

@@ -66,7 +66,7 @@ impl Place {
         write_whole(&self.file(STOP), &stop.grace.as_secs().to_string())
     }
 
-    /// How long it may take to end, where it was stopped.
+    /// The grace of its stop, where it was stopped.
     pub(super) fn stop_grace(&self) -> io::Result<Option<Duration>> {
         Ok(text_of(&self.file(STOP))?.map(|grace| Duration::from_secs(grace.trim().parse().unwrap_or(0))))
     }

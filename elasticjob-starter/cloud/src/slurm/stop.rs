@@ -40,8 +40,8 @@ impl Unwanted {
         self.folder.join(format!("{ASKED}{}", self.row.array))
     }
 
-    /// Whether this call is the first that is about to ask it: the one that makes the note asks. Where it cannot be noted, another
-    /// scheduler may ask again.
+    /// True for the first call that is about to ask it: the one that makes the note asks. Where it cannot be noted, another scheduler
+    /// may ask again.
     fn is_first_asked(&self) -> bool {
         if self.folder.join(format!("{ENDING}{}", self.row.array)).exists() {
             return false;
@@ -103,7 +103,7 @@ fn ids(jobs: &[Unwanted]) -> Vec<String> {
     jobs.iter().map(|job| job.row.id()).collect()
 }
 
-/// What a stop came to.
+/// The outcome of a stop.
 #[derive(Debug, Default)]
 pub(super) struct Stopped {
     /// They are asked to end, and what does not is to be [ended](end).

@@ -14,7 +14,7 @@ use super::*;
 use crate::carrier::{LaunchItem, Outcome, StopCause};
 use model::Model;
 
-/// How long a test waits for an event.
+/// The time that a test waits for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A grace that no test waits for.

@@ -50,7 +50,7 @@ enum Later {
 pub(super) struct SqliteFile {
     pub(super) pool: SqlitePool,
     later: mpsc::Sender<Later>,
-    /// How many of them are not written.
+    /// The number of those that are not written.
     unwritten: Arc<AtomicUsize>,
     /// As they were when the file was opened.
     users: Vec<KeptUser>,

@@ -110,7 +110,7 @@ pub(crate) trait Storage: Send + Sync {
     /// Reads what was recorded so.
     fn actions(&self, registry: &str) -> AnyTraceReader;
 
-    /// How many of the things that are kept soon are not written so far, but for actions.
+    /// The number of things that are kept soon and not written so far, but for actions.
     fn unwritten(&self) -> usize;
 
     /// Writes what waits, and ends.
