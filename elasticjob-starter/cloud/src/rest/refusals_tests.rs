@@ -52,7 +52,7 @@ async fn every_route_refuses_with_a_code_and_in_both_languages() {
     let server = Server::start().await;
     let (admin, stranger) = (server.token("admin").await, server.token("stranger").await);
     for route in ROUTES {
-        let method = route.method.as_str();
+        let method = route.method;
         let path = route.path.replace("{app}", "none").replace("{job}", "none").replace("{period}", "never");
         if route.role.is_some() {
             assert_eq!(refused(&server, "unknown", method, &path, "").await, "cloud-token-refused", "{method} {path}");
