@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::runtime::JobEnvironment;
+use elasticjob::trace::Tracing;
 use elasticjob_cloud::carrier::{CarriedCenter, Carrier};
 use elasticjob_cloud::process::{MemoryLimit, ProcessCarrier, ProcessOptions};
 use elasticjob_cloud::rest::Api;
@@ -17,7 +18,7 @@ use crate::args::{CarrierType, CloudArguments, DEFAULT, MemoryLimitType, Registr
 use crate::connect::{files, zookeeper};
 use crate::console::PORT;
 use crate::failure::Failure;
-use crate::serve::{Held, Ready, until_signal};
+use crate::serve::{Held, HeldCenter, HeldRecording, Ready, until_signal};
 use crate::traces;
 
 /// The namespace of launches where the registrations are in no registry center.
@@ -59,14 +60,16 @@ async fn start(
     held: &mut Held,
     console: &mut Console<'_>,
 ) -> Result<Ready, Failure> {
+    held.data.clone_from(&data);
     if let Some(path) = data {
         // Users that were made on its pages log in here as well.
         options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
     }
     let mut environment = JobEnvironment::builder().build().map_err(|error| Failure::Usage(error.to_string()))?;
-    if let Some(tracing) = traces::of_jobs(flags, sources).await? {
+    if let Some((tracing, at)) = traces::of_jobs(flags, sources).await? {
         environment = environment.with_tracing(tracing);
-        held.recordings.extend(environment.tracing().cloned());
+        let recording = |tracing: &Tracing| HeldRecording { at, tracing: tracing.clone() };
+        held.recordings.extend(environment.tracing().map(recording));
     }
     let mut of_programs = None;
     let (center, namespace, embedded) = match zookeeper(flags, sources, console)? {
@@ -87,7 +90,8 @@ async fn start(
             (environment.embedded_registry(), EMBEDDED.to_owned(), Some(kept))
         }
     };
-    held.centers.push(center.clone());
+    let name = flags.name().unwrap_or(DEFAULT);
+    held.centers.push(HeldCenter { name: name.to_owned(), center: center.clone() });
     let carrier = carrier(wanted, &namespace).await?;
     let mut of_scheduler = SchedulerOptions::new(environment.clone(), center.clone(), carrier);
     of_scheduler.embedded = embedded;
@@ -97,7 +101,6 @@ async fn start(
     held.scheduler = Some(scheduler.clone());
     // The pages and the API read with connections of their own.
     let reader = traces::open_shown(flags, sources, console).await?.map(|(reader, _)| Arc::new(reader));
-    let name = flags.name().unwrap_or(DEFAULT);
     let mut registry = Registry::new(name, center);
     if let Some((reader, at)) = traces::open_shown(flags, sources, console).await? {
         registry = registry.traces(reader).traces_at(at);

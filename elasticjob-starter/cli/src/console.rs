@@ -14,7 +14,7 @@ use crate::Console;
 use crate::args::{ConsoleArguments, ConsoleCommand, Registry as Flags};
 use crate::connect::{Named, connect_all, files};
 use crate::failure::Failure;
-use crate::serve::{Held, Ready, until_signal};
+use crate::serve::{Held, HeldCenter, HeldRecording, Ready, until_signal};
 use crate::traces;
 
 /// The port without a setting.
@@ -63,11 +63,13 @@ async fn start(
     held: &mut Held,
     console: &mut Console<'_>,
 ) -> Result<Ready, Failure> {
+    held.data.clone_from(&data);
     if let Some(path) = data {
         options.data = Some(DataFile::open(path).await.map_err(|problem| Failure::Usage(problem.to_string()))?);
     }
     let all = connect_all(flags, sources, console).await?;
-    held.centers = all.iter().map(|one| one.center.clone()).collect();
+    let centers = all.iter().map(|one| HeldCenter { name: one.name.clone(), center: one.center.clone() });
+    held.centers = centers.collect();
     let (own, mut named) = (traces::own(flags, sources, console)?, traces::named(flags, sources, console)?);
     let mut registries = Vec::new();
     for Named { name, center, shown, away } in all {
@@ -78,11 +80,11 @@ async fn start(
         // Jobs without a tracing of their own trace to the one without a name, whichever registry center has them.
         if let Some(tracing) = named.remove(&name).or_else(|| own.clone()) {
             let (reader, at, is_away) = traces::reader_that_may_come_later(&tracing).await?;
-            registry = registry.traces(reader).traces_at(at);
+            registry = registry.traces(reader).traces_at(at.as_str());
             match traces::tracing_to(&tracing, is_away).await {
                 Ok(recording) => {
                     registry = registry.record(recording.clone());
-                    held.recordings.push(recording);
+                    held.recordings.push(HeldRecording { at, tracing: recording });
                 }
                 Err(why) => {
                     let text = format!("warning: actions are not recorded in the decision log: {why}");

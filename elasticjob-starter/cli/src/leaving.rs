@@ -10,12 +10,14 @@ use std::time::Duration;
 
 use elasticjob_starter::__private::{Signals, patient_stderr};
 use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, timeout_at};
 
 use crate::failure::Failure;
 
-/// How long leaving may take, besides the grace of processes that it ends. The console before it has 10 s to answer its last requests:
-/// together that is less than the 30 s after which Kubernetes kills a pod.
-const LIMIT: Duration = Duration::from_secs(15);
+/// The time for leaving, besides the grace of processes that it ends. One after the other come, at the most, 10 s for answers that are
+/// under way, 4 s for the data file, 7 s for a scheduler, and 5 s for registry centers and databases. All of it is less than the 30 s
+/// after which Kubernetes kills a pod.
+const LIMIT: Duration = Duration::from_secs(28);
 
 /// The signals of a command that serves, and its leaving. Dropping it says that the command has left.
 pub(crate) struct Leaving {
@@ -30,7 +32,11 @@ pub(crate) struct Heard(watch::Receiver<Option<&'static str>>);
 /// A leaving that has begun.
 #[derive(Debug, Clone, PartialEq)]
 struct Leave {
-    limit: Duration,
+    since: Instant,
+    /// The time for the processes that it ends.
+    grace: Duration,
+    /// The parts that are not done, by the names that an operator knows.
+    rest: Vec<String>,
     /// The exit code and the text of the failure that the command leaves for; `None` where it was asked to leave.
     failure: Option<(u8, String)>,
 }
@@ -71,10 +77,24 @@ impl Leaving {
     }
 
     /// Leaving begins, with so much time for the processes that it ends. When the time is over, the process ends: with the exit code of
-    /// this failure, or with 1.
-    pub(crate) fn begin(&self, grace: Duration, failure: Option<&Failure>) {
+    /// this failure, or with 1, and says what of the `rest` is not [done](Self::done). Called again it goes on, with this grace and
+    /// failure.
+    pub(crate) fn begin(&self, grace: Duration, failure: Option<&Failure>, rest: impl IntoIterator<Item = String>) {
         let failure = failure.map(|failure| (failure.exit_code(), failure.to_string()));
-        self.begun.send_replace(Some(Leave { limit: LIMIT + grace, failure }));
+        self.begun.send_modify(|begun| match begun {
+            Some(leave) => (leave.grace, leave.failure) = (grace, failure),
+            None => *begun = Some(Leave { since: Instant::now(), grace, rest: rest.into_iter().collect(), failure }),
+        });
+    }
+
+    /// A part of leaving is done.
+    pub(crate) fn done(&self, part: &str) {
+        self.begun.send_modify(|begun| {
+            let Some(Leave { rest, .. }) = begun else { return };
+            if let Some(at) = rest.iter().position(|left| left == part) {
+                rest.remove(at);
+            }
+        });
     }
 }
 
@@ -85,6 +105,18 @@ impl Heard {
             Ok(Some(signal)) => signal,
             _ => pending().await,
         }
+    }
+}
+
+impl Leave {
+    fn limit(&self) -> Duration {
+        LIMIT + self.grace
+    }
+
+    fn overtime(&self) -> String {
+        let seconds = self.limit().as_secs();
+        let rest = if self.rest.is_empty() { String::new() } else { format!("; not done: {}", self.rest.join(", ")) };
+        format!("the program has not left within {seconds} s: it ends without leaving in order{rest}")
     }
 }
 
@@ -119,9 +151,9 @@ fn watch_over(
             say(format!("{signal} is the second signal: the program ends at once, without leaving in order"));
             exit(code_of(signal));
         }
-        Ok(End::Overtime(Leave { limit, failure })) => {
-            say(format!("the program has not left within {} s: it ends without leaving in order", limit.as_secs()));
-            let (code, why) = failure.unzip();
+        Ok(End::Overtime(leave)) => {
+            say(leave.overtime());
+            let (code, why) = leave.failure.unzip();
             if let Some(why) = why {
                 say(format!("error: {}", crate::shown(&why)));
             }
@@ -160,12 +192,19 @@ async fn watched(
         End::Again(next(Some(first)).await)
     };
     let time = async {
-        let begins = begun.wait_for(Option::is_some).await.ok().and_then(|leave| leave.clone());
-        let Some(leave) = begins else { return End::Left };
-        // It ends with its sender.
-        match tokio::time::timeout(leave.limit, async { while begun.changed().await.is_ok() {} }).await {
-            Ok(()) => End::Left,
-            Err(_) => End::Overtime(leave),
+        loop {
+            let leave = begun.borrow_and_update().clone();
+            let changed = match &leave {
+                None => begun.changed().await,
+                Some(leave) => match timeout_at(leave.since + leave.limit(), begun.changed()).await {
+                    Ok(changed) => changed,
+                    Err(_) => return End::Overtime(leave.clone()),
+                },
+            };
+            // It ends with its sender.
+            if changed.is_err() {
+                return End::Left;
+            }
         }
     };
     tokio::select! {
@@ -181,24 +220,38 @@ mod tests {
 
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(3_600);
+    impl Leaving {
+        /// One that no thread watches over.
+        pub(crate) fn unwatched() -> Self {
+            Self { heard: Heard(watch::channel(None).1), begun: watch::channel(None).0 }
+        }
 
-    /// A leaving for a failure of its own, with so much time.
-    fn leave(limit: Duration) -> Leave {
-        Leave { limit, failure: Some((3, "the registry center closed the session".to_owned())) }
+        /// The parts that are not done.
+        pub(crate) fn rest(&self) -> Vec<String> {
+            self.begun.borrow().iter().flat_map(|leave| leave.rest.clone()).collect()
+        }
+    }
+
+    fn failure() -> Failure {
+        Failure::Watch("the registry center closed the session".to_owned())
+    }
+
+    fn rest(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
     }
 
     /// The end of a leaving while which these signals come, the first signal and what was said. Where it `leaves`, it has left when all of
     /// them were heard.
-    async fn end(leave: Leave, signals: &[&'static str], leaves: bool) -> (End, Option<&'static str>, Vec<String>) {
+    async fn end(signals: &[&'static str], leaves: bool) -> (End, Option<&'static str>, Vec<String>) {
         let (sends_heard, heard) = watch::channel(None);
-        let (begun, sees_begun) = watch::channel(Some(leave));
-        let (mut signals, mut begun) = (signals.iter(), Some(begun));
+        let leaving = Leaving::unwatched();
+        leaving.begin(Duration::ZERO, Some(&failure()), rest(&["the scheduler"]));
+        let (sees_begun, mut signals, mut leaving) = (leaving.begun.subscribe(), signals.iter(), Some(leaving));
         let next = async |_: Option<&'static str>| match signals.next() {
             Some(signal) => *signal,
             None => {
                 if leaves {
-                    drop(begun.take());
+                    drop(leaving.take());
                 }
                 pending().await
             }
@@ -209,27 +262,64 @@ mod tests {
         (end, first, said.into_inner())
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn the_second_signal_ends_it_and_the_first_one_after_a_failure_of_its_own_does_not() {
-        let (ended, first, said) = end(leave(LONG), &["SIGTERM"], true).await;
+        let (ended, first, said) = end(&["SIGTERM"], true).await;
         assert_eq!((ended, first), (End::Left, Some("SIGTERM")));
         assert_eq!(said, ["SIGTERM: the program is leaving already; a second signal ends it at once"]);
-        let (ended, first, _) = end(leave(LONG), &["SIGTERM", "Ctrl-C"], false).await;
+        let (ended, first, _) = end(&["SIGTERM", "Ctrl-C"], false).await;
         assert_eq!((ended, first), (End::Again("Ctrl-C"), Some("SIGTERM")));
     }
 
-    #[tokio::test]
-    async fn leaving_takes_a_limited_time_and_the_failure_that_it_left_for_is_kept() {
-        let short = leave(Duration::from_millis(1));
-        assert_eq!(end(short.clone(), &["SIGTERM"], false).await.0, End::Overtime(short));
+    /// The leaving that took too long and its time, where it has so much grace and does this meanwhile.
+    async fn overtime(grace: Duration, meanwhile: impl AsyncFnOnce(&Leaving)) -> (Leave, Duration) {
+        let leaving = Leaving::unwatched();
+        let (sends_heard, _) = watch::channel(None);
+        let begun = Instant::now();
+        leaving.begin(grace, None, rest(&["the data file /data", "the scheduler"]));
+        let watched = watched(async |_| pending().await, sends_heard, leaving.begun.subscribe(), |_| ());
+        let (end, ()) = tokio::join!(watched, meanwhile(&leaving));
+        let End::Overtime(leave) = end else { panic!("{end:?}") };
+        (leave, begun.elapsed())
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
+    async fn the_time_for_leaving_counts_from_its_begin_whatever_is_done_meanwhile() {
+        let second = Duration::from_secs(1);
+        let (leave, passed) = overtime(second, async |leaving| {
+            tokio::time::sleep(20 * second).await;
+            leaving.done("the data file /data");
+        })
+        .await;
+        assert_eq!((passed, leave.rest.clone()), (LIMIT + second, rest(&["the scheduler"])));
+        let told = leave.overtime();
+        assert!(told.contains("within 29 s") && told.ends_with("; not done: the scheduler"), "{told}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_leaving_that_is_begun_again_has_the_later_grace_and_failure_and_the_first_begin() {
+        let second = Duration::from_secs(1);
+        let (leave, passed) = overtime(second, async |leaving| {
+            tokio::time::sleep(20 * second).await;
+            leaving.begin(5 * second, Some(&failure()), rest(&["anything else"]));
+        })
+        .await;
+        assert_eq!(passed, LIMIT + 5 * second);
+        assert_eq!(leave.rest, ["the data file /data", "the scheduler"]);
+        assert_eq!(leave.failure, Some((failure().exit_code(), failure().to_string())));
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_command_that_has_not_begun_to_leave_has_no_limit_and_ends_with_its_sender() {
         let (sends_heard, _) = watch::channel(None);
-        let (begun, sees_begun) = watch::channel(None::<Leave>);
-        drop(begun);
-        assert_eq!(watched(async |_| pending().await, sends_heard, sees_begun, |_| ()).await, End::Left);
+        let leaving = Leaving::unwatched();
+        let sees_begun = leaving.begun.subscribe();
+        let ends = async {
+            tokio::time::sleep(100 * LIMIT).await;
+            drop(leaving);
+        };
+        let (end, ()) = tokio::join!(watched(async |_| pending().await, sends_heard, sees_begun, |_| ()), ends);
+        assert_eq!(end, End::Left);
     }
 
     #[test]

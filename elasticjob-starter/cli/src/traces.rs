@@ -167,14 +167,17 @@ pub(crate) async fn recording(flags: &Registry, sources: &Sources) -> Result<Opt
     tracing(&settings).await.map(Some)
 }
 
-/// What the jobs of a scheduler trace to; `None` where the settings name no database.
+/// The tracing of the jobs of a scheduler, and the name of its database without a password; `None` where the settings name no database.
 #[cfg(all(feature = "cloud", feature = "tracing-rdb"))]
-pub(crate) async fn of_jobs(flags: &Registry, sources: &Sources) -> Result<Option<TracingConfiguration>, Failure> {
+pub(crate) async fn of_jobs(
+    flags: &Registry,
+    sources: &Sources,
+) -> Result<Option<(TracingConfiguration, String)>, Failure> {
     let (settings, _) = of_center(flags, sources).map_err(Failure::Settings)?;
-    match settings {
-        Some(settings) => Ok(Some(TracingConfiguration::new(storage(&settings).await.map_err(Failure::Usage)?))),
-        None => Ok(None),
-    }
+    let Some(settings) = settings else { return Ok(None) };
+    let storage = storage(&settings).await.map_err(Failure::Usage)?;
+    let at = storage.at().to_owned();
+    Ok(Some((TracingConfiguration::new(storage), at)))
 }
 
 /// The same without a driver for databases: nothing is traced.
@@ -182,7 +185,7 @@ pub(crate) async fn of_jobs(flags: &Registry, sources: &Sources) -> Result<Optio
 pub(crate) async fn of_jobs(
     _: &Registry,
     _: &Sources,
-) -> Result<Option<elasticjob::trace::TracingConfiguration>, Failure> {
+) -> Result<Option<(elasticjob::trace::TracingConfiguration, String)>, Failure> {
     Ok(None)
 }
 

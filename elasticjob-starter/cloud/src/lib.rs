@@ -30,5 +30,6 @@ pub mod scheduler;
 pub mod scratch;
 #[cfg(all(unix, feature = "slurm"))]
 pub mod slurm;
+mod texts;
 #[cfg(test)]
 mod told;

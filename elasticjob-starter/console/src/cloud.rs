@@ -10,7 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
-use serde::Deserialize;
+use elasticjob::config::Message;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tower::ServiceExt;
@@ -19,6 +19,8 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::here::Here;
 use crate::pages;
+use crate::text::Text;
+use crate::{texts, translated};
 
 /// The longest answer that a page reads, in bytes.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -84,34 +86,67 @@ impl FromRequestParts<App> for Cloud {
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    pub(crate) message: String,
+    pub(crate) refused: Refused,
+}
+
+/// The reason why a REST API did not do what was asked, among the extensions of its answer: pages on the same port say it in the
+/// language of their reader. The body has it in English alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub(crate) message: Message,
     /// The fields of a registration that are wrong.
     pub(crate) problems: Vec<WrongField>,
 }
 
 /// A field of a registration, with what is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WrongField {
     pub(crate) field: String,
-    pub(crate) reason: String,
+    pub(crate) reason: Message,
 }
 
-#[derive(Deserialize)]
-struct Told {
-    message: String,
-    #[serde(default)]
-    problems: Vec<WrongField>,
+impl Refused {
+    /// A refusal, with the fields that are wrong and why.
+    pub fn new(message: Message, fields: impl IntoIterator<Item = (String, Message)>) -> Self {
+        let problems = fields.into_iter().map(|(field, reason)| WrongField { field, reason }).collect();
+        Self { message, problems }
+    }
+
+    /// The reason.
+    pub fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// The fields that are wrong, and why.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, &Message)> {
+        self.problems.iter().map(|wrong| (wrong.field.as_str(), &wrong.reason))
+    }
+}
+
+impl From<Message> for Refused {
+    fn from(message: Message) -> Self {
+        Self { message, problems: Vec::new() }
+    }
+}
+
+impl Refusal {
+    /// An answer that makes no sense.
+    pub(crate) fn unreadable(path: &str, error: &serde_json::Error) -> Self {
+        let refused = texts::answer_unreadable(path, error.to_string()).into();
+        Self { status: StatusCode::BAD_GATEWAY, refused }
+    }
+
+    /// The reason in the language of a reader.
+    pub(crate) fn shown(&self, text: &Text) -> String {
+        translated::shown(text, &self.refused.message)
+    }
 }
 
 impl Cloud {
     /// Reads something.
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Refusal> {
         let text = self.text(Method::GET, path, String::new()).await?;
-        serde_json::from_str(&text).map_err(|error| Refusal {
-            status: StatusCode::BAD_GATEWAY,
-            message: format!("the answer of {path} cannot be read: {error}"),
-            problems: Vec::new(),
-        })
+        serde_json::from_str(&text).map_err(|error| Refusal::unreadable(path, &error))
     }
 
     /// Does something.
@@ -126,7 +161,10 @@ impl Cloud {
 
     /// The same with the headers.
     pub(crate) async fn call(&self, method: Method, path: &str, body: String) -> Result<(HeaderMap, String), Refusal> {
-        let failed = |why: String| Refusal { status: StatusCode::BAD_GATEWAY, message: why, problems: Vec::new() };
+        let failed = |error: String| Refusal {
+            status: StatusCode::BAD_GATEWAY,
+            refused: texts::call_failed(path, error).into(),
+        };
         let mut request = Request::builder()
             .method(method)
             .uri(path)
@@ -134,18 +172,19 @@ impl Cloud {
         if let Some(host) = &self.host {
             request = request.header(HOST, host);
         }
-        let request = request.body(Body::from(body)).map_err(|error| failed(format!("{path}: {error}")))?;
+        let request = request.body(Body::from(body)).map_err(|error| failed(error.to_string()))?;
         let answer = match self.router.clone().oneshot(request).await {
             Ok(answer) => answer,
             Err(never) => match never {},
         };
         let (parts, body) = answer.into_parts();
         let (status, body) = (parts.status, to_bytes(body, LONGEST).await);
-        let text = String::from_utf8_lossy(&body.map_err(|error| failed(format!("{path}: {error}")))?).into_owned();
+        let text = String::from_utf8_lossy(&body.map_err(|error| failed(error.to_string()))?).into_owned();
         if status.is_success() {
             return Ok((parts.headers, text));
         }
-        let told = serde_json::from_str(&text).unwrap_or(Told { message: text, problems: Vec::new() });
-        Err(Refusal { status, message: told.message, problems: told.problems })
+        // An answer of another router than that of the scheduler.
+        let refused = parts.extensions.get::<Refused>().cloned().unwrap_or_else(|| Message::from(text).into());
+        Err(Refusal { status, refused })
     }
 }

@@ -75,9 +75,11 @@ pub use access::{
     Access, Caller, FirstPassword, Grant, HostName, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role,
     Token, TokenHash, TokenProblem, User,
 };
+pub use api::unread_traces;
 pub use app::{Console, ConsoleError};
 /// The library of the router, and of the types of HTTP in signatures: a program that takes it from here has the same version.
 pub use axum;
+pub use cloud::Refused;
 pub use oidc_options::OidcOptions;
 pub use options::ConsoleOptions;
 pub use registries::Registry;

@@ -210,11 +210,12 @@ impl Registry {
         &self.kept_changes
     }
 
-    /// Writes the actions that wait to be kept.
-    pub(crate) async fn close_kept(&self, limit: Duration) {
-        if let Some(kept) = &self.kept {
-            kept.record.close(limit).await;
-        }
+    /// Writes the actions that wait to be kept, within a limit. Returns how many are lost.
+    pub(crate) async fn close_kept(&self, limit: Duration) -> u64 {
+        let Some(kept) = &self.kept else { return 0 };
+        let before = kept.record.counts().lost;
+        kept.record.close(limit).await;
+        kept.record.counts().lost - before
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -90,6 +90,8 @@ elasticjob_syntax::messages! {
     password_not_made(why) = "password-not-made": "the hash of the password cannot be made: {why}";
     data_file() = "data-file": "the data file of the console";
     data_unusable() = "data-unusable": "the data file of the console cannot be used now; its log says why";
+    call_failed(path, error) = "call-failed": "{path}: {error}";
+    answer_unreadable(path, error) = "answer-unreadable": "the answer of {path} cannot be read: {error}";
     streams_full(most) =
         "streams-full": "{most} streams of events are open, and no more may be: come again later";
     streams_of_caller(most) =

@@ -124,8 +124,9 @@ mod tests {
             assert!(used.is_subset(&arguments), "{id} uses {used:?} and has {arguments:?}");
             assert!(wanted.insert(id), "{code} has two meanings");
         }
-        let stale: Vec<_> =
-            chinese.iter().filter(|(id, _)| id.starts_with("message-") && !wanted.contains(id)).collect();
+        // The REST API of carried jobs has those of its own, and a test of them.
+        let is_of_messages = |id: &str| id.starts_with("message-") && !id.starts_with("message-cloud-");
+        let stale: Vec<_> = chinese.iter().filter(|(id, _)| is_of_messages(id) && !wanted.contains(id)).collect();
         assert!(stale.is_empty(), "{stale:?}");
     }
 

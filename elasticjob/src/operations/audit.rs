@@ -185,11 +185,11 @@ pub enum ActionEnd {
     /// It was done.
     Done,
     /// It was not done, for this reason: it was wrong.
-    Refused(String),
+    Refused(Message),
     /// It was not done, for this reason.
-    Failed(String),
+    Failed(Message),
     /// It may have been done: the answer was lost.
-    Unknown(String),
+    Unknown(Message),
 }
 
 /// An action on parts of jobs.
@@ -365,7 +365,7 @@ impl Operations {
         };
         let parts: Vec<String> = parts.into_iter().take(MOST_PARTS).collect();
         let mut detail = Map::from_iter([("parts".to_owned(), json!(parts))]);
-        detail.extend(error.map(|why| ("error".to_owned(), Value::String(cut(why)))));
+        detail.extend(failure(error.as_ref()));
         self.post(action, job, outcome, detail);
     }
 

@@ -239,10 +239,9 @@ impl OperationError {
             Self::Unreadable { job, reason } => texts::configuration_unreadable(job.as_str(), reason.message()),
             Self::ChangedMeanwhile { job } => texts::changed_meanwhile(job.as_str()),
             Self::Contended { done } => texts::contended(*done),
-            Self::Read(RegistryError::Refused { path, reason }) => texts::read_refused(path, reason.to_string()),
-            Self::Read(RegistryError::NoAnswer { why }) => texts::no_answer(why),
-            Self::Write { done: 0, reason } => not_written(reason),
-            Self::Write { done, reason } => texts::done_then(*done, not_written(reason)),
+            Self::Read(reason) => reason.message(),
+            Self::Write { done: 0, reason } => reason.message(),
+            Self::Write { done, reason } => texts::done_then(*done, reason.message()),
         }
     }
 
@@ -281,14 +280,6 @@ fn not_triggered(target: &Target, online: usize) -> Message {
     match online {
         0 => texts::not_triggered_server_offline(server),
         _ => texts::not_triggered_server_disabled(server),
-    }
-}
-
-fn not_written(error: &CommitError) -> Message {
-    match error {
-        CommitError::Refused { index, path, reason } => texts::write_refused(*index, path, reason.to_string()),
-        CommitError::NotReached { why } => texts::write_not_reached(why),
-        CommitError::Unknown { why } => texts::write_unknown(why),
     }
 }
 

@@ -1,5 +1,9 @@
 //! Errors of the registry center, sorted by what the caller may conclude from them.
 
+use std::fmt;
+
+use elasticjob_syntax::message::Message;
+
 use crate::texts;
 
 /// The reason why the server refused an operation.
@@ -37,7 +41,6 @@ pub enum Refusal {
 #[non_exhaustive]
 pub enum RegistryError {
     /// The server answered and refused.
-    #[error("{}", texts::read_refused(path, reason.to_string()))]
     Refused {
         /// The node.
         path: String,
@@ -45,7 +48,6 @@ pub enum RegistryError {
         reason: Refusal,
     },
     /// No answer: the connection or the session was lost, or the time-out passed.
-    #[error("{}", texts::no_answer(why))]
     NoAnswer {
         /// The failure of the request.
         why: String,
@@ -57,7 +59,6 @@ pub enum RegistryError {
 #[non_exhaustive]
 pub enum CommitError {
     /// The server refused it; nothing was applied.
-    #[error("{}", texts::write_refused(*index, path, reason.to_string()))]
     Refused {
         /// Index of the first operation that failed.
         index: usize,
@@ -67,15 +68,46 @@ pub enum CommitError {
         reason: Refusal,
     },
     /// It did not reach the server, or the session had ended before: nothing was applied and nothing will be.
-    #[error("{}", texts::write_not_reached(why))]
     NotReached {
         /// The cause.
         why: String,
     },
     /// It was sent and the answer was lost: it may have been applied, or may still be applied.
-    #[error("{}", texts::write_unknown(why))]
     Unknown {
         /// The cause.
         why: String,
     },
+}
+
+impl RegistryError {
+    /// The message: what was not read, and why.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Refused { path, reason } => texts::read_refused(path, reason.to_string()),
+            Self::NoAnswer { why } => texts::no_answer(why),
+        }
+    }
+}
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
+}
+
+impl CommitError {
+    /// The message: what became of the transaction, and why.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Refused { index, path, reason } => texts::write_refused(*index, path, reason.to_string()),
+            Self::NotReached { why } => texts::write_not_reached(why),
+            Self::Unknown { why } => texts::write_unknown(why),
+        }
+    }
+}
+
+impl fmt::Display for CommitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
 }

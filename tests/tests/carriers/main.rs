@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     }
     harness.on_slurm("slurm_an_item_that_waits_says_for_what", slurm::waits);
     harness.on_slurm("slurm_an_item_that_is_cancelled_from_outside_fails_and_says_so", slurm::cancelled);
+    harness.on_slurm("slurm_the_next_scheduler_asks_an_item_no_second_time_to_end", slurm::asked_once);
     harness.on_slurm("slurm_two_schedulers_that_launch_at_the_same_time_start_an_item_once", slurm::at_the_same_time);
     harness.on_slurm("slurm_wrong_settings_are_told", slurm::wrong);
     harness.on_own_slurm("slurm_an_item_on_a_lost_node_is_lost_or_runs_again_as_failover_says", slurm::lost_node);

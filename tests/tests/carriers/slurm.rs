@@ -134,6 +134,34 @@ pub async fn cancelled(cluster: Arc<SlurmCluster>) {
     assert!(matches!(&outcome, Outcome::Failed { text, .. } if text.contains("cancelled in Slurm")), "{outcome:?}");
 }
 
+pub async fn asked_once(cluster: Arc<SlurmCluster>) {
+    let hour = Duration::from_secs(3_600);
+    let first = cluster.carrier("asked-once").await.expect("a carrier");
+    // It lives on for a moment when the test lets it end: a second signal would still be noted.
+    let script = "trap 'echo asked >>$DIR/asked' TERM; echo begun >>$DIR/begun; while [ ! -e $DIR/end ]; do sleep 0.1; done; sleep 2";
+    let launch = launch(app(&cluster, "asked-once", "deaf", script), json!({}), 1);
+    let (id, folder) = (launch.id.clone(), cluster.shared().join("scripts-asked-once"));
+    let until_lines = async |name: &str| {
+        let deadline = tokio::time::Instant::now() + LIMIT;
+        while !folder.join(name).exists() {
+            assert!(tokio::time::Instant::now() < deadline, "{name}: {}", cluster.logs());
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    first.launch(launch.clone()).await.expect("it is launched");
+    until_lines("begun").await;
+    first.stop(&id, &[0], Stop::new(hour, StopCause::Operator)).await.expect("it is stopped");
+    until_lines("asked").await;
+    drop(first);
+    let next = cluster.carrier("asked-once").await.expect("a carrier");
+    assert_eq!(next.launch(launch).await.expect("it is adopted").adopted, [0]);
+    next.stop(&id, &[0], Stop::new(hour, StopCause::LaterRun)).await.expect("it is stopped");
+    std::fs::write(folder.join("end"), "").expect("a file");
+    let ended = until(&next, &cluster, &id, 0, |state| state.outcome().is_some()).await;
+    assert_eq!(ended, ItemState::from(Outcome::Succeeded).stopped_for(Some(StopCause::Operator)));
+    assert_eq!(std::fs::read_to_string(folder.join("asked")).expect("it was asked"), "asked\n");
+}
+
 pub async fn at_the_same_time(cluster: Arc<SlurmCluster>) {
     let carriers = futures_util::future::join_all((0..4).map(|_| cluster.carrier("at-once"))).await;
     let carriers: Vec<SlurmCarrier> = carriers.into_iter().collect::<Result<_, _>>().expect("carriers");

@@ -1,5 +1,11 @@
 //! The errors of a request to a carrier.
 
+use std::fmt;
+
+use elasticjob::config::Message;
+
+use crate::texts;
+
 /// A launch was not accepted, or it is not known whether it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -26,7 +32,6 @@ pub enum LaunchError {
 
 /// The engine behind a carrier did not answer, or answered with an error.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the carrier could not {action}: {why}")]
 #[non_exhaustive]
 pub struct CarrierError {
     /// The action that failed, as a verb with its object.
@@ -39,5 +44,16 @@ impl CarrierError {
     /// An error of the engine.
     pub fn new(action: &'static str, why: impl ToString) -> Self {
         Self { action, why: why.to_string() }
+    }
+
+    /// The message: what the carrier could not do, and why.
+    pub fn message(&self) -> Message {
+        texts::carrier_failed(self.action, &self.why)
+    }
+}
+
+impl fmt::Display for CarrierError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
     }
 }

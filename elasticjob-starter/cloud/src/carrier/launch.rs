@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use elasticjob::api::ContextJson;
 use elasticjob::carried::{CARRIED, Carried, launch_id, parse_launch_id};
+use elasticjob::config::Message;
 use elasticjob::fire::{ExecutionSource, Fire};
 use elasticjob::ident::{JobName, ShardingItem};
 use sha2::{Digest, Sha256};
 
 use super::Permit;
 use crate::model::{App, CarriedJob};
+use crate::texts;
 
 /// The identity of a launch: a fire of a job. It is the same in every scheduler, and no two fires share it.
 ///
@@ -30,8 +32,20 @@ pub struct LaunchId {
 
 /// A text that is no id of a launch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no id of a launch: write JOB/scheduled@MILLISECONDS or JOB/manual@0xTRANSACTION@MILLISECONDS")]
 pub struct UnknownLaunchId(pub String);
+
+impl UnknownLaunchId {
+    /// The message: which text it is, and what to write.
+    pub fn message(&self) -> Message {
+        texts::no_such_launch(&self.0)
+    }
+}
+
+impl fmt::Display for UnknownLaunchId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
+}
 
 impl LaunchId {
     /// A name for places that take only lower-case letters, digits and `-`: at most 45 of them, first a letter, and other

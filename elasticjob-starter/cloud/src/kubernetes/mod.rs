@@ -20,6 +20,7 @@ mod refusals;
 mod shell;
 mod stateful_set;
 mod states;
+pub(crate) mod texts;
 
 use std::sync::OnceLock;
 

@@ -12,6 +12,7 @@ use super::KUBERNETES;
 use super::names::{CONTAINER, FETCH, LOST_AFTER};
 use super::operator_template::Template;
 use super::shell::Run;
+use super::texts;
 use crate::model::{App, CarriedJob, Problem, SourceScheme};
 
 /// Fetches the package of an application.
@@ -50,15 +51,11 @@ pub(super) struct Wanted<'a> {
 pub(super) fn problems(app: &App, job: &CarriedJob) -> Vec<Problem> {
     let mut problems = needs(app);
     if job.items_per_process > ITEMS_OF_A_POD {
-        let why = format!("is {}: at most {ITEMS_OF_A_POD} items share a pod", job.items_per_process);
+        let why = texts::too_many_of_pod(job.items_per_process, ITEMS_OF_A_POD);
         problems.push(Problem::new("itemsPerProcess", why));
     }
     if let Some(queue) = job.queue_name.as_deref().filter(|name| !is_label_value(name)) {
-        let why = format!(
-            "'{queue}' is no value of a label: give 1 to 63 letters, digits, '-', '_' and '.', the first and the \
-             last of them a letter or a digit"
-        );
-        problems.push(Problem::new("queueName", why));
+        problems.push(Problem::new("queueName", texts::no_label(queue)));
     }
     problems
 }
@@ -78,20 +75,13 @@ pub(super) fn needs(app: &App) -> Vec<Problem> {
     let mut problems = Vec::new();
     match source.scheme {
         SourceScheme::Oci => {}
-        SourceScheme::File => problems.push(Problem::new(
-            "appURL",
-            format!(
-                "names a file of the scheduler's host, which the nodes of {KUBERNETES} do not have: use oci: or https:"
-            ),
-        )),
+        SourceScheme::File => problems.push(Problem::new("appURL", texts::file_of_host(KUBERNETES))),
         SourceScheme::Web => {
             if app.image.is_none() {
-                let why = "is missing: the image with the shell and the tools that the package needs";
-                problems.push(Problem::new("image", why.to_owned()));
+                problems.push(Problem::new("image", texts::image_missing()));
             }
             if source.sha256.is_none() {
-                let why = "has no checksum: each pod fetches the package by itself, and all have to run the same; add #sha256=HEX";
-                problems.push(Problem::new("appURL", why.to_owned()));
+                problems.push(Problem::new("appURL", texts::checksum_missing()));
             }
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::IpAddr;
 
+use elasticjob::config::Message;
 use elasticjob::ident::JobName;
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,7 @@ use serde_json::Value;
 use super::fields::{Fields, Problem, Problems};
 use super::secrets::MASK;
 use super::slurm::SlurmSettings;
+use crate::texts;
 
 /// An application. It has one job or several.
 ///
@@ -73,7 +75,7 @@ impl App {
         if !app.app_name.is_empty()
             && let Err(error) = JobName::new(app.app_name.clone())
         {
-            fields.wrong("appName", error.to_string());
+            fields.wrong("appName", error.message().clone());
         }
         if !app.app_url.is_empty()
             && let Err(reason) = app.source()
@@ -88,7 +90,7 @@ impl App {
     ///
     /// # Errors
     /// The text says why `appURL` names none.
-    pub fn source(&self) -> Result<Source, String> {
+    pub fn source(&self) -> Result<Source, Message> {
         Source::parse(&self.app_url)
     }
 }
@@ -102,17 +104,17 @@ impl TryFrom<Value> for App {
 }
 
 /// The variables whose names no shell accepts, or that are set for each item.
-pub(super) fn wrong_variables(env: &BTreeMap<String, String>) -> impl Iterator<Item = (String, String)> + '_ {
+pub(super) fn wrong_variables(env: &BTreeMap<String, String>) -> impl Iterator<Item = (String, Message)> + '_ {
     env.iter().filter_map(|(name, value)| {
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
             && !name.starts_with(|first: char| first.is_ascii_digit());
         let reason = match () {
-            () if name.is_empty() || !is_name => "is not the name of a variable: use letters, digits and _",
-            () if name.starts_with("ELASTICJOB_") => "is set for each item: use another name",
-            () if value.contains('\0') => "contains a character with the code 0",
+            () if name.is_empty() || !is_name => texts::variable_name(),
+            () if name.starts_with("ELASTICJOB_") => texts::variable_of_item(),
+            () if value.contains('\0') => texts::variable_nul(),
             () => return None,
         };
-        Some((format!("env.{name}"), reason.to_owned()))
+        Some((format!("env.{name}"), reason))
     })
 }
 
@@ -142,36 +144,32 @@ pub enum SourceScheme {
 }
 
 impl Source {
-    fn parse(url: &str) -> Result<Self, String> {
+    fn parse(url: &str) -> Result<Self, Message> {
         let (address, fragment) = match url.split_once('#') {
             Some((address, fragment)) => (address, Some(fragment)),
             None => (url, None),
         };
         let shown = shown(url);
         if url.contains(&format!("//{MASK}@")) || url.contains(&format!("?{MASK}")) {
-            return Err(format!("'{url}' has the mask of credentials in it: write the credentials"));
+            return Err(texts::address_masked(url));
         }
         let sha256 = fragment.map(checksum).transpose()?;
         let (scheme, address) = if let Some(path) = address.strip_prefix("file:") {
             let path = path.strip_prefix("//").unwrap_or(path);
             if !path.starts_with('/') {
-                return Err(format!("'{shown}' has no absolute path: write file:///opt/apps/my_app.tar.gz"));
+                return Err(texts::address_relative(shown));
             }
             (SourceScheme::File, path)
         } else if address.starts_with("https://") || address.starts_with("http://") {
-            let parsed = Url::parse(address).map_err(|error| format!("'{shown}' is no address: {error}"))?;
+            let parsed = Url::parse(address).map_err(|error| texts::address_wrong(&shown, error.to_string()))?;
             if parsed.scheme() == "http" && sha256.is_none() && !is_loopback(&parsed) {
-                return Err(format!(
-                    "'{shown}' may be changed on its way, and what it has is run: use https, or add #sha256=HEX"
-                ));
+                return Err(texts::address_unsafe(shown));
             }
             (SourceScheme::Web, address)
         } else if let Some(image) = address.strip_prefix("oci://") {
             (SourceScheme::Oci, image)
         } else {
-            return Err(format!(
-                "'{shown}' is of no known form: use file:///PATH, https://... or oci://REGISTRY/NAME:TAG"
-            ));
+            return Err(texts::address_unknown(shown));
         };
         Ok(Self { scheme, address: address.to_owned(), sha256 })
     }
@@ -205,11 +203,10 @@ pub(crate) fn shown(url: &str) -> String {
     format!("{scheme}://{host}{path}{query}{fragment}")
 }
 
-fn checksum(fragment: &str) -> Result<String, String> {
+fn checksum(fragment: &str) -> Result<String, Message> {
     let digits = fragment.strip_prefix("sha256=").map(str::to_ascii_lowercase);
-    digits.filter(|digits| digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).ok_or_else(|| {
-        format!("'#{fragment}' is no checksum: write #sha256= and 64 hexadecimal digits, as sha256sum prints them")
-    })
+    let is_checksum = |digits: &String| digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    digits.filter(is_checksum).ok_or_else(|| texts::checksum_wrong(fragment))
 }
 
 /// For operators: without credentials.
@@ -225,9 +222,7 @@ impl fmt::Display for Source {
 /// The problem of an application that a carrier which runs no images cannot carry.
 pub(crate) fn needs_image(app: &App, carrier: &str) -> Option<Problem> {
     let source = app.source().ok()?;
-    (source.scheme == SourceScheme::Oci).then(|| {
-        Problem::new("appURL", format!("names an image, and the carrier {carrier} runs none: use file: or https:"))
-    })
+    (source.scheme == SourceScheme::Oci).then(|| Problem::new("appURL", texts::runs_no_image(carrier)))
 }
 
 #[cfg(test)]
@@ -271,7 +266,7 @@ mod tests {
         for (wrong, why) in
             [("http://host/a", "use https"), ("file:a", "absolute path"), ("https://h/a#md5=1", "no checksum")]
         {
-            assert!(place(wrong).unwrap_err().contains(why), "{wrong}");
+            assert!(place(wrong).unwrap_err().as_str().contains(why), "{wrong}");
         }
         assert_eq!(Source::parse("https://host/x/a.tar.gz?v=1").unwrap().file_name(), "a.tar.gz");
     }
@@ -295,9 +290,9 @@ mod tests {
             "http://[::2]/x",
             "http://evil\\@localhost/x",
         ] {
-            assert!(Source::parse(other).unwrap_err().contains("use https"), "{other}");
+            assert!(Source::parse(other).unwrap_err().as_str().contains("use https"), "{other}");
         }
-        assert!(Source::parse("http://[::1/x").unwrap_err().contains("no address"));
+        assert!(Source::parse("http://[::1/x").unwrap_err().as_str().contains("no address"));
     }
 
     #[test]
@@ -309,8 +304,8 @@ mod tests {
         assert_eq!(shown("https://host/a.tar"), "https://host/a.tar");
         assert_eq!(shown("file:///opt/a@b?c.tar"), "/opt/a@b?c.tar");
         let wrong = Source::parse("http://user:pass@host/a.tar").unwrap_err();
-        assert!(wrong.contains("http://***@host/a.tar") && !wrong.contains("pass@"), "{wrong}");
+        assert!(wrong.as_str().contains("http://***@host/a.tar") && !wrong.as_str().contains("pass@"), "{wrong}");
         let masked = Source::parse("https://***@host/b.tar").unwrap_err();
-        assert!(masked.contains("mask"), "{masked}");
+        assert!(masked.as_str().contains("mask"), "{masked}");
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::app::{App, wrong_variables};
 use super::fields::{Fields, Problems};
+use crate::texts;
 
 /// The most items of a carried job, of which each is a process of its own. Other jobs may have 100,000.
 const MOST_ITEMS: u32 = 1_600;
@@ -112,7 +113,7 @@ impl CarriedJob {
             "DAEMON" => ExecutionType::Daemon,
             "TRANSIENT" | "" => ExecutionType::Transient,
             other => {
-                fields.wrong("jobExecutionType", format!("is '{other}': give TRANSIENT or DAEMON"));
+                fields.wrong("jobExecutionType", texts::wrong_value(texts::quoted(other), texts::give_type()));
                 ExecutionType::Transient
             }
         };
@@ -125,7 +126,7 @@ impl CarriedJob {
         }
         let job_name = JobName::new(name.clone()).unwrap_or_else(|error| {
             if !name.is_empty() {
-                fields.wrong("jobName", error.to_string());
+                fields.wrong("jobName", error.message().clone());
             }
             JobName::new("unnamed").expect("it is a name")
         });
@@ -156,23 +157,25 @@ impl CarriedJob {
         wrong_variables(&job.env).for_each(|(field, reason)| fields.wrong(&field, reason));
         without_effect(&mut fields);
         if job.job_execution_type == ExecutionType::Daemon && job.cron.is_none() {
-            fields.wrong("cron", "is missing: a DAEMON job schedules by itself");
+            fields.wrong("cron", texts::daemon_without_cron());
         }
         if job.job_execution_type == ExecutionType::Daemon && !job.depends_on.is_empty() {
-            fields.wrong("dependsOn", "is for TRANSIENT jobs: a DAEMON job schedules by itself, by its `cron`");
+            fields.wrong("dependsOn", texts::daemon_depends());
         }
         if job.instances.is_some() && job.job_execution_type == ExecutionType::Transient {
-            fields.wrong("instances", "is for DAEMON jobs: a TRANSIENT one has a process for each item");
+            fields.wrong("instances", texts::instances_of_transient());
         }
         if let Some(text) = job.wrong_time_limit() {
-            fields.wrong(
-                &format!("props.{SCRIPT_TIMEOUT}"),
-                format!("is '{text}': give a whole number of milliseconds from 1, as 3600000 for an hour"),
-            );
+            let why = texts::wrong_value(texts::quoted(text), texts::give_milliseconds());
+            fields.wrong(&format!("props.{SCRIPT_TIMEOUT}"), why);
         }
         if let Err(ConfigError::Settings { problems, .. }) = job.ordinary() {
             for problem in problems {
-                let reason = problem.reason.as_str().replace("`depends-on`", "`dependsOn`");
+                // The one that names a setting as programs write it.
+                let reason = match problem.reason.code() {
+                    Some("depends-or-cron") => texts::depends_or_cron(),
+                    _ => problem.reason,
+                };
                 fields.wrong_once(&camel_case(&problem.setting), reason);
             }
         }
@@ -351,7 +354,7 @@ mod tests {
         for wrong in ["0", "10s", "-5", "1.5"] {
             let Problems(problems) = of(json!(wrong), "TRANSIENT").unwrap_err();
             assert_eq!(problems[0].field, "props.script.timeout.milliseconds");
-            assert!(problems[0].reason.starts_with(&format!("is '{wrong}': give")), "{problems:?}");
+            assert!(problems[0].reason.as_str().starts_with(&format!("is '{wrong}': give")), "{problems:?}");
             // The program of a DAEMON job says what is wrong with it.
             assert_eq!(of(json!(wrong), "DAEMON").unwrap().time_limit(), None);
         }
@@ -405,7 +408,7 @@ mod tests {
         both["dependsOn"] = json!("a");
         let Problems(problems) = CarriedJob::from_json(both.clone()).unwrap_err();
         assert_eq!((problems.len(), problems[0].field.as_str()), (1, "dependsOn"), "{problems:?}");
-        assert!(problems[0].reason.contains("either `cron` or `dependsOn`"), "{problems:?}");
+        assert!(problems[0].reason.as_str().contains("either `cron` or `dependsOn`"), "{problems:?}");
         both["jobExecutionType"] = json!("DAEMON");
         both["cron"] = Value::Null;
         let Problems(problems) = CarriedJob::from_json(both).unwrap_err();
@@ -421,7 +424,7 @@ mod tests {
             let Problems(problems) = CarriedJob::from_json(wrong).unwrap_err();
             let of_total: Vec<_> = problems.iter().filter(|problem| problem.field == "shardingTotalCount").collect();
             assert_eq!(of_total.len(), 1, "{problems:?}");
-            assert_eq!(of_total[0].reason, format!("is {total}: give a whole number from 1 to {MOST_ITEMS}"));
+            assert_eq!(of_total[0].reason.as_str(), format!("is {total}: give a whole number from 1 to {MOST_ITEMS}"));
         }
     }
 

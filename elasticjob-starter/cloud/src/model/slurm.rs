@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use elasticjob::config::Message;
 use serde::{Deserialize, Serialize};
+
+use crate::texts;
 
 /// The options of the submission of the processes of an application, for the carrier `SLURM`. What is not given is decided by the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,12 +31,13 @@ pub struct SlurmSettings {
 
 impl SlurmSettings {
     /// Reads them. Each problem is given to `wrong` with its field.
-    pub(super) fn of(mut texts: BTreeMap<String, String>, mut wrong: impl FnMut(String, String)) -> Self {
+    pub(super) fn of(mut given: BTreeMap<String, String>, mut wrong: impl FnMut(String, Message)) -> Self {
         let mut word = |name: &str| {
-            let value = texts.remove(name)?;
+            let value = given.remove(name)?;
             // It becomes an option of a command.
             if value.is_empty() || value.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
-                wrong(format!("slurm.{name}"), format!("is '{}': give a word", value.escape_debug()));
+                let shown = texts::quoted(value.escape_debug().to_string());
+                wrong(format!("slurm.{name}"), texts::wrong_value(shown, texts::give_word()));
                 return None;
             }
             Some(value)
@@ -48,11 +52,11 @@ impl SlurmSettings {
         let limit = word("timeLimitMinutes");
         let minutes = limit.as_ref().and_then(|limit| limit.parse().ok()).filter(|minutes| *minutes > 0);
         if let (Some(limit), None) = (&limit, minutes) {
-            wrong("slurm.timeLimitMinutes".to_owned(), format!("is {limit}: give a whole number from 1"));
+            wrong("slurm.timeLimitMinutes".to_owned(), texts::wrong_value(limit, texts::give_count_from(1_u32)));
         }
-        for name in texts.into_keys() {
+        for name in given.into_keys() {
             let known = "partition, account, qos, constraint, timeLimitMinutes";
-            wrong(format!("slurm.{name}"), format!("there is no such setting: the settings are {known}"));
+            wrong(format!("slurm.{name}"), texts::no_such_setting(known));
         }
         Self { time_limit_minutes: minutes, ..settings }
     }
@@ -71,7 +75,8 @@ mod tests {
 
     fn app(slurm: serde_json::Value) -> Result<App, Vec<(String, String)>> {
         let app = json!({ "appName": "a", "appURL": "file:///a.sh", "bootstrapScript": "./a.sh", "slurm": slurm });
-        App::from_json(app).map_err(|problems| problems.0.into_iter().map(|one| (one.field, one.reason)).collect())
+        App::from_json(app)
+            .map_err(|problems| problems.0.into_iter().map(|one| (one.field, one.reason.to_string())).collect())
     }
 
     #[test]

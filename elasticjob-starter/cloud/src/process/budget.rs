@@ -4,7 +4,10 @@ use std::fmt;
 use std::fs;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use elasticjob::config::Message;
 use tokio::sync::Notify;
+
+use crate::texts;
 
 /// An amount of CPUs and memory. CPUs in thousandths, memory in MB, so that sums are exact.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,6 +19,10 @@ pub(super) struct Amount {
 impl Amount {
     pub(super) fn new(cpus: f64, megabytes: f64) -> Self {
         Self { millicpus: (cpus * 1_000.0).ceil() as u64, megabytes: megabytes.ceil() as u64 }
+    }
+
+    pub(super) fn message(self) -> Message {
+        texts::an_amount((self.millicpus as f64 / 1_000.0).to_string(), self.megabytes.to_string())
     }
 
     pub(super) fn fits(self, room: Self) -> bool {
@@ -38,7 +45,7 @@ impl Amount {
 
 impl fmt::Display for Amount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} CPU and {} MB", self.millicpus as f64 / 1_000.0, self.megabytes)
+        self.message().fmt(f)
     }
 }
 

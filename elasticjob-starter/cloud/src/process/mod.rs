@@ -31,6 +31,7 @@ use crate::carrier::{
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem, needs_image};
 use crate::package::{Packages, users};
+use crate::texts;
 use budget::{Amount, Budget};
 use daemons::Daemons;
 use item::{Item, Tracked};
@@ -342,24 +343,18 @@ impl Carrier for ProcessCarrier {
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
         let mut problems: Vec<Problem> = needs_image(app, PROCESS).into_iter().collect();
         let (needs, total) = (Amount::new(job.cpus(app, 1), job.memory(app, 1)), self.shared.budget.total());
+        let no_room = || texts::no_room(needs.message(), total.message());
         if needs.millicpus > total.millicpus {
-            let why =
-                format!("an item and its application need {needs}, and the host has {total}: it would never begin");
-            problems.push(Problem::new("cpuCount", why));
+            problems.push(Problem::new("cpuCount", no_room()));
         }
         if needs.megabytes > total.megabytes {
-            let why =
-                format!("an item and its application need {needs}, and the host has {total}: it would never begin");
-            problems.push(Problem::new("memoryMB", why));
+            problems.push(Problem::new("memoryMB", no_room()));
         }
         if job.items_per_process > 1 {
-            problems.push(Problem::new(
-                "itemsPerProcess",
-                format!("{PROCESS} starts a process for each item: leave it out"),
-            ));
+            problems.push(Problem::new("itemsPerProcess", texts::process_for_each_item(PROCESS)));
         }
         if job.queue_name.is_some() {
-            problems.push(Problem::new("queueName", format!("{PROCESS} has no queues: leave it out")));
+            problems.push(Problem::new("queueName", texts::no_queues(PROCESS)));
         }
         problems
     }

@@ -1,53 +1,69 @@
 //! Answers that are no success: a status, and JSON with every reason.
 
-use axum::Json;
 use axum::body::to_bytes;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use elasticjob::config::Message;
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, RegistryError};
 use elasticjob::trace::ReadError;
+use elasticjob_console::{Refused, unread_traces};
 use serde::Serialize;
 
 use crate::carrier::CarrierError;
 use crate::model::{Problem, Problems};
 use crate::scheduler::StoreError;
+use crate::texts;
 
 /// A request that was not fulfilled.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub(super) struct Refusal {
-    #[serde(skip)]
     status: StatusCode,
-    message: String,
+    message: Message,
     /// Each field that is wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<Problem>,
 }
 
+/// The body of its answer.
+#[derive(Serialize)]
+struct Told<'a> {
+    message: &'a str,
+    /// The mark by which programs tell it: it never changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[Problem]>::is_empty")]
+    problems: &'a [Problem],
+}
+
 impl Refusal {
-    pub(super) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), problems: Vec::new() }
+    pub(super) fn new(status: StatusCode, message: Message) -> Self {
+        Self { status, message, problems: Vec::new() }
     }
 
-    pub(super) fn bad(message: impl Into<String>) -> Self {
+    pub(super) fn bad(message: Message) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    pub(super) fn not_found(message: impl Into<String>) -> Self {
+    pub(super) fn not_found(message: Message) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    pub(super) fn conflict(message: impl Into<String>) -> Self {
+    pub(super) fn conflict(message: Message) -> Self {
         Self::new(StatusCode::CONFLICT, message)
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
+        let Self { status, message, problems } = self;
         // What is away or busy now may answer a moment later.
-        let retry = (self.status == StatusCode::SERVICE_UNAVAILABLE).then_some([(RETRY_AFTER, "1")]);
-        (self.status, retry, Json(self)).into_response()
+        let retry = (status == StatusCode::SERVICE_UNAVAILABLE).then_some([(RETRY_AFTER, "1")]);
+        let told = Json(Told { message: message.as_str(), code: message.code(), problems: &problems }).into_response();
+        // A page on this port says it in the language of its reader.
+        let fields = problems.into_iter().map(|problem| (problem.field, problem.reason));
+        (status, retry, Extension(Refused::new(message, fields)), told).into_response()
     }
 }
 
@@ -61,7 +77,7 @@ pub(super) async fn in_own_form(answer: Response) -> Response {
     // A text of the library is short; without one the status says it.
     let text = to_bytes(body, LONGEST).await.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
     let text = text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| parts.status.to_string());
-    Refusal::new(parts.status, text).into_response()
+    Refusal::new(parts.status, texts::of_library(text)).into_response()
 }
 
 /// More bytes than a text of the library has.
@@ -69,7 +85,7 @@ const LONGEST: usize = 4 * 1_024;
 
 impl From<Problems> for Refusal {
     fn from(problems: Problems) -> Self {
-        let message = problems.to_string();
+        let message = problems.message();
         Self { status: StatusCode::BAD_REQUEST, message, problems: problems.0 }
     }
 }
@@ -89,7 +105,7 @@ impl From<StoreError> for Refusal {
             // Only a start meets it.
             StoreError::OtherCarrier { .. } | StoreError::NotKept { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, error.to_string())
+        Self::new(status, error.message())
     }
 }
 
@@ -104,13 +120,13 @@ impl From<OperationError> for Refusal {
             _ if error.is_unreachable() => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_GATEWAY,
         };
-        Self::new(status, error.to_string())
+        Self::new(status, error.message())
     }
 }
 
 impl From<CarrierError> for Refusal {
     fn from(error: CarrierError) -> Self {
-        Self::new(StatusCode::BAD_GATEWAY, error.to_string())
+        Self::new(StatusCode::BAD_GATEWAY, error.message())
     }
 }
 
@@ -120,6 +136,6 @@ impl From<ReadError> for Refusal {
             ReadError::TooManyReaders { .. } => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_GATEWAY,
         };
-        Self::new(status, error.to_string())
+        Self::new(status, unread_traces(error))
     }
 }

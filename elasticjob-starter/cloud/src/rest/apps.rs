@@ -11,6 +11,7 @@ use super::audit;
 use super::guard::{Parameters, Visitor};
 use super::jobs::{is_stopped, json_of, running, said};
 use crate::model::{App, mask, mask_address};
+use crate::texts;
 
 /// The answer of ElasticJob-Cloud to every command.
 type Done = Result<Json<bool>, Refusal>;
@@ -50,7 +51,7 @@ pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<App>>, Refusal> {
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<App>, Refusal> {
     let all = visitor.api.scheduler.registrations_now().await?;
     visitor.needs_with_app(Role::Viewer, &name, &all)?;
-    let app = all.apps.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no app '{name}'")))?;
+    let app = all.apps.get(&name).ok_or_else(|| Refusal::not_found(texts::no_such_app(&name)))?;
     Ok(Json(masked(app)))
 }
 
@@ -63,11 +64,7 @@ pub(super) async fn needs_use(visitor: &Visitor, job: &Value) -> Result<(), Refu
     if masked(app) == **app || visitor.may_with_app(Role::Admin, name, &all) {
         return Ok(());
     }
-    let why = format!(
-        "the app '{name}' has secrets, and no job that you administer runs it: have an administrator of all jobs register the \
-         first one, or name the app as your grant says"
-    );
-    Err(Refusal::new(StatusCode::FORBIDDEN, why))
+    Err(Refusal::new(StatusCode::FORBIDDEN, texts::app_secrets(name)))
 }
 
 /// An application without the values of variables whose names mean a secret, and without the credentials of its address.
@@ -91,7 +88,7 @@ pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> R
     visitor.needs_with_app(Role::Viewer, &name, &all)?;
     match all.apps.contains_key(&name) {
         true => Ok(Json(all.disabled_apps.contains(&name).into())),
-        false => Err(Refusal::not_found(format!("there is no app '{name}'"))),
+        false => Err(Refusal::not_found(texts::no_such_app(&name))),
     }
 }
 

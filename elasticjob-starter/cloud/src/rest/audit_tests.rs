@@ -64,6 +64,10 @@ async fn each_change_is_recorded_with_its_caller_and_without_secrets() {
         assert_eq!(word(record, "actor"), "admin");
         assert!(!Value::from(record.detail.clone()).to_string().contains("s3cret"), "{record:?}");
     }
+    // The pages say in the language of their reader why it was not done.
+    let refused = records.iter().find(|record| word(record, "outcome") == "refused").unwrap();
+    let code = &refused.detail["errorMessages"][0]["code"];
+    assert_eq!(code, "cloud-app-exists", "{refused:?}");
     let parts = |at: usize| records[at].detail["parts"].clone();
     assert_eq!((records[2].job_name.as_str(), parts(2)), ("app", json!(["app app", "field appName", "field env"])));
     assert_eq!((records[4].job_name.as_str(), parts(4)), ("one", json!(["field description", "field jobName"])));

@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
 use super::times::{time, written};
+use crate::texts;
 
 /// Of the latest so many records pages are made.
 pub(super) const MOST: usize = 10_000;
 
 /// The reader of the traces.
 pub(super) fn traces(visitor: &Visitor) -> Result<&AnyTraceReader, Refusal> {
-    let why = "the scheduler traces to no database: set elasticjob.tracing, and start it again";
-    visitor.api.traces.as_deref().ok_or_else(|| Refusal::conflict(why))
+    visitor.api.traces.as_deref().ok_or_else(|| Refusal::conflict(texts::not_traced()))
 }
 
 /// The latest records, as far as they are looked at.
@@ -53,7 +53,7 @@ where
 
 fn job(parameters: &Parameters) -> Result<Option<JobName>, Refusal> {
     let name = parameters.get("jobName").filter(|name| !name.is_empty());
-    name.map(|name| JobName::new(name.clone()).map_err(|error| Refusal::bad(error.to_string()))).transpose()
+    name.map(|name| JobName::new(name.clone()).map_err(|error| Refusal::bad(error.message().clone()))).transpose()
 }
 
 fn given<'a>(parameters: &'a Parameters, name: &str) -> Option<&'a str> {
@@ -81,18 +81,18 @@ fn page(
             .parse()
             .ok()
             .filter(|number| (1..=most).contains(number))
-            .ok_or_else(|| Refusal::bad(format!("{name}: '{text}' is no whole number from 1 to {most}"))),
+            .ok_or_else(|| Refusal::bad(texts::number_out_of_range(name, text, most))),
     };
     let (per_page, number) = (number("per_page", 10, 1_000)?, number("page", 1, MOST)?);
     if let Some(column) = given(parameters, "sort") {
         if !columns.contains(&column) {
-            return Err(Refusal::bad(format!("sort: there is no column '{column}': {}", columns.join(", "))));
+            return Err(Refusal::bad(texts::no_such_column(column, columns.join(", "))));
         }
         rows.sort_by(|a, b| order(&a[column], &b[column]));
         match given(parameters, "order").unwrap_or("ASC") {
             order if order.eq_ignore_ascii_case("asc") => {}
             order if order.eq_ignore_ascii_case("desc") => rows.reverse(),
-            order => return Err(Refusal::bad(format!("order: '{order}' is neither ASC nor DESC"))),
+            order => return Err(Refusal::bad(texts::no_such_order(order))),
         }
     }
     let total = rows.len();
@@ -126,7 +126,7 @@ pub(super) async fn executions(visitor: Visitor, Query(parameters): Query<Parame
         None => None,
         Some("true") => Some(ExecutionOutcome::Succeeded),
         Some("false") => Some(ExecutionOutcome::Failed),
-        Some(other) => return Err(Refusal::bad(format!("isSuccess: '{other}' is neither true nor false"))),
+        Some(other) => return Err(Refusal::bad(texts::no_flag("isSuccess", other))),
     };
     let reader = traces(&visitor)?;
     let records = latest(MOST, |request| {
@@ -243,7 +243,7 @@ fn one_of<T: Copy + Display>(
     }
     let known = values.iter().map(T::to_string).chain(others.iter().map(|text| (*text).to_owned()));
     let known = known.collect::<Vec<_>>().join(", ");
-    Err(Refusal::bad(format!("{name}: '{given}' is none of {known}")))
+    Err(Refusal::bad(texts::none_of(name, given, known)))
 }
 
 #[cfg(test)]

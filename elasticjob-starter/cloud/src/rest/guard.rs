@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use elasticjob::config::Message;
 use elasticjob_console::{Caller, NotKnown, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use super::Api;
 use super::answer::Refusal;
 use crate::scheduler::Registrations;
+use crate::texts;
 
 /// What the request shows: the header of ElasticJob-Cloud, or the usual one.
 fn shown(headers: &HeaderMap) -> Option<&str> {
@@ -50,13 +52,12 @@ pub(super) async fn guard(
     let of_client = || api.access.caller(shown(headers), client(&api, extensions, headers), extensions);
     let caller = match of_page.map_or_else(of_client, Ok) {
         Ok(caller) => caller,
-        Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.to_string()).into_response(),
+        Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, not_known(&error)).into_response(),
     };
     // A page of a foreign name that leads to this host by a trick of its name server shows nothing either.
     let peer = peer(request.extensions());
     if caller.is_anonymous() && !api.access.is_named_right(request.headers(), request.uri(), peer) {
-        let why = "Unauthorized: without a login use http://127.0.0.1, or a name of elasticjob.console.allowed-hosts";
-        return Refusal::new(StatusCode::UNAUTHORIZED, why).into_response();
+        return Refusal::new(StatusCode::UNAUTHORIZED, texts::unauthorized_host()).into_response();
     }
     let job = params.iter().find(|(name, _)| *name == "job").map(|(_, value)| value.to_owned());
     let visitor = Visitor { api, caller };
@@ -120,11 +121,8 @@ impl Visitor {
 
     fn kept_out(&self, role: Role) -> Refusal {
         match self.caller.is_anonymous() {
-            true => Refusal::new(
-                StatusCode::UNAUTHORIZED,
-                "Unauthorized: POST name and password to /api/login, and send the header accessToken",
-            ),
-            false => Refusal::new(StatusCode::FORBIDDEN, format!("the role {role} is needed for it")),
+            true => Refusal::new(StatusCode::UNAUTHORIZED, texts::unauthorized()),
+            false => Refusal::new(StatusCode::FORBIDDEN, texts::role_needed(role.as_str())),
         }
     }
 }
@@ -134,7 +132,19 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
         let visitor = parts.extensions.get::<Self>().cloned();
-        visitor.ok_or_else(|| Refusal::new(StatusCode::UNAUTHORIZED, "Unauthorized"))
+        visitor.ok_or_else(|| Refusal::new(StatusCode::UNAUTHORIZED, texts::unauthorized()))
+    }
+}
+
+/// The message of a caller that is not known.
+fn not_known(error: &NotKnown) -> Message {
+    match error {
+        NotKnown::WrongPassword => texts::login_refused(),
+        NotKnown::Slowed(wait) => texts::login_slowed((wait.as_secs() + 1).to_string()),
+        NotKnown::Token => texts::token_refused(),
+        NotKnown::NoSession(why) => texts::no_session(why),
+        // A reason that a later release of the console has.
+        other => other.to_string().into(),
     }
 }
 
@@ -151,8 +161,8 @@ pub(super) async fn log_in(
     headers: HeaderMap,
     body: String,
 ) -> Result<Json<Value>, Refusal> {
-    let login: Login = serde_json::from_str(&body)
-        .map_err(|error| Refusal::bad(format!("give {{\"username\": ..., \"password\": ...}}: {error}")))?;
+    let login: Login =
+        serde_json::from_str(&body).map_err(|error| Refusal::bad(texts::login_body(error.to_string())))?;
     let from = client(&api, &extensions, &headers);
     match api.access.log_in(&login.username, login.password, from).await {
         Ok(token) => Ok(Json(json!({ "accessToken": token }))),
@@ -162,7 +172,7 @@ pub(super) async fn log_in(
                 NotKnown::NoSession(_) => StatusCode::INTERNAL_SERVER_ERROR,
                 _ => StatusCode::UNAUTHORIZED,
             };
-            Err(Refusal::new(status, error.to_string()))
+            Err(Refusal::new(status, not_known(&error)))
         }
     }
 }

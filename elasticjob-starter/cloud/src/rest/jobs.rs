@@ -13,12 +13,13 @@ use super::{apps, audit};
 use crate::model::CarriedJob;
 use crate::model::mask;
 use crate::scheduler::Running;
+use crate::texts;
 
 type Done = Result<Json<bool>, Refusal>;
 
 /// The JSON of a body. The manual's `curl` commands send it without a fitting content type.
 pub(super) fn json_of(body: &str) -> Result<Value, Refusal> {
-    serde_json::from_str(body).map_err(|error| Refusal::bad(format!("the body is no JSON: {error}")))
+    serde_json::from_str(body).map_err(|error| Refusal::bad(texts::body_no_json(error.to_string())))
 }
 
 /// The name in a body that is nothing but a name, with or without quotes.
@@ -27,7 +28,7 @@ fn name_of(body: &str) -> Result<JobName, Refusal> {
 }
 
 pub(super) fn job_name(name: &str) -> Result<JobName, Refusal> {
-    JobName::new(name).map_err(|error| Refusal::bad(error.to_string()))
+    JobName::new(name).map_err(|error| Refusal::bad(error.message().clone()))
 }
 
 /// The name of the job that a registration is for. What is wrong with it is told with the other fields.
@@ -50,9 +51,7 @@ pub(super) fn running(parameters: &Parameters) -> Result<Running, Refusal> {
     match parameters.get("running").map(String::as_str) {
         None | Some("finish") => Ok(Running::GoesOn),
         Some("stop") => Ok(Running::IsStopped),
-        Some(other) => Err(Refusal::bad(format!(
-            "running is 'finish' (the default: what runs goes on) or 'stop' (it is stopped), and not '{other}'"
-        ))),
+        Some(other) => Err(Refusal::bad(texts::running_of_change(other))),
     }
 }
 
@@ -60,10 +59,7 @@ pub(super) fn running(parameters: &Parameters) -> Result<Running, Refusal> {
 pub(super) fn is_stopped(parameters: &Parameters) -> Result<(), Refusal> {
     match parameters.get("running").map(String::as_str) {
         None | Some("stop") => Ok(()),
-        Some(other) => Err(Refusal::bad(format!(
-            "running is 'stop' here, and not '{other}': what runs is stopped. To let it finish, pause the job first with \
-             `elasticjob disable --job JOB`, and do this when `GET /api/job/tasks/running` has nothing of it"
-        ))),
+        Some(other) => Err(Refusal::bad(texts::running_of_stop(other))),
     }
 }
 
@@ -108,9 +104,9 @@ pub(super) async fn trigger(visitor: Visitor, body: String) -> Done {
     let name = name_of(&body)?;
     visitor.needs(Role::Operator, name.as_str())?;
     let all = visitor.api.scheduler.registrations_now().await?;
-    let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
+    let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(texts::no_such_job(name.as_str())))?;
     if all.is_disabled(job) {
-        return Err(Refusal::conflict(format!("job '{name}' or its app is disabled: enable it first")));
+        return Err(Refusal::conflict(texts::job_is_disabled(name.as_str())));
     }
     visitor.api.scheduler.follow(&name, &all).await;
     visitor.operations().trigger(&Target::Job(name)).await?;
@@ -121,7 +117,7 @@ pub(super) async fn is_disabled(visitor: Visitor, Path(name): Path<String>) -> R
     let (name, all) = (job_name(&name)?, visitor.api.scheduler.registrations_now().await?);
     match all.jobs.contains_key(&name) {
         true => Ok(Json(all.disabled_jobs.contains(&name))),
-        false => Err(Refusal::not_found(format!("there is no job '{name}'"))),
+        false => Err(Refusal::not_found(texts::no_such_job(name.as_str()))),
     }
 }
 
@@ -150,7 +146,7 @@ pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<CarriedJob>>, Refu
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<CarriedJob>, Refusal> {
     let all = visitor.api.scheduler.registrations_now().await?;
     let job = all.jobs.get(&job_name(&name)?);
-    let job = job.ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
+    let job = job.ok_or_else(|| Refusal::not_found(texts::no_such_job(&name)))?;
     Ok(Json(masked(job)))
 }
 

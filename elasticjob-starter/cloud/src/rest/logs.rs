@@ -2,12 +2,14 @@
 
 use axum::extract::{Path, Query};
 use axum::response::{IntoResponse, Response};
+use elasticjob::config::Message;
 
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
 use super::jobs::job_name;
 use crate::carrier::LaunchId;
 use crate::model::ExecutionType;
+use crate::texts;
 
 /// How many bytes of a log are shown.
 const SHOWN: usize = 256 * 1_024;
@@ -25,49 +27,43 @@ pub(super) async fn log(
     Query(parameters): Query<Parameters>,
 ) -> Result<Response, Refusal> {
     let name = job_name(&name)?;
-    let number = |of: &str, what: &str| match parameters.get(of).map_or(Ok(0), |number| number.parse::<u32>()) {
-        Ok(number) => Ok(number),
-        Err(_) => Err(Refusal::bad(format!("{of} is the number of {what}, from 0"))),
+    let number = |of: &str, wrong: fn() -> Message| {
+        let number = parameters.get(of).map_or(Ok(0), |number| number.parse::<u32>());
+        number.map_err(|_| Refusal::bad(wrong()))
     };
-    let item = number("item", "a sharding item")?;
-    let process = number("process", "a process of a DAEMON job")?;
+    let item = number("item", texts::log_item_number)?;
+    let process = number("process", texts::log_process_number)?;
     let (scheduler, all) = (&visitor.api.scheduler, visitor.api.scheduler.registrations_now().await?);
-    let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(format!("there is no job '{name}'")))?;
+    let job = all.jobs.get(&name).ok_or_else(|| Refusal::not_found(texts::no_such_job(name.as_str())))?;
     let carrier = scheduler.carrier();
     match job.job_execution_type {
         ExecutionType::Daemon if parameters.contains_key("item") || parameters.contains_key("launch") => {
-            return Err(Refusal::bad(format!(
-                "job '{name}' is a DAEMON job, whose processes have the logs: give process=N"
-            )));
+            return Err(Refusal::bad(texts::log_of_daemon(name.as_str())));
         }
         ExecutionType::Daemon => {
             let log = carrier.daemon_log(&name, process, READ).await?;
-            let place = carrier.place();
-            let none = || Refusal::not_found(format!("{place} has no log of process {process} of job '{name}'"));
+            let none = || Refusal::not_found(texts::no_log_of_process(carrier.place(), process, name.as_str()));
             return log.map(shown).ok_or_else(none);
         }
         ExecutionType::Transient if parameters.contains_key("process") => {
-            return Err(Refusal::bad(format!(
-                "job '{name}' is a TRANSIENT job, whose items have the logs: give item=N"
-            )));
+            return Err(Refusal::bad(texts::log_of_transient(name.as_str())));
         }
         ExecutionType::Transient => {}
     }
     let launch = match parameters.get("launch") {
-        Some(text) => text.parse::<LaunchId>().map_err(|error| Refusal::bad(error.to_string()))?,
+        Some(text) => text.parse::<LaunchId>().map_err(|error| Refusal::bad(error.message()))?,
         None => {
             let snapshot = scheduler.operations().snapshot(&name).await?;
             let fire = snapshot.items.get(&item).and_then(|item| item.record.last_fire());
-            let fire = fire.ok_or_else(|| Refusal::not_found(format!("item {item} of job '{name}' has not run")))?;
+            let fire = fire.ok_or_else(|| Refusal::not_found(texts::item_not_run(item, name.as_str())))?;
             LaunchId { job: name.clone(), fire }
         }
     };
     if launch.job != name {
-        return Err(Refusal::bad(format!("the launch {launch} is not one of job '{name}'")));
+        return Err(Refusal::bad(texts::launch_of_another_job(launch.to_string(), name.as_str())));
     }
     let log = carrier.log(&launch, item, READ).await?;
-    log.map(shown)
-        .ok_or_else(|| Refusal::not_found(format!("{} has no log of item {item} of {launch}", carrier.place())))
+    log.map(shown).ok_or_else(|| Refusal::not_found(texts::no_log_of_item(carrier.place(), item, launch.to_string())))
 }
 
 /// A log as an answer. One that is longer than is shown says so: to programs in a header, and to readers in a line before it.

@@ -25,6 +25,8 @@ mod openapi_tests;
 mod operate;
 #[cfg(test)]
 mod pages_tests;
+#[cfg(test)]
+mod refusals_tests;
 mod routes;
 mod statistics;
 mod tasks;

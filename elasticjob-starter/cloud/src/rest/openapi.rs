@@ -92,13 +92,16 @@ fn schemas() -> Value {
                         Answers have a list of such texts.",
         "oneOf": [text(), { "type": "array", "items": { "oneOf": [text(), dependency] } }],
     });
+    let code = json!({ "type": "string", "description": "What programs tell it by: it never changes. A text from outside has none." });
     let mut all = openapi_answers::schemas();
     let of_bodies = json!({
         "Login": { "type": "object", "required": ["username", "password"],
                    "properties": { "username": text(), "password": text() } },
         "Refusal": { "type": "object", "required": ["message"], "properties": {
-            "message": text(),
-            "problems": { "type": "array", "items": { "type": "object", "properties": { "field": text(), "reason": text() } } },
+            "message": text(), "code": code,
+            "problems": { "type": "array", "items": { "type": "object", "required": ["field", "reason"], "properties": {
+                "field": text(), "reason": text(), "code": code,
+            } } },
         } },
         "App": { "type": "object", "required": ["appName", "appURL", "bootstrapScript"], "properties": {
             "appName": text(), "appURL": text(), "bootstrapScript": text(), "cpuCount": amount(0.0), "memoryMB": amount(0.0),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::answer::Refusal;
 use super::guard::{Parameters, Visitor};
+use crate::texts;
 
 /// Asks the carrier again for everything that this scheduler waits for. ElasticJob-Cloud has two ways to ask Mesos; a carrier
 /// has one.
@@ -29,13 +30,11 @@ pub(super) async fn sandbox(
     visitor: Visitor,
     Query(parameters): Query<Parameters>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
-    let name = parameters
-        .get("appName")
-        .ok_or_else(|| Refusal::bad("appName is missing: /api/operate/sandbox?appName=my_app"))?;
+    let name = parameters.get("appName").ok_or_else(|| Refusal::bad(texts::app_name_missing()))?;
     let all = visitor.api.scheduler.registrations_now().await?;
     visitor.needs_with_app(Role::Viewer, name, &all)?;
     if !all.apps.contains_key(name) {
-        return Err(Refusal::not_found(format!("there is no app '{name}'")));
+        return Err(Refusal::not_found(texts::no_such_app(name)));
     }
     let carrier = visitor.api.scheduler.carrier();
     let place = carrier.place();

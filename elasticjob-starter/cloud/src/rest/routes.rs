@@ -14,6 +14,7 @@ use super::answer::{self, Refusal};
 use super::fails::Fail;
 use super::openapi_answers::Answer;
 use super::{apps, events, guard, jobs, logs, openapi, operate, statistics, tasks};
+use crate::texts;
 
 /// What the body of a request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,5 +137,5 @@ pub(super) fn router(api: Api) -> Router {
 }
 
 async fn wrong_method() -> Refusal {
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "the API has this address, and not with this method")
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, texts::wrong_method())
 }

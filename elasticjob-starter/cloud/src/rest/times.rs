@@ -4,6 +4,7 @@ use chrono::{DateTime, Duration, NaiveDateTime, SecondsFormat, Utc};
 
 use super::answer::Refusal;
 use super::guard::Parameters;
+use crate::texts;
 
 /// The form of times in parameters.
 const FORM: &str = "%Y-%m-%d %H:%M:%S";
@@ -13,11 +14,7 @@ pub(super) fn time(parameters: &Parameters, name: &str) -> Result<Option<DateTim
     let Some(text) = parameters.get(name).filter(|text| !text.is_empty()) else { return Ok(None) };
     let of_form = || NaiveDateTime::parse_from_str(text, FORM).ok().map(|time| time.and_utc());
     let of_rfc = || DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc());
-    of_form().or_else(of_rfc).map(Some).ok_or_else(|| {
-        Refusal::bad(format!(
-            "{name}: '{text}' is no time: write 2026-11-24 18:30:00 (UTC) or 2026-11-24T18:30:00+08:00"
-        ))
-    })
+    of_form().or_else(of_rfc).map(Some).ok_or_else(|| Refusal::bad(texts::no_time(name, text)))
 }
 
 /// The beginning of a span that has a name.
@@ -28,10 +25,7 @@ pub(super) fn since(name: &str, now: DateTime<Utc>) -> Result<Option<DateTime<Ut
         "last24hours" => Duration::hours(24),
         "lastHour" => Duration::hours(1),
         "lastMinute" => Duration::minutes(1),
-        other => {
-            let known = "online, lastWeek, last24hours, lastHour and lastMinute";
-            return Err(Refusal::not_found(format!("there is no span '{other}': the spans are {known}")));
-        }
+        other => return Err(Refusal::not_found(texts::no_such_span(other))),
     };
     Ok(Some(now - span))
 }

@@ -40,13 +40,20 @@ pub(super) struct Formers {
     hub: Hub,
     /// The last launch of each item whose end was seen here.
     ended: Arc<Mutex<ByItem>>,
-    /// The last launch of each item that was stopped here. It is not stopped twice: many programs take a second signal for the
-    /// wish that they end at once.
-    stopped: Arc<Mutex<ByItem>>,
-    /// Why the last launch of each item that was stopped here was stopped first.
-    causes: Arc<Mutex<ByItem<(LaunchId, StopCause)>>>,
+    stopped: Arc<Mutex<ByItem<Stopped>>>,
     /// The items that wait, by their launch, with the earlier one that they wait for.
     held: Arc<Mutex<BTreeMap<LaunchId, BTreeMap<ShardingItem, LaunchId>>>>,
+}
+
+/// The stops of an item here.
+struct Stopped {
+    /// The last launch that is to be stopped.
+    id: LaunchId,
+    /// The cause of its first stop.
+    cause: StopCause,
+    /// The last launch whose stop the carrier took. It is not stopped twice: many programs take a second signal for the wish that they
+    /// end at once.
+    taken: Option<LaunchId>,
 }
 
 /// An item that waits, until this is dropped.
@@ -69,40 +76,42 @@ impl Drop for Held {
 
 impl Formers {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub) -> Self {
-        Self {
-            carrier,
-            hub,
-            ended: Arc::default(),
-            stopped: Arc::default(),
-            causes: Arc::default(),
-            held: Arc::default(),
-        }
+        Self { carrier, hub, ended: Arc::default(), stopped: Arc::default(), held: Arc::default() }
     }
 
     /// A process of this launch has ended, or never will begin.
     pub(super) fn saw_end(&self, id: &LaunchId, item: ShardingItem) {
-        note(&self.ended, id, item);
+        lock(&self.ended).entry(id.job.clone()).or_default().insert(item, id.clone());
     }
 
     /// Nothing of a job is there any more.
     pub(super) fn forget(&self, job: &JobName) {
         lock(&self.ended).remove(job);
         lock(&self.stopped).remove(job);
-        lock(&self.causes).remove(job);
     }
 
     /// Stops an item as soon as the carrier takes it, whether anybody waits for that or not. When the scheduler ends before, the
     /// next launch of the item does it.
     pub(super) fn stop(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
-        self.note_cause(id, item, &stop.cause);
+        self.note_stop(id, item, &stop.cause, false);
+        self.stop_noted(id, item, stop)
+    }
+
+    /// Stops an item also where it was stopped before: the carrier may have got it since.
+    pub(super) fn stop_again(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
+        self.note_stop(id, item, &stop.cause, true);
+        self.stop_noted(id, item, stop)
+    }
+
+    fn stop_noted(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
         let (formers, id) = (self.clone(), id.clone());
         tokio::spawn(async move {
             let mut was_refused = false;
             // A later launch of the item may have stopped it meanwhile.
-            while !is_noted(&formers.stopped, &id, item) {
+            while !formers.is_stopped(&id, item) {
                 match formers.carrier.stop(&id, &[item], stop.clone()).await {
                     Ok(()) => {
-                        note(&formers.stopped, &id, item);
+                        formers.note_taken(&id, item);
                         if was_refused {
                             info!("item {item} of {id} is stopped now");
                         }
@@ -123,29 +132,33 @@ impl Formers {
         })
     }
 
-    /// Stops an item also where it was stopped before: the carrier may have got it since.
-    pub(super) fn stop_again(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
-        if is_noted(&self.stopped, id, item)
-            && let Some(items) = lock(&self.stopped).get_mut(&id.job)
-        {
-            items.remove(&item);
+    /// Notes that an item is to be stopped, and with `again` that no stop of this launch counts as taken so far.
+    fn note_stop(&self, id: &LaunchId, item: ShardingItem, cause: &StopCause, again: bool) {
+        let mut stopped = lock(&self.stopped);
+        let new = || Stopped { id: id.clone(), cause: cause.clone(), taken: None };
+        let stops = stopped.entry(id.job.clone()).or_default().entry(item).or_insert_with(new);
+        if stops.id != *id {
+            (stops.id, stops.cause) = (id.clone(), cause.clone());
         }
-        self.stop(id, item, stop)
+        if again {
+            stops.taken.take_if(|taken| taken == id);
+        }
     }
 
-    fn note_cause(&self, id: &LaunchId, item: ShardingItem, cause: &StopCause) {
-        let mut causes = lock(&self.causes);
-        let first =
-            causes.entry(id.job.clone()).or_default().entry(item).or_insert_with(|| (id.clone(), cause.clone()));
-        if first.0 != *id {
-            *first = (id.clone(), cause.clone());
+    fn note_taken(&self, id: &LaunchId, item: ShardingItem) {
+        if let Some(stops) = lock(&self.stopped).get_mut(&id.job).and_then(|items| items.get_mut(&item)) {
+            stops.taken = Some(id.clone());
         }
+    }
+
+    /// True once the carrier has taken a stop of this launch of an item.
+    fn is_stopped(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        of_item(&lock(&self.stopped), id, item).is_some_and(|stopped| stopped.taken.as_ref() == Some(id))
     }
 
     /// Why an item was stopped here first; `None` where it was not.
     pub(super) fn cause(&self, id: &LaunchId, item: ShardingItem) -> Option<StopCause> {
-        let causes = lock(&self.causes);
-        causes.get(&id.job)?.get(&item).filter(|(of, _)| of == id).map(|(_, cause)| cause.clone())
+        of_item(&lock(&self.stopped), id, item).filter(|stopped| stopped.id == *id).map(|stopped| stopped.cause.clone())
     }
 
     /// The items that still run for an earlier fire, by its launch.
@@ -158,7 +171,9 @@ impl Formers {
         items: impl Iterator<Item = ShardingItem>,
         noted: &Note,
     ) -> Result<BTreeMap<LaunchId, Vec<ShardingItem>>, String> {
-        let open = |(former, item): &(LaunchId, ShardingItem)| !is_noted(&self.ended, former, *item);
+        let open = |(former, item): &(LaunchId, ShardingItem)| {
+            of_item(&lock(&self.ended), former, *item).is_none_or(|ended| ended != former)
+        };
         let mut formers = by_launch(noted.formers(id, items).filter(open));
         for (former, items) in &mut formers {
             let states = self.states(former).await?;
@@ -240,12 +255,8 @@ fn by_launch(items: impl Iterator<Item = (LaunchId, ShardingItem)>) -> BTreeMap<
     launches
 }
 
-fn note(launches: &Mutex<ByItem>, id: &LaunchId, item: ShardingItem) {
-    lock(launches).entry(id.job.clone()).or_default().insert(item, id.clone());
-}
-
-fn is_noted(launches: &Mutex<ByItem>, id: &LaunchId, item: ShardingItem) -> bool {
-    lock(launches).get(&id.job).and_then(|items| items.get(&item)) == Some(id)
+fn of_item<'a, T>(launches: &'a ByItem<T>, id: &LaunchId, item: ShardingItem) -> Option<&'a T> {
+    launches.get(&id.job)?.get(&item)
 }
 
 fn lock<T>(launches: &Mutex<T>) -> MutexGuard<'_, T> {

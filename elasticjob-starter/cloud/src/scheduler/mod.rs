@@ -39,8 +39,10 @@ use elasticjob::log::{error, warn};
 use elasticjob::operations::Operations;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::runtime::JobEnvironment;
+use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::item_tasks::{ItemTask, JobTasks};
@@ -112,7 +114,9 @@ pub struct Scheduler {
     scheduled: Scheduled,
     ending: CancellationToken,
     ends_processes: bool,
-    tasks: Mutex<Vec<JoinHandle<()>>>,
+    follows: JoinHandle<()>,
+    /// The tasks that have to leave, by their names.
+    tasks: Mutex<Vec<(&'static str, JoinHandle<()>)>>,
 }
 
 impl fmt::Debug for Scheduler {
@@ -191,15 +195,15 @@ impl Scheduler {
             owner: Owner { scheduler: environment.instance_id().to_string(), place: carrier.place() },
             registry_center,
         };
+        let follows = tokio::spawn(registrations::follow(registry.clone(), told));
         let tasks = Mutex::new(vec![
-            tokio::spawn(registrations::follow(registry.clone(), told)),
-            tokio::spawn(jobs::keep_all(means)),
-            tokio::spawn(daemons.keep_all()),
-            tokio::spawn(learn(launches.clone(), ending.clone())),
-            tokio::spawn(tidy(carrier.clone(), registrations.clone(), ending.clone())),
-            tokio::spawn(entry.stay(ending.clone())),
-            tokio::spawn(of_daemons.watch(ending.clone())),
-            tokio::spawn(of_waits.watch(ending.clone())),
+            ("its jobs", tokio::spawn(jobs::keep_all(means))),
+            ("its DAEMON jobs", tokio::spawn(daemons.keep_all())),
+            ("the search for earlier launches", tokio::spawn(learn(launches.clone(), ending.clone()))),
+            ("the removal of packages", tokio::spawn(tidy(carrier.clone(), registrations.clone(), ending.clone()))),
+            ("its entry in the registry center", tokio::spawn(entry.stay(ending.clone()))),
+            ("the watch of processes of DAEMON jobs", tokio::spawn(of_daemons.watch(ending.clone()))),
+            ("the watch of items that wait", tokio::spawn(of_waits.watch(ending.clone()))),
         ]);
         Ok(Self {
             registry,
@@ -214,6 +218,7 @@ impl Scheduler {
             scheduled,
             ending,
             ends_processes,
+            follows,
             tasks,
         })
     }
@@ -270,27 +275,30 @@ impl Scheduler {
         self.hub.refresh_all().await;
     }
 
-    /// Leaves. What runs goes on, and another scheduler adopts it; with an embedded registry it is stopped, as none would.
+    /// Leaves, within 7 s. What runs goes on, and another scheduler adopts it; with an embedded registry it is stopped, as none would,
+    /// which takes the [grace](Self::shutdown_grace) besides. What does not leave or end in time is told in the log by its name.
     pub async fn shutdown(&self) {
         self.ending.cancel();
-        let mut tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner)).into_iter();
-        // The first one follows the registrations as long as there is a listener.
-        let followed = tasks.next();
-        for task in tasks {
-            let _ = task.await;
-        }
-        followed.iter().for_each(JoinHandle::abort);
-        if self.ends_processes {
-            let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
-            for job in &jobs {
-                if let Err(error) =
-                    self.launches.stop_all(&job.job_name, &Stop::new(job.grace(), StopCause::Shutdown)).await
-                {
-                    warn!(job = %job.job_name, "processes of the job may go on: {error}");
-                }
+        let deadline = Instant::now() + LEAVING;
+        let tasks = std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        for (name, mut task) in tasks {
+            if timeout_at(deadline, &mut task).await.is_err() {
+                task.abort();
+                let seconds = LEAVING.as_secs();
+                warn!(
+                    "the scheduler ends without {name}: the registry center or the carrier did not answer within {seconds} s"
+                );
             }
+        }
+        // It goes on as long as there is a listener.
+        self.follows.abort();
+        if self.ends_processes {
+            let mut left = None;
             // Dropping the carrier lets go of what does not end in time.
-            let _ = tokio::time::timeout(self.shutdown_grace(), self.ended()).await;
+            let ended = tokio::time::timeout(self.shutdown_grace(), self.end_processes(&mut left)).await;
+            if let (Err(_), Some(left)) = (ended, left) {
+                warn!("processes may go on: {left}");
+            }
         }
     }
 
@@ -303,30 +311,45 @@ impl Scheduler {
         }
     }
 
-    /// Completes when the carrier runs nothing any more. It asks again and again: a carrier tells the changes of launches, but not
-    /// those of the processes of `DAEMON` jobs, and this is waited for once, at the end.
-    async fn ended(&self) {
-        // A carrier that does not answer may still run something.
-        while self.may_run().await.unwrap_or(true) {
+    /// Stops what runs, and completes when the carrier runs nothing any more. It asks again and again: a carrier tells the changes of
+    /// launches, but not those of the processes of `DAEMON` jobs, and this is waited for once, at the end. `left` says what was seen last.
+    async fn end_processes(&self, left: &mut Option<String>) {
+        let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
+        *left = Some("the carrier did not answer".to_owned());
+        join_all(jobs.iter().map(|job| self.stop_job(job))).await;
+        loop {
+            *left = match self.running().await {
+                Ok(None) => return,
+                Ok(Some(job)) => Some(format!("those of the job {job}")),
+                // A carrier that does not answer may still run something.
+                Err(error) => Some(error.to_string()),
+            };
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }
 
-    /// Whether the carrier runs something.
-    async fn may_run(&self) -> Result<bool, CarrierError> {
+    async fn stop_job(&self, job: &CarriedJob) {
+        let stop = Stop::new(job.grace(), StopCause::Shutdown);
+        if let Err(error) = self.launches.stop_all(&job.job_name, &stop).await {
+            warn!(job = %job.job_name, "processes of the job may go on: {error}");
+        }
+    }
+
+    /// A job of which the carrier runs something.
+    async fn running(&self) -> Result<Option<JobName>, CarrierError> {
         for id in self.carrier.launches().await? {
             let states = self.carrier.states(&id).await?.unwrap_or_default();
             if states.values().any(ItemState::is_open) {
-                return Ok(true);
+                return Ok(Some(id.job));
             }
         }
         let names: Vec<_> = self.registrations.borrow().jobs.keys().cloned().collect();
-        for name in &names {
-            if !self.carrier.kept(name).await?.is_empty() {
-                return Ok(true);
+        for name in names {
+            if !self.carrier.kept(&name).await?.is_empty() {
+                return Ok(Some(name));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 }
 
@@ -359,6 +382,9 @@ async fn tidy(carrier: Arc<dyn Carrier>, registrations: watch::Receiver<Registra
         }
     }
 }
+
+/// The time that a scheduler has to leave: where the registry center does not answer, its jobs give up after 5 s.
+const LEAVING: Duration = Duration::from_secs(7);
 
 /// How long a shutdown waits after the grace of the jobs.
 const ENDING: Duration = Duration::from_secs(3);

@@ -4,9 +4,10 @@ mod dependencies;
 mod removal;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use elasticjob::config::Message;
 use elasticjob::ident::JobName;
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, CreateMode, NodeData, Refusal, RegistryCenter, RegistryError, Transaction};
@@ -18,8 +19,9 @@ use super::registrations::Registrations;
 use super::stops::{Running, wish};
 use crate::carrier::{Carrier, digest};
 #[cfg(unix)]
-use crate::files::write_whole;
+use crate::files::{make_private, write_whole};
 use crate::model::{App, CarriedJob, Problem, Problems, unmasked};
+use crate::texts;
 
 /// How often a write is tried when other clients write the same.
 const ATTEMPTS: usize = 8;
@@ -29,28 +31,20 @@ const ATTEMPTS: usize = 8;
 #[non_exhaustive]
 pub enum StoreError {
     /// Its content cannot be used.
-    #[error(transparent)]
     Invalid(#[from] Problems),
     /// There is no such application.
-    #[error("there is no app '{0}': register it first (POST /api/app)")]
     NoSuchApp(String),
     /// There is no such job.
-    #[error("there is no job '{0}': register it first (POST /api/job/register)")]
     NoSuchJob(JobName),
     /// It is registered already.
-    #[error("app '{0}' is registered already: change it with PUT /api/app")]
     AppExists(String),
     /// It is registered already.
-    #[error("job '{0}' is registered already: change it with PUT /api/job/update")]
     JobExists(JobName),
     /// Other clients wrote each time.
-    #[error("others change the same registration again and again: try again")]
     Contended,
     /// The registry center did not answer a read.
-    #[error(transparent)]
     Read(#[from] RegistryError),
     /// The jobs that a job runs after could not be looked at.
-    #[error("the jobs before job '{job}' cannot be looked at: {why}")]
     Unchecked {
         /// The job.
         job: JobName,
@@ -58,11 +52,6 @@ pub enum StoreError {
         why: OperationError,
     },
     /// A scheduler of the same registry center has another carrier.
-    #[error(
-        "this scheduler has the carrier {carrier}, and the scheduler {scheduler} of the same registry center has {other}: a job goes \
-         to any of them, so all have the same carrier. Stop the other one first (where it is gone, its session ends by itself), or \
-         give this one a registry center of its own: elasticjob.reg-center.namespace, or --namespace"
-    )]
     OtherCarrier {
         /// The carrier of this one.
         carrier: String,
@@ -72,16 +61,39 @@ pub enum StoreError {
         scheduler: String,
     },
     /// A transaction was not applied, or it is not known whether it was.
-    #[error(transparent)]
     Write(#[from] CommitError),
     /// The copy on disk, which an embedded registry needs, cannot be written.
-    #[error("the registration is in force until this process ends, and is not kept: {path} cannot be written: {cause}")]
     NotKept {
         /// The file.
         path: PathBuf,
         /// Why.
         cause: std::io::Error,
     },
+}
+
+impl StoreError {
+    /// The message: what was not done, why, and what helps.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Invalid(problems) => problems.message(),
+            Self::NoSuchApp(name) => texts::app_not_registered(name),
+            Self::NoSuchJob(job) => texts::job_not_registered(job.as_str()),
+            Self::AppExists(name) => texts::app_exists(name),
+            Self::JobExists(job) => texts::job_exists(job.as_str()),
+            Self::Contended => texts::registration_contended(),
+            Self::Read(error) => error.message(),
+            Self::Unchecked { job, why } => texts::parents_unchecked(job.as_str(), why.message()),
+            Self::OtherCarrier { carrier, other, scheduler } => texts::other_carrier(carrier, scheduler, other),
+            Self::Write(error) => error.message(),
+            Self::NotKept { path, cause } => texts::not_kept(path.display().to_string(), cause.to_string()),
+        }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message().fmt(f)
+    }
 }
 
 /// The registrations, for writers. Cheap to clone.
@@ -118,7 +130,10 @@ impl Store {
         }
         let Some(copy) = &self.copy else { return Ok(()) };
         let kept = match std::fs::read_to_string(&**copy) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let made = make_folder_of(copy);
+                return made.map_err(|cause| StoreError::NotKept { path: copy.to_path_buf(), cause });
+            }
             read => read.map_err(|cause| StoreError::NotKept { path: copy.to_path_buf(), cause })?,
         };
         let kept: Vec<(String, String)> = serde_json::from_str(&kept).map_err(|error| {
@@ -321,13 +336,12 @@ impl Store {
     async fn checked(&self, job: Value) -> Result<(CarriedJob, NodeData), StoreError> {
         let job = CarriedJob::from_json(job)?;
         if TAKEN.contains(&job.job_name.as_str()) {
-            let reason = "is a node of the registrations in the registry center: use another name";
-            return Err(Problems(vec![Problem::new("jobName", reason)]).into());
+            return Err(Problems(vec![Problem::new("jobName", texts::name_of_node())]).into());
         }
         let node = self.registry.get(&Node::App(job.app_name.clone()).path()).await?;
         let node = node.ok_or_else(|| StoreError::NoSuchApp(job.app_name.clone()))?;
         let app: App = serde_json::from_str(node.data.text().unwrap_or_default())
-            .map_err(|error| Problems(vec![Problem::new("appName", format!("the app cannot be used: {error}"))]))?;
+            .map_err(|error| Problems(vec![Problem::new("appName", texts::app_unusable(error.to_string()))]))?;
         match self.carrier.check(&app, &job) {
             problems if problems.is_empty() => Ok((job, node)),
             problems => Err(Problems(problems).into()),
@@ -343,7 +357,8 @@ impl Store {
             let known = before.map(|before| self.carrier.check(before, job)).unwrap_or_default();
             let is_new = move |problem: &Problem| !known.iter().any(|known| known.field == problem.field);
             let name = job.job_name.clone();
-            let told = move |problem: Problem| Problem::new(problem.field, format!("job '{name}': {}", problem.reason));
+            let told =
+                move |problem: Problem| Problem::new(problem.field, texts::of_job(name.as_str(), problem.reason));
             self.carrier.check(app, job).into_iter().filter(is_new).map(told).collect::<Vec<_>>()
         };
         let jobs = all.jobs.values().filter(|job| job.app_name == app.app_name);
@@ -385,9 +400,23 @@ impl Store {
     }
 }
 
+/// Makes the folder of the copy, as carriers whose engine is elsewhere have none. Registrations may have secrets: it is closed to
+/// other users where that can be.
+fn make_folder_of(copy: &Path) -> std::io::Result<()> {
+    match copy.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => make_private(folder),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)
+}
+
 /// Writes a file that is there as a whole or not at all.
 #[cfg(not(unix))]
-fn write_whole(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let beside = path.with_extension("new");
     std::fs::write(&beside, text)?;
     std::fs::rename(beside, path)
@@ -416,11 +445,12 @@ fn merged(mut old: Value, change: &Value) -> Value {
 
 /// The name in a change.
 fn name_in(change: &Value, field: &'static str) -> Result<String, StoreError> {
-    let missing = || Problems(vec![Problem::new(field, "is missing: it says what is changed")]);
+    let missing = || Problems(vec![Problem::new(field, texts::missing_name())]);
     Ok(change.get(field).and_then(Value::as_str).map(str::to_owned).ok_or_else(missing)?)
 }
 
 fn job_name(name: &str) -> Result<JobName, StoreError> {
-    let wrong = |error: elasticjob::ident::InvalidIdent| Problems(vec![Problem::new("jobName", error.to_string())]);
+    let wrong =
+        |error: elasticjob::ident::InvalidIdent| Problems(vec![Problem::new("jobName", error.message().clone())]);
     Ok(JobName::new(name).map_err(wrong)?)
 }

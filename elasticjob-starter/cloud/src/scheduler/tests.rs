@@ -23,6 +23,7 @@ mod cluster;
 mod daemons;
 mod depends;
 mod failing_daemons;
+mod leaving;
 #[cfg(feature = "kubernetes")]
 mod lost_answers;
 mod lost_places;
@@ -267,7 +268,8 @@ async fn carriers_are_told_the_registry_center_by_what_no_other_one_has() {
 #[tokio::test]
 async fn registrations_of_an_embedded_registry_outlive_the_process() {
     let cluster = Cluster::new();
-    let copy = cluster.file("registrations.json");
+    // Of a carrier without a folder of its own: it is made.
+    let copy = cluster.file("kept/registrations.json");
     let start = async || {
         let environment = JobEnvironment::builder().build().unwrap();
         let center: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
@@ -283,6 +285,7 @@ async fn registrations_of_an_embedded_registry_outlive_the_process() {
     first.store().add_job(job("long", "long", json!({ "disabled": true }))).await.unwrap();
     // They have the variables of applications and jobs, which may be secrets.
     assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(cluster.file("kept")).unwrap().permissions().mode() & 0o777, 0o700);
     let before = first.store().registrations().await.unwrap();
     first.shutdown().await;
     let second = start().await;
@@ -317,7 +320,7 @@ async fn what_cannot_be_registered_is_refused_with_every_reason() {
         panic!("it is refused")
     };
     assert_eq!(problems.0.len(), 1);
-    assert!(problems.0[0].field == "cpuCount" && problems.0[0].reason.contains("job 'j'"), "{problems}");
+    assert!(problems.0[0].field == "cpuCount" && problems.0[0].reason.as_str().contains("job 'j'"), "{problems}");
     one.scheduler.shutdown().await;
 }
 

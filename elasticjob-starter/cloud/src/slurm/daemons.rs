@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use super::mirror::Snapshot;
 use super::queue::{JobState, Row, waits_for};
-use super::stop::ask_to_end;
+use super::stop::{Unwanted, ask_to_end, forget_asked};
 use super::submit::{self, Submission};
 use super::{KEEPER, SLURM, Shared, blocking};
 use crate::carrier::{CarrierError, Daemon, DaemonProcess, ItemState, LaunchError, job_token};
@@ -108,7 +108,13 @@ impl Daemons {
         let mut processes: BTreeMap<u32, DaemonProcess> = waiting.collect();
         let (prefix, folder) = (prefix(&self.shared, job), self.shared.options.folder.join("daemons"));
         let rows: Vec<Row> = snapshot.beginning(&prefix).filter(|row| row.is_live()).cloned().collect();
-        let read = move || rows.iter().map(|row| process(row, &folder)).collect::<io::Result<Vec<_>>>();
+        // One that cannot be read says so, and hides no other one.
+        let unread = |row: &Row, error: io::Error| {
+            let why = format!("the folder of process {} of {} cannot be read: {error}", row.index, row.name);
+            DaemonProcess::new(row.index, ItemState::waiting(why), 0)
+        };
+        let of = move |row: &Row| process(row, &folder).unwrap_or_else(|error| unread(row, error));
+        let read = move || Ok(rows.iter().map(of).collect::<Vec<_>>());
         let live = blocking(read).await.map_err(|error| CarrierError::new("read the states", error))?;
         processes.extend(live.into_iter().map(|process| (process.index, process)));
         Ok(processes.into_values().collect())
@@ -331,17 +337,19 @@ impl Keeping {
     /// Asks jobs to end, once, and cancels those that do not.
     async fn end(&mut self, rows: &[&Row], grace: Duration) -> Result<(), String> {
         self.stopped.retain(|id, _| rows.iter().any(|row| row.id() == *id));
-        let asked: Vec<&Row> = rows.iter().filter(|row| !self.stopped.contains_key(&row.id())).copied().collect();
-        let folder = self.shared.options.folder.join("daemons");
-        let places: Vec<PathBuf> = asked.iter().map(|row| folder.join(&row.name).join(row.index.to_string())).collect();
+        let daemons = self.shared.options.folder.join("daemons");
+        let folder = |row: &Row| daemons.join(&row.name).join(row.index.to_string());
+        let new = rows.iter().filter(|row| !self.stopped.contains_key(&row.id()));
+        let new: Vec<Unwanted> = new.map(|row| Unwanted { row: Row::clone(row), folder: folder(row) }).collect();
+        let noted = new.clone();
         let note = move || {
             let seconds = grace.as_secs().to_string();
-            places.iter().try_for_each(|place| write_whole(&place.join("stop"), &seconds))
+            noted.iter().try_for_each(|job| write_whole(&job.folder.join("stop"), &seconds))
         };
         blocking(note).await.map_err(|error| error.to_string())?;
-        ask_to_end(&self.shared.commands, &asked, grace).await.map_err(|failed| failed.why().to_owned())?;
+        ask_to_end(&self.shared.commands, &new, grace).await.map_err(|failed| failed.why().to_owned())?;
         let now = Instant::now();
-        self.stopped.extend(asked.iter().map(|row| (row.id(), now)));
+        self.stopped.extend(new.iter().map(|job| (job.row.id(), now)));
         let late = |id: &&String| self.stopped[*id].elapsed() > grace + LOOK_AGAIN * 2;
         let late: Vec<String> = self.stopped.keys().filter(late).cloned().collect();
         if !late.is_empty() {
@@ -368,5 +376,6 @@ fn fresh(place: &Path, script: &str) -> io::Result<()> {
             _ => {}
         }
     }
+    forget_asked(place)?;
     write_whole(&place.join("run.sh"), script)
 }

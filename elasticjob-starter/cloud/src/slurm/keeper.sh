@@ -13,11 +13,13 @@ write() {
     printf %s "$2" >"$1.$SLURM_JOB_ID" && mv "$1.$SLURM_JOB_ID" "$1"
 }
 
-# Slurm sends the signal to all processes of the job. When the grace is over this script ends, and Slurm kills the rest.
+# Slurm sends the signal to all processes of the job. When the grace is over this script ends, and Slurm kills the rest. The note
+# keeps a scheduler whose request got no answer from sending a second signal.
 asked_to_end() {
     [ -z "$ending" ] && grace=$(cat "$place/stop" 2>/dev/null) || return
     ending=yes
     (trap '' TERM; sleep "$grace"; kill -USR1 $$) &
+    write "$place/ending-$SLURM_ARRAY_JOB_ID" ''
 }
 trap asked_to_end TERM
 trap 'exit 143' USR1

@@ -7,11 +7,15 @@
 mod cluster;
 mod command;
 mod daemons;
+mod follow;
 mod mirror;
 mod place;
 mod queue;
 mod stop;
 mod submit;
+#[cfg(test)]
+mod tests;
+pub(crate) mod texts;
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,11 +27,10 @@ use std::time::Duration;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::log::info;
 use tokio::task::{JoinSet, spawn_blocking};
-use tokio::time::Instant;
 
 use crate::carrier::{
     Answer, Carrier, CarrierError, Daemon, DaemonProcess, EventSender, ItemState, ItemStates, Launch, LaunchError,
-    LaunchEvent, LaunchId, LaunchStream, Launched, Stop,
+    LaunchId, LaunchStream, Launched, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem};
@@ -35,9 +38,11 @@ use crate::package::{Packages, users};
 use cluster::Cluster;
 use command::{Commands, Failed};
 use daemons::Daemons;
-use mirror::{Mirror, Snapshot};
+use follow::Followed;
+use mirror::Mirror;
 use place::Place;
 use queue::Row;
+use stop::Stopped;
 use submit::Submission;
 
 /// The name of the carrier.
@@ -114,16 +119,6 @@ struct Shared {
     followed: Mutex<HashMap<(LaunchId, ShardingItem), Followed>>,
 }
 
-/// An item whose changes are told.
-#[derive(Debug)]
-struct Followed {
-    /// Snapshots of an earlier time do not have it.
-    since: Instant,
-    /// The rows that made its state.
-    rows: Vec<Row>,
-    state: Option<ItemState>,
-}
-
 impl SlurmCarrier {
     /// Connects to the cluster that Slurm's commands are set up for. It needs a tokio runtime.
     ///
@@ -179,10 +174,14 @@ impl Shared {
         id.token(&self.options.namespace)
     }
 
+    fn item_folder(&self, id: &LaunchId, item: ShardingItem) -> PathBuf {
+        self.launch_folder(id).join(item.to_string())
+    }
+
     fn place(&self, id: &LaunchId, item: ShardingItem) -> io::Result<Place> {
-        let folder = self.launch_folder(id);
-        let limit = text_of(&folder.join("limit"))?.and_then(|limit| limit.trim().parse().ok()).unwrap_or(0);
-        Ok(Place::new(folder.join(item.to_string()), limit))
+        let limit = text_of(&self.launch_folder(id).join("limit"))?;
+        let limit = limit.and_then(|limit| limit.trim().parse().ok()).unwrap_or(0);
+        Ok(Place::new(self.item_folder(id, item), limit))
     }
 
     /// The items of a launch that have a folder, in ascending order. `None` without a folder of the launch.
@@ -289,81 +288,28 @@ impl Shared {
         Ok(())
     }
 
-    /// Has the changes of items told from now on.
-    fn follow(&self, id: &LaunchId, items: &[ShardingItem]) {
-        let mut followed = self.lock();
-        for item in items {
-            let new = || Followed { since: Instant::now(), rows: Vec::new(), state: None };
-            followed.entry((id.clone(), *item)).or_insert_with(new);
-        }
-    }
-
-    /// Tells what changed since the last snapshot.
-    async fn publish(self: Arc<Self>, snapshot: Arc<Snapshot>) {
-        let shared = self.clone();
-        let surplus = blocking(move || Ok(shared.look(&snapshot))).await.unwrap_or_default();
-        if !surplus.is_empty() {
-            // What fails is tried again with the next snapshot.
-            let _ = self.commands.run("scancel", &surplus).await;
-        }
-    }
-
-    /// Looks at what is followed, and returns the rows that run nothing.
-    fn look(&self, snapshot: &Snapshot) -> Vec<String> {
-        let changed: Vec<(LaunchId, ShardingItem, Vec<Row>)> = {
-            let followed = self.lock();
-            let old = followed.iter().filter(|(_, followed)| followed.since <= snapshot.asked);
-            let rows = old.map(|((id, item), of)| (id, *item, of, snapshot.rows(&self.name(id), *item)));
-            // What has ended and is still followed has an exit code that is not to be seen yet.
-            let is_open = |rows: &[Row]| rows.iter().any(|row| !row.is_live());
-            let changed = rows.filter(|(_, _, of, rows)| of.state.is_none() || of.rows != *rows || is_open(rows));
-            changed.map(|(id, item, _, rows)| (id.clone(), item, rows.to_vec())).collect()
-        };
-        let mut surplus = Vec::new();
-        for (id, item, rows) in changed {
-            // A folder that cannot be read now is read again with the next snapshot.
-            let Ok(place) = self.place(&id, item) else { continue };
-            surplus.extend(place.surplus(&rows).unwrap_or_default().into_iter().map(Row::id));
-            let Ok(Some(state)) = place.state(&rows, true) else { continue };
-            self.tell(id, item, rows, state);
-        }
-        surplus
-    }
-
-    fn tell(&self, id: LaunchId, item: ShardingItem, rows: Vec<Row>, state: ItemState) {
-        let key = (id, item);
-        {
-            let mut followed = self.lock();
-            let Some(of) = followed.get_mut(&key) else { return };
-            of.rows = rows;
-            let is_told = of.state.as_ref() == Some(&state);
-            of.state = Some(state.clone());
-            if state.outcome().is_some() {
-                followed.remove(&key);
-            }
-            if is_told {
-                return;
-            }
-        }
-        self.events.send(LaunchEvent::Changed { id: key.0, item, state });
-    }
-
     async fn states(self: &Arc<Self>, id: &LaunchId) -> Result<Option<ItemStates>, CarrierError> {
         let fails = |error: io::Error| CarrierError::new("read the states", error);
         let (shared, of) = (self.clone(), id.clone());
         let known = move || {
             let Some(items) = shared.items_of(&of)? else { return Ok(None) };
-            let places = items.into_iter().map(|item| Ok((item, shared.place(&of, item)?)));
-            let known = places.map(|place| place.map(|(item, place)| (item, place.was_submitted(), place)));
-            known.collect::<io::Result<Vec<_>>>().map(Some)
+            let known = |item| shared.place(&of, item).map(|place| (place.was_submitted(), place));
+            Ok(Some(items.into_iter().map(|item| (item, known(item))).collect::<Vec<_>>()))
         };
         let Some(known) = blocking(known).await.map_err(fails)? else { return Ok(None) };
         let snapshot = self.mirror.now().await.map_err(|failed| CarrierError::new("ask Slurm", failed.why()))?;
-        let name = self.name(id);
+        let (name, folder) = (self.name(id), self.launch_folder(id));
         let read = move || {
             let mut states = ItemStates::new();
-            for (item, was_submitted, place) in known {
-                if let Some(state) = place.state(snapshot.rows(&name, item), was_submitted)? {
+            for (item, known) in known {
+                let state =
+                    known.and_then(|(was_submitted, place)| place.state(snapshot.rows(&name, item), was_submitted));
+                // One that cannot be read says so, and hides no other one.
+                let unread = |error| {
+                    let folder = folder.join(item.to_string());
+                    Some(ItemState::waiting(format!("its folder {} cannot be read: {error}", folder.display())))
+                };
+                if let Some(state) = state.unwrap_or_else(unread) {
                     states.insert(item, state);
                 }
             }
@@ -430,15 +376,26 @@ impl Carrier for SlurmCarrier {
     }
 
     fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
-        Box::pin(async move { self.shared.launch(launch).await })
+        Box::pin(async move {
+            let id = launch.id.clone();
+            let launched = self.shared.launch(launch).await?;
+            let (shared, of, adopted) = (self.shared.clone(), id.clone(), launched.adopted.clone());
+            let noted = blocking(move || Ok(stop::noted(&shared, &of, &adopted))).await.unwrap_or_default();
+            if !noted.is_empty() {
+                self.spawn(stop::go_on(self.shared.clone(), id, noted));
+            }
+            Ok(launched)
+        })
     }
 
     fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
         Box::pin(async move {
-            if let Some(task) = stop::stop(&self.shared, id, items, stop).await? {
-                self.spawn(task);
+            let grace = stop.grace;
+            let Stopped { items, failed } = stop::stop(&self.shared, id, items, stop).await?;
+            if !items.is_empty() {
+                self.spawn(stop::end(self.shared.clone(), id.clone(), items, grace));
             }
-            Ok(())
+            failed.map_or(Ok(()), Err)
         })
     }
 

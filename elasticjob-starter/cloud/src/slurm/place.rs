@@ -23,6 +23,9 @@ const HALTED: &str = "halted";
 /// The file that says why the item was stopped first.
 const CAUSE: &str = "stop-cause";
 
+/// The file that says that the item was stopped, and for how many seconds it may go on.
+const STOP: &str = "stop";
+
 /// How long an exit code may be missing after Slurm has told the end.
 const SEEN_LATE: Duration = Duration::from_secs(90);
 
@@ -60,7 +63,12 @@ impl Place {
                 "the item of {place} is stopped, and its cause cannot be noted: {error}; a scheduler that adopts it does not hear why"
             );
         }
-        write_whole(&self.file("stop"), &stop.grace.as_secs().to_string())
+        write_whole(&self.file(STOP), &stop.grace.as_secs().to_string())
+    }
+
+    /// The grace of its stop, where it was stopped.
+    pub(super) fn stop_grace(&self) -> io::Result<Option<Duration>> {
+        Ok(text_of(&self.file(STOP))?.map(|grace| Duration::from_secs(grace.trim().parse().unwrap_or(0))))
     }
 
     /// Why it was stopped first, where that is noted.
@@ -70,7 +78,7 @@ impl Place {
 
     /// Whether Slurm was given the item once.
     pub(super) fn was_submitted(&self) -> bool {
-        ["submitted", "claim", "outcome", "stop"].iter().any(|name| self.file(name).exists())
+        ["submitted", "claim", "outcome", STOP].iter().any(|name| self.file(name).exists())
     }
 
     /// The last bytes of what its latest run wrote.
@@ -178,7 +186,7 @@ impl Place {
         if end == Some(End::OutOfMemory) {
             return Ok(Outcome::OutOfMemory { limit: self.limit });
         }
-        if self.file("stop").exists() {
+        if self.file(STOP).exists() {
             return Ok(Outcome::Stopped);
         }
         if self.file("given-up").exists() {
@@ -209,7 +217,7 @@ impl Place {
 
     /// Whether the keeper of its latest run has written an exit code, as far as it is to be seen here.
     fn has_exit(&self) -> io::Result<bool> {
-        Ok(text_of(&self.run(self.attempt()?).join("exit"))?.is_some() || self.file("stop").exists())
+        Ok(text_of(&self.run(self.attempt()?).join("exit"))?.is_some() || self.file(STOP).exists())
     }
 
     /// Whether an exit code that is missing may still come: clients of a shared folder see what a node wrote, or that a file is there

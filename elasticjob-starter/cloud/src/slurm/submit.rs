@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use elasticjob::config::Message;
+
 use super::cluster::Cluster;
 use super::command::{Commands, Failed};
+use super::texts as of_slurm;
 use crate::model::{App, CarriedJob, ExecutionType, Problem, needs_image};
 use crate::slurm::SLURM;
+use crate::texts;
 
 /// An array that is submitted.
 #[derive(Debug)]
@@ -79,9 +83,9 @@ pub(super) fn megabytes(app: &App, job: &CarriedJob, items: usize) -> u64 {
 /// What the cluster cannot carry of a job.
 pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Problem> {
     let mut problems: Vec<Problem> = needs_image(app, SLURM).into_iter().collect();
-    let mut wrong = |field: &str, why: String| problems.push(Problem::new(field, why));
+    let mut wrong = |field: &str, why: Message| problems.push(Problem::new(field, why));
     if job.items_per_process > 1 {
-        wrong("itemsPerProcess", format!("{SLURM} starts a process for each item: leave it out"));
+        wrong("itemsPerProcess", texts::process_for_each_item(SLURM));
     }
     // An array has an index for each item, or for each process of a `DAEMON` job.
     let (field, indexes) = match job.job_execution_type {
@@ -89,8 +93,7 @@ pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Pr
         ExecutionType::Daemon | ExecutionType::Transient => ("shardingTotalCount", job.sharding_total_count),
     };
     if indexes > cluster.max_array_size {
-        let most = cluster.max_array_size;
-        wrong(field, format!("an array of the cluster has {most} indexes at most: raise MaxArraySize in slurm.conf"));
+        wrong(field, of_slurm::array_too_large(cluster.max_array_size));
     }
     let partition = job.queue_name.as_ref().map(|name| ("queueName", name));
     let partition = partition.or(app.slurm.partition.as_ref().map(|name| ("slurm.partition", name)));
@@ -100,7 +103,7 @@ pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Pr
         if sizes.is_empty() {
             let mut known: Vec<&str> = cluster.nodes.iter().map(|size| size.partition.as_str()).collect();
             known.dedup();
-            wrong(field, format!("the cluster has no partition '{name}'; it has {}", known.join(", ")));
+            wrong(field, of_slurm::no_such_partition(name, known.join(", ")));
             return problems;
         }
     }
@@ -108,10 +111,10 @@ pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Pr
     let (needs_cpus, needs_memory) = (cpus(app, job, items), megabytes(app, job, items));
     if sizes.iter().all(|size| size.cpus < needs_cpus) {
         let most = sizes.iter().map(|size| size.cpus).max().unwrap_or_default();
-        wrong("cpuCount", format!("a process needs {needs_cpus} CPUs, and the largest node has {most}"));
+        wrong("cpuCount", of_slurm::too_many_cpus(needs_cpus.to_string(), most.to_string()));
     } else if sizes.iter().all(|size| size.cpus < needs_cpus || size.megabytes < needs_memory) {
         let most = sizes.iter().map(|size| size.megabytes).max().unwrap_or_default();
-        wrong("memoryMB", format!("a process needs {needs_memory} MB, and the nodes have {most} MB at most"));
+        wrong("memoryMB", of_slurm::too_much_memory(needs_memory.to_string(), most.to_string()));
     }
     problems
 }
@@ -221,7 +224,7 @@ mod tests {
     fn what_the_cluster_cannot_hold_is_told_by_field() {
         let of = |slurm: Value, more: Value| -> Vec<(String, String)> {
             let problems = problems(&cluster(), &app(slurm), &job(more));
-            problems.into_iter().map(|problem| (problem.field, problem.reason)).collect()
+            problems.into_iter().map(|problem| (problem.field, problem.reason.to_string())).collect()
         };
         assert_eq!(of(json!({}), json!({})), []);
         assert_eq!(of(json!({}), json!({ "memoryMB": 800_000 })), []);

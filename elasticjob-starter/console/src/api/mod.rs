@@ -37,6 +37,7 @@ pub(crate) use code::Code;
 pub(crate) use idempotent::Answers;
 pub(crate) use openapi::document;
 pub(crate) use problem::Problem;
+pub use problem::unread_traces;
 
 /// Whether a path, below the base path, belongs to the API.
 pub(crate) fn is_api(path: &str) -> bool {

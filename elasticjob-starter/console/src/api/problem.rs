@@ -350,23 +350,26 @@ impl From<NotChanged> for Problem {
 
 impl From<ReadError> for Problem {
     fn from(error: ReadError) -> Self {
-        Self::traces_unreadable(match error {
-            ReadError::TooManyReaders { at, connections, waited } => {
-                let detail = texts::traces_busy(at, connections, waited.as_secs().to_string());
-                return Self::new(
-                    StatusCode::SERVICE_UNAVAILABLE,
-                    Code::TracesBusy,
-                    "Too many reads of traces",
-                    detail,
-                );
-            }
-            ReadError::TooSlow { limit } => texts::traces_slow(limit.as_secs().to_string()),
-            ReadError::Unavailable { at, why } => texts::traces_away(at, why),
-            ReadError::NoTable { at, table } => texts::traces_without_table(at, table),
-            ReadError::NoColumn { at, table, column } => texts::traces_without_column(at, table, column),
-            // A reason that a later release of the library has.
-            error => error.to_string().into(),
-        })
+        let (is_busy, detail) = (matches!(error, ReadError::TooManyReaders { .. }), unread_traces(error));
+        match is_busy {
+            true => Self::new(StatusCode::SERVICE_UNAVAILABLE, Code::TracesBusy, "Too many reads of traces", detail),
+            false => Self::traces_unreadable(detail),
+        }
+    }
+}
+
+/// The message of a read of traces that failed: why, and what helps.
+pub fn unread_traces(error: ReadError) -> Message {
+    match error {
+        ReadError::TooManyReaders { at, connections, waited } => {
+            texts::traces_busy(at, connections, waited.as_secs().to_string())
+        }
+        ReadError::TooSlow { limit } => texts::traces_slow(limit.as_secs().to_string()),
+        ReadError::Unavailable { at, why } => texts::traces_away(at, why),
+        ReadError::NoTable { at, table } => texts::traces_without_table(at, table),
+        ReadError::NoColumn { at, table, column } => texts::traces_without_column(at, table, column),
+        // A reason that a later release of the library has.
+        error => error.to_string().into(),
     }
 }
 

@@ -92,8 +92,8 @@ pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
     let mut page = ErrorPage {
         layout: Layout::of(here),
         title: String::new(),
-        detail: refusal.message.clone(),
-        is_english: here.text.language() != Language::English,
+        detail: refusal.shown(&here.text),
+        is_english: !translated::is_translated(&here.text, &refusal.refused.message),
         meaning: Vec::new(),
     };
     page.title = t!(page, "error-problem");

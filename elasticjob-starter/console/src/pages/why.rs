@@ -161,7 +161,7 @@ async fn add_carrier(
         help: None,
     };
     match Ready::of(cloud, &snapshot.job).await {
-        Err(refusal) => of_job.push(line(refusal.message, None)),
+        Err(refusal) => of_job.push(line(refusal.shown(&cloud.here.text), None)),
         Ok(ready) => {
             for ready in ready {
                 of_job.extend(ready.why.map(|why| line(why, None)));

@@ -86,6 +86,11 @@ impl DataFile {
         self.storage.close().await;
     }
 
+    /// The path, for operators.
+    pub(crate) fn at(&self) -> &str {
+        &self.at
+    }
+
     pub(crate) fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }

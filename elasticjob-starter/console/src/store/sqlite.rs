@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::pin::Pin;
 use std::str::FromStr;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use elasticjob::__private::log::{apart, error, warn};
@@ -49,6 +50,8 @@ enum Later {
 pub(super) struct SqliteFile {
     pub(super) pool: SqlitePool,
     later: mpsc::Sender<Later>,
+    /// The number of those that are not written.
+    unwritten: Arc<AtomicUsize>,
     /// As they were when the file was opened.
     users: Vec<KeptUser>,
     tokens: Vec<KeptToken>,
@@ -84,13 +87,16 @@ impl SqliteFile {
         let acknowledgements = acknowledged::all(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let (later, waiting) = mpsc::channel(QUEUE);
         let end = tokio_util::sync::CancellationToken::new();
-        let task = tokio::spawn(write(pool.clone(), waiting, end.clone()));
+        let unwritten = Arc::new(AtomicUsize::new(0));
+        let task = tokio::spawn(write(pool.clone(), waiting, unwritten.clone(), end.clone()));
         let (writer, lock) = (Mutex::new(Some((end, task))), Mutex::new(Some(lock)));
-        Ok(Self { pool, later, users, tokens, acknowledgements, writer, lock })
+        Ok(Self { pool, later, unwritten, users, tokens, acknowledgements, writer, lock })
     }
 
     fn write_later(&self, what: Later) {
+        self.unwritten.fetch_add(1, Ordering::Relaxed);
         if self.later.try_send(what).is_err() {
+            self.unwritten.fetch_sub(1, Ordering::Relaxed);
             apart(|| warn!("the data file of the console is too slow: an event was dropped"));
         }
     }
@@ -181,7 +187,12 @@ async fn bring_up_to_date(pool: &SqlitePool, file: &str) -> Result<(), DataError
 }
 
 /// Writes events as they come, and removes old rows from time to time.
-async fn write(pool: SqlitePool, mut waiting: mpsc::Receiver<Later>, end: tokio_util::sync::CancellationToken) {
+async fn write(
+    pool: SqlitePool,
+    mut waiting: mpsc::Receiver<Later>,
+    unwritten: Arc<AtomicUsize>,
+    end: tokio_util::sync::CancellationToken,
+) {
     let mut batch = Vec::with_capacity(QUEUE);
     let mut clean = tokio::time::interval(CLEAN);
     loop {
@@ -199,9 +210,11 @@ async fn write(pool: SqlitePool, mut waiting: mpsc::Receiver<Later>, end: tokio_
                 true
             }
         };
+        let taken = batch.len();
         if let Err(error) = write_all(&pool, batch.drain(..)).await {
             failed(error);
         }
+        unwritten.fetch_sub(taken, Ordering::Relaxed);
         if is_last {
             return;
         }
@@ -312,6 +325,10 @@ impl Storage for SqliteFile {
 
     fn actions(&self, registry: &str) -> AnyTraceReader {
         self.actions_of(registry)
+    }
+
+    fn unwritten(&self) -> usize {
+        self.unwritten.load(Ordering::Relaxed)
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

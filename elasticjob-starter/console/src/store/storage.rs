@@ -110,6 +110,9 @@ pub(crate) trait Storage: Send + Sync {
     /// Reads what was recorded so.
     fn actions(&self, registry: &str) -> AnyTraceReader;
 
+    /// The number of things that are kept soon and not written so far, but for actions.
+    fn unwritten(&self) -> usize;
+
     /// Writes what waits, and ends.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }

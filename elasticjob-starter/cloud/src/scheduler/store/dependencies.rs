@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use elasticjob::config::JobConfiguration;
+use elasticjob::config::{JobConfiguration, Message};
 use elasticjob::ident::JobName;
 use elasticjob::operations::Operations;
 use elasticjob::registry::Transaction;
@@ -11,6 +11,7 @@ use elasticjob::registry::Transaction;
 use super::{Store, StoreError};
 use crate::model::{CarriedJob, Problem, Problems};
 use crate::scheduler::nodes::JOBS;
+use crate::texts;
 
 impl Store {
     /// Refuses a job that would wait for itself over the jobs before it, carried ones and others, and one that follows a job with
@@ -43,10 +44,17 @@ impl Store {
         if problems.is_empty() {
             return Ok(());
         }
-        let told = problems.into_iter().map(|problem| {
-            let reason = problem.reason.as_str().replace("sharding-total-count", "shardingTotalCount");
-            Problem::new("dependsOn", reason)
-        });
+        let told = problems.into_iter().map(|problem| Problem::new("dependsOn", of_registration(problem.reason)));
         Err(Problems(told.collect()).into())
+    }
+}
+
+/// A reason of the library that names a setting as programs write it, with the field of a registration instead.
+fn of_registration(reason: Message) -> Message {
+    let argument =
+        |name: &str| reason.arguments().iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    match (reason.code(), argument("job"), argument("total"), argument("own")) {
+        (Some("depends-unequal"), Some(job), Some(total), Some(own)) => texts::depends_unequal(job, total, own),
+        _ => reason,
     }
 }

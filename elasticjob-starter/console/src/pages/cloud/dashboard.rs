@@ -200,7 +200,7 @@ async fn read(cloud: &Cloud, span: Span) -> Result<Dashboard, Refusal> {
     // Figures of now are worth seeing where nothing is traced.
     let traced = match Traced::read(cloud, span, &clock).await {
         Ok(traced) => Ok(traced),
-        Err(refusal) if refusal.status != StatusCode::FORBIDDEN => Err(refusal.message),
+        Err(refusal) if refusal.status != StatusCode::FORBIDDEN => Err(refusal.shown(&cloud.here.text)),
         Err(refusal) => return Err(refusal),
     };
     Ok(Dashboard {

@@ -7,6 +7,7 @@ use super::super::form;
 use super::lines;
 use crate::cloud::WrongField;
 use crate::text::Text;
+use crate::translated;
 
 /// What a field takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +115,7 @@ pub(super) fn again(
     fields: &'static [Field],
     sent: &[(String, String)],
     problems: Vec<WrongField>,
+    text: &Text,
 ) -> (Vec<Input>, Vec<String>) {
     let mut inputs: Vec<Input> = fields
         .iter()
@@ -121,6 +123,7 @@ pub(super) fn again(
         .collect();
     let mut others = Vec::new();
     for WrongField { field, reason } in problems {
+        let reason = translated::shown(text, &reason);
         // `env.NAME` is about a name within `env`.
         let (name, part) = field.split_once('.').unwrap_or((&field, ""));
         let of_part = if part.is_empty() { reason.clone() } else { format!("{part}: {reason}") };
@@ -197,6 +200,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::text::{Language, Texts};
 
     fn object(value: Value) -> Map<String, Value> {
         let Value::Object(map) = value else { panic!("{value} is no object") };
@@ -247,9 +251,10 @@ mod tests {
 
     #[test]
     fn a_problem_is_told_at_its_field_and_others_above() {
-        let wrong = |field: &str| WrongField { field: field.to_owned(), reason: "is wrong".to_owned() };
-        let (inputs, others) =
-            again(APP, &sent(&[("cpuCount", "x")]), vec![wrong("cpuCount"), wrong("env.1A"), wrong("job")]);
+        let wrong = |field: &str| WrongField { field: field.to_owned(), reason: "is wrong".into() };
+        let problems = vec![wrong("cpuCount"), wrong("env.1A"), wrong("job")];
+        let texts = Texts::load().expect("they load");
+        let (inputs, others) = again(APP, &sent(&[("cpuCount", "x")]), problems, texts.of(Language::English));
         let told = |name: &str| inputs.iter().find(|input| input.field.name == name).map(|input| input.wrong.join(""));
         assert_eq!(told("cpuCount").as_deref(), Some("is wrong"));
         assert_eq!(told("env").as_deref(), Some("1A: is wrong"));

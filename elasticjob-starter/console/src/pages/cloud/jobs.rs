@@ -137,12 +137,10 @@ pub(crate) async fn list(cloud: Cloud, headers: HeaderMap) -> Response {
 }
 
 async fn one(cloud: &Cloud, name: &str, said: Option<Said>) -> Result<JobPage, Refusal> {
-    let all: Map<String, Value> = cloud.get(&format!("/api/job/jobs/{}", segment(name))).await?;
-    let job: Job = serde_json::from_value(Value::Object(all.clone())).map_err(|error| Refusal {
-        status: axum::http::StatusCode::BAD_GATEWAY,
-        message: error.to_string(),
-        problems: Vec::new(),
-    })?;
+    let path = format!("/api/job/jobs/{}", segment(name));
+    let all: Map<String, Value> = cloud.get(&path).await?;
+    let job = serde_json::from_value(Value::Object(all.clone()));
+    let job: Job = job.map_err(|error| Refusal::unreadable(&path, &error))?;
     let disabled = Disabled::read(cloud).await?;
     Ok(JobPage {
         layout: Layout::of(&cloud.here),
@@ -203,6 +201,7 @@ pub(crate) async fn log(
         (false, launch) => format!("item={}&launch={}", query.item, segment(launch)),
     };
     let path = format!("/api/job/{}/log?{wanted}", segment(&name));
-    let log = cloud.call(Method::GET, &path, String::new()).await.map(Log::of).map_err(|refusal| refusal.message);
+    let log = cloud.call(Method::GET, &path, String::new()).await.map(Log::of);
+    let log = log.map_err(|refusal| refusal.shown(&cloud.here.text));
     page(&LogPage { layout: Layout::of(&cloud.here), name, query, is_daemon, log })
 }

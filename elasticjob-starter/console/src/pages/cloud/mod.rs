@@ -62,7 +62,7 @@ impl Disabled {
 fn ended(cloud: &Cloud, ended: Result<(), Refusal>, done: String, page: &str) -> Response {
     let said = match ended {
         Ok(()) => Said::done(done),
-        Err(refusal) => Said::failed(refusal.message),
+        Err(refusal) => Said::failed(refusal.shown(&cloud.here.text)),
     };
     said.at(&cloud.here.app, &format!("/r/{}{page}", cloud.here.registry.name()))
 }

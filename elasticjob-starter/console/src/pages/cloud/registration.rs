@@ -148,8 +148,8 @@ async fn change(cloud: &Cloud, what: What, name: String) -> Response {
 /// The form again, with what is wrong.
 fn refused(cloud: &Cloud, what: What, name: Option<String>, sent: &[(String, String)], refusal: Refusal) -> Response {
     let status = refusal.status;
-    let message = refusal.problems.is_empty().then_some(refusal.message);
-    let (inputs, others) = fields::again(what.fields(), sent, refusal.problems);
+    let message = refusal.refused.problems.is_empty().then(|| refusal.shown(&cloud.here.text));
+    let (inputs, others) = fields::again(what.fields(), sent, refusal.refused.problems, &cloud.here.text);
     let problems = message.into_iter().chain(others).collect();
     let base = form::one(sent, "base").to_owned();
     let place = format!("/r/{}{}", cloud.here.registry.name(), what.form(name.as_deref()));

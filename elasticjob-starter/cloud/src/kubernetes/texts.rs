@@ -1,0 +1,12 @@
+//! The messages of what cannot run in pods.
+
+elasticjob_syntax::messages! {
+    too_many_of_pod(count, most) = "cloud-too-many-of-pod": "is {count}: at most {most} items share a pod";
+    no_label(text) =
+        "cloud-no-label": "'{text}' is no value of a label: give 1 to 63 letters, digits, '-', '_' and '.', the first and the last of them a letter or a digit";
+    file_of_host(carrier) =
+        "cloud-file-of-host": "names a file of the scheduler's host, which the nodes of {carrier} do not have: use oci: or https:";
+    image_missing() = "cloud-image-missing": "is missing: the image with the shell and the tools that the package needs";
+    checksum_missing() =
+        "cloud-checksum-missing": "has no checksum: each pod fetches the package by itself, and all have to run the same; add #sha256=HEX";
+}

@@ -1,0 +1,127 @@
+//! A model of Slurm on this host: its commands are scripts that run the keeper as a process group for each index of an array.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::super::{SlurmCarrier, SlurmOptions};
+use crate::model::App;
+use crate::scratch::Scratch;
+
+const SCONTROL: &str = "echo 'ClusterName = model'; echo 'MaxArraySize = 1001'; echo 'SLURM_VERSION = 22.05.8'";
+
+const SINFO: &str = "echo 'main|64|64000'";
+
+/// Each index of the array is a session of its own. The index and the pid go into the list of jobs.
+const SBATCH: &str = r#"
+for argument; do
+    case $argument in
+        --job-name=*) name=${argument#*=} ;;
+        --array=*) array=${argument#*=} ;;
+    esac
+    keeper=$kind kind=$folder folder=$argument
+done
+id=$(($(cat "$MODEL/last" 2>/dev/null || echo 0) + 1))
+echo $id >"$MODEL/last"
+for part in $(echo "$array" | tr , ' '); do
+    for index in $(seq "${part%-*}" "${part#*-}"); do
+        export SLURM_ARRAY_JOB_ID=$id SLURM_ARRAY_TASK_ID=$index SLURM_JOB_ID=$((id * 1000 + index))
+        setsid sh "$keeper" "$kind" "$folder" </dev/null >/dev/null 2>&1 &
+        echo "$id|$index|$!|$name" >>"$MODEL/jobs"
+    done
+done
+echo $id
+"#;
+
+/// A job whose keeper has ended is over, and what it left is killed. An ended process may stay as a zombie.
+const SQUEUE: &str = r#"
+[ -e "$MODEL/jobs" ] || exit 0
+while IFS='|' read -r id index pid name; do
+    case $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$pid/status" 2>/dev/null) in
+        ''|Z) state=COMPLETED; kill -KILL "-$pid" 2>/dev/null ;;
+        *) state=RUNNING ;;
+    esac
+    echo "$id|$index|$state|n1|1|0:00|None|$name"
+done <"$MODEL/jobs"
+"#;
+
+/// `lost` has what goes wrong with the answers: `before` the request arrives, or after it has.
+const SCANCEL: &str = r#"
+echo "$*" >>"$MODEL/cancels"
+lost=$(cat "$MODEL/lost" 2>/dev/null)
+signal=KILL
+[ "$lost" = before ] || for argument; do
+    case $argument in
+        --signal=*) signal=${argument#*=} ;;
+        *_*) kill "-$signal" "-$(grep "^${argument%_*}|${argument#*_}|" "$MODEL/jobs" | cut -d'|' -f3)" ;;
+    esac
+done
+[ -z "$lost" ] || { echo 'scancel: error: Socket timed out on send/recv operation' >&2; exit 1; }
+"#;
+
+/// A cluster that ends with the test.
+pub(super) struct Model {
+    pub(super) scratch: Scratch,
+}
+
+impl Model {
+    pub(super) fn new() -> Self {
+        let scratch = Scratch::new();
+        let commands = scratch.path().join("bin");
+        fs::create_dir(&commands).unwrap();
+        for (name, text) in
+            [("scontrol", SCONTROL), ("sinfo", SINFO), ("sbatch", SBATCH), ("squeue", SQUEUE), ("scancel", SCANCEL)]
+        {
+            let file = commands.join(name);
+            fs::write(&file, format!("#!/bin/sh\nMODEL={}\n{text}\n", scratch.path().display())).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        Self { scratch }
+    }
+
+    /// The carrier of another scheduler.
+    pub(super) async fn carrier(&self) -> SlurmCarrier {
+        let mut options = SlurmOptions::new(self.file("work"), "tests");
+        options.commands = Some(self.file("bin"));
+        SlurmCarrier::connect(options).await.unwrap()
+    }
+
+    /// An application whose program is this script; `$DIR` is the folder of the model.
+    pub(super) fn app(&self, script: &str) -> App {
+        let file = self.file("long.sh");
+        fs::write(&file, format!("#!/bin/sh\nDIR={}\n{script}\n", self.scratch.path().display())).unwrap();
+        let url = format!("file://{}", file.display());
+        let app =
+            json!({ "appName": "long", "appURL": url, "bootstrapScript": "./long.sh", "cpuCount": 0, "memoryMB": 1 });
+        App::from_json(app).unwrap()
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    pub(super) fn lines(&self, name: &str) -> usize {
+        fs::read_to_string(self.file(name)).unwrap_or_default().lines().count()
+    }
+
+    /// The answers of `scancel` get lost from now on, before its requests arrive or after; `None` lets them through.
+    pub(super) fn lose(&self, when: Option<&str>) {
+        match when {
+            Some(when) => fs::write(self.file("lost"), when).unwrap(),
+            None => fs::remove_file(self.file("lost")).unwrap(),
+        }
+    }
+}
+
+impl Drop for Model {
+    /// No process outlives a test.
+    fn drop(&mut self) {
+        let jobs = fs::read_to_string(self.file("jobs")).unwrap_or_default();
+        for pid in jobs.lines().filter_map(|job| job.split('|').nth(2)) {
+            let _ = Command::new("kill").args(["-KILL", "--", &format!("-{pid}")]).output();
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! The messages of what a cluster of Slurm cannot run.
+
+elasticjob_syntax::messages! {
+    array_too_large(most) =
+        "cloud-array-too-large": "an array of the cluster has {most} indexes at most: raise MaxArraySize in slurm.conf";
+    no_such_partition(name, known) = "cloud-no-such-partition": "the cluster has no partition '{name}'; it has {known}";
+    too_many_cpus(needs, most) = "cloud-too-many-cpus": "a process needs {needs} CPUs, and the largest node has {most}";
+    too_much_memory(needs, most) = "cloud-too-much-memory": "a process needs {needs} MB, and the nodes have {most} MB at most";
+}
