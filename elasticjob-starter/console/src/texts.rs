@@ -32,6 +32,8 @@ elasticjob_syntax::messages! {
     traces_busy(at, connections, seconds) =
         "traces-busy": "all connections that read {at} are taken ({connections} at most), and none of them became free for this read within {seconds} s: try again later; where this comes again, ask for a shorter time range or for one job, and have the administrator of the database look whether it is busy";
     no_answer_in_time(seconds) = "no-answer-in-time": "no answer within {seconds} s";
+    traces_not_reached(at, since, why) =
+        "traces-not-reached": "{at} cannot be read: it is away since {since} and is dialled again: {why}";
     traces_away(at, why) = "traces-away": "{at} cannot be read: {why}";
     traces_without_table(at, table) =
         "traces-without-table": "{at} has no table {table}: no program has traced to it so far, or it is another database; see `elasticjob.tracing`";
@@ -39,6 +41,12 @@ elasticjob_syntax::messages! {
         "traces-without-column": "table {table} in {at} has no column {column}, so records cannot be found by it; a program that may alter the table adds it when it starts to trace";
     masked(setting, mask) =
         "masked": "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: leave the value as it is shown, or change it in the program's settings";
+    settings_unreadable(reason) = "settings-unreadable": "the settings cannot be read: {reason}";
+    not_a_number(name, value) =
+        "not-a-number": "{name}: '{value}' is not a whole number that is possible here";
+    not_a_flag(name, value) = "not-a-flag": "{name}: '{value}' is not true or false";
+    not_a_property(line) = "not-a-property": "props: '{line}' is not of the form KEY=VALUE";
+    wrong_values(problems) = "wrong-values": "{problems}";
     not_previewed() = "not-previewed": "the values are not those of the preview: look at a preview of these, and save again";
     no_action() = "no-action": "the form has no action";
     no_action_or_item() = "no-action-or-item": "the form has no action or no item";

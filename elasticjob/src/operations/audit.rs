@@ -116,12 +116,17 @@ impl Audit {
         let server = server.map(part_of_server);
         match (jobs.first_key_value(), JobName::new(ALL_JOBS)) {
             (Some(_), Ok(all)) if jobs.len() > 1 => {
-                let part = |(job, why): (&JobName, &Option<Message>)| match why {
-                    Some(why) if !is_one => format!("job {job}: {why}"),
-                    _ => format!("job {job}"),
-                };
-                let parts = server.into_iter().chain(jobs.iter().map(part)).take(MOST_PARTS);
-                detail.insert("parts".to_owned(), json!(parts.collect::<Vec<_>>()));
+                let of_server = server.map(|server| (server, None));
+                let of_jobs = jobs.iter().map(|(job, why)| match why {
+                    Some(why) if !is_one => (format!("job {job}: {why}"), Some(recorded(why))),
+                    _ => (format!("job {job}"), None),
+                });
+                let parts = of_server.into_iter().chain(of_jobs).take(MOST_PARTS);
+                let (parts, why): (Vec<String>, Vec<Option<Value>>) = parts.unzip();
+                if !is_one {
+                    detail.insert("partMessages".to_owned(), json!(why));
+                }
+                detail.insert("parts".to_owned(), json!(parts));
                 self.post(action, &all, Vec::new(), outcome, detail);
             }
             (Some((job, _)), _) => {
@@ -185,11 +190,11 @@ pub enum ActionEnd {
     /// It was done.
     Done,
     /// It was not done, for this reason: it was wrong.
-    Refused(String),
+    Refused(Message),
     /// It was not done, for this reason.
-    Failed(String),
+    Failed(Message),
     /// It may have been done: the answer was lost.
-    Unknown(String),
+    Unknown(Message),
 }
 
 /// An action on parts of jobs.
@@ -365,7 +370,7 @@ impl Operations {
         };
         let parts: Vec<String> = parts.into_iter().take(MOST_PARTS).collect();
         let mut detail = Map::from_iter([("parts".to_owned(), json!(parts))]);
-        detail.extend(error.map(|why| ("error".to_owned(), Value::String(cut(why)))));
+        detail.extend(failure(error.as_ref()));
         self.post(action, job, outcome, detail);
     }
 

@@ -44,7 +44,7 @@ pub(super) fn fields(registration: &Value) -> impl Iterator<Item = String> {
 
 fn end(ended: &Result<(), StoreError>) -> ActionEnd {
     let Err(error) = ended else { return ActionEnd::Done };
-    let why = error.to_string();
+    let why = error.to_string().into();
     match error {
         StoreError::Invalid(_)
         | StoreError::NoSuchApp(_)

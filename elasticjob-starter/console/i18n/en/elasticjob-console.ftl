@@ -193,9 +193,6 @@ configuration-edit = Change the configuration
 configuration-preview = Preview
 configuration-save = Save
 schedule-too-long = An expression has at most { $most } characters.
-configuration-not-a-number = { $name }: '{ $value }' is not a whole number
-configuration-not-a-flag = { $name }: '{ $value }' is not true or false
-configuration-not-a-property = props: '{ $line }' is not of the form KEY=VALUE
 configuration-not-previewed = Nothing was changed: the values are not those of the preview that you saw. Look at this one, and save again.
 configuration-carried = This is a carried job: its registration is written over this configuration each time it starts. Change the registration instead, with PUT /api/job/update of a scheduler, or on the page of the registered job on the console of the scheduler.
 configuration-overwritten = overwrite is true: the next start of a program puts its own configuration back.

@@ -361,6 +361,9 @@ impl From<ReadError> for Problem {
                 );
             }
             ReadError::TooSlow { limit } => texts::traces_slow(limit.as_secs().to_string()),
+            ReadError::NotReached { at, since, why } => {
+                texts::traces_not_reached(at, since.to_rfc3339_opts(SecondsFormat::Secs, true), why)
+            }
             ReadError::Unavailable { at, why } => texts::traces_away(at, why),
             ReadError::NoTable { at, table } => texts::traces_without_table(at, table),
             ReadError::NoColumn { at, table, column } => texts::traces_without_column(at, table, column),

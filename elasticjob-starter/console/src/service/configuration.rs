@@ -39,7 +39,7 @@ impl NoChange {
     /// What is wrong, and what to write instead.
     pub(crate) fn message(&self) -> Message {
         match self {
-            Self::Unreadable(reason) => reason.as_str().into(),
+            Self::Unreadable(reason) => texts::settings_unreadable(reason),
             Self::Masked { setting } => texts::masked(setting, Secret::MASK),
         }
     }
@@ -65,7 +65,7 @@ impl From<NoChange> for Problem {
 
 /// Records that a change was refused before it came to the operations, which record what they refuse.
 pub(crate) fn record_refusal(operations: &Operations, stored: &StoredConfiguration, why: &Message) {
-    let ended = ActionEnd::Refused(why.to_string());
+    let ended = ActionEnd::Refused(why.clone());
     operations.record_action("update-configuration", stored.configuration.job_name(), Vec::new(), ended);
 }
 
