@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::code::Code;
-use crate::access::{Invalid, NotChanged, Permission};
+use crate::access::{Invalid, NotChanged, Permission, REASON, ReasonRule};
 use crate::store::StoreError;
 use crate::streams::NoPlace;
 use crate::text::Text;
@@ -164,6 +164,18 @@ impl Problem {
     pub(crate) fn no_such_node(path: &str) -> Self {
         let detail = texts::no_such_node(format!("{path:?}"));
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchNode, "No such node", detail)
+    }
+
+    /// An action without a reason, on a console that insists on one.
+    pub(crate) fn no_reason(rule: ReasonRule) -> Self {
+        let detail = texts::no_reason();
+        let problem = match rule {
+            ReasonRule::InQuery => json!({ "parameter": REASON, "detail": detail.as_str() }),
+            _ => json!({ "pointer": format!("/{REASON}"), "detail": detail.as_str() }),
+        };
+        let title = "A reason is needed";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::ReasonRequired, title, detail)
+            .with("problems", json!([problem]))
     }
 
     /// A configuration with problems: each with its setting, a property as `props.KEY`.

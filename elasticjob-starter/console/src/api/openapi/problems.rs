@@ -1,6 +1,6 @@
 //! The problems that each route can answer with.
 
-use crate::access::Permission;
+use crate::access::{Permission, ReasonRule};
 use crate::api::Code;
 use crate::router::Declared;
 
@@ -77,6 +77,9 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
     }
     if matches!(route.method, "POST" | "PUT" | "PATCH") {
         codes.push((413, Code::TooLarge));
+    }
+    if route.reason != ReasonRule::Free {
+        codes.push((422, Code::ReasonRequired));
     }
     if ends("/configuration") {
         codes.extend(STORED);
