@@ -15,6 +15,10 @@ elasticjob_syntax::messages! {
         "forbidden-after": "{job} runs again after it, and the role operator is needed for each such job";
     another_job() = "another-job": "another job";
     no_such_registry(name) = "no-such-registry": "the console has no registry center '{name}'";
+    no_other_registry() = "no-other-registry": "there is no other registry center here that the caller may see";
+    same_registry(name) = "same-registry": "'{name}' is this registry center itself: name another one";
+    no_such_job_to_see(job) =
+        "no-such-job-to-see": "no job '{job}' is among those that are asked for, or the caller may not see it";
     item_unknown(job, item) = "item-unknown": "job '{job}' has no item {item}";
     no_such_run(id) = "no-such-run": "the traces have no run '{id}' of this job: it was removed, or never there";
     no_such_run_to_see(id) =

@@ -7,6 +7,7 @@ mod alarms;
 pub(crate) mod body;
 mod code;
 mod configuration;
+mod configurations;
 mod fires;
 mod graph;
 mod history;
@@ -89,6 +90,8 @@ pub(crate) fn declare(routes: Routes) -> Routes {
             ReasonRule::InQuery,
             configuration::restore,
         )
+        .get("/api/v1/registries/{registry}/configurations", viewer, configurations::export)
+        .get("/api/v1/registries/{registry}/comparison", viewer, configurations::compare)
         .post("/api/v1/registries/{registry}/jobs/{job}/triggers", operator, free, actions::trigger)
         .post(
             "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/triggers",

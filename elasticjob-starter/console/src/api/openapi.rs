@@ -14,7 +14,7 @@ use utoipa::OpenApi;
 use self::problems::problems_of;
 pub(super) use self::settings::reference as settings_of_job;
 use super::{
-    access, accounts, actions, alarms, configuration, fires, graph, history, jobs, nodes, overview, past, registries,
+    access, accounts, actions, alarms, configuration, configurations, fires, graph, history, jobs, nodes, overview, past, registries,
     run_log, schedule, schedules, servers, timeline,
 };
 use crate::access::Permission;
@@ -70,6 +70,8 @@ use crate::{live, live_log};
         configuration::history,
         configuration::version,
         configuration::restore,
+        configurations::export,
+        configurations::compare,
         servers::list,
         servers::one,
         servers::instances,

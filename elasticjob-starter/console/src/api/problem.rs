@@ -146,6 +146,12 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
     }
 
+    /// A job that is chosen and not there, or one that the caller may not see.
+    pub(crate) fn no_such_job_to_see(job: &str) -> Self {
+        let job: String = job.chars().take(100).collect();
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchJob, "No such job", texts::no_such_job_to_see(job))
+    }
+
     pub(crate) fn no_such_version(job: &JobName, id: i64) -> Self {
         let detail = texts::no_such_version(job.as_str(), id);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchVersion, "No such version", detail)

@@ -10,6 +10,7 @@ mod chinese_tests;
 pub(crate) mod cloud;
 #[cfg(feature = "oidc")]
 pub(crate) mod company_login;
+pub(crate) mod comparison;
 pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
 pub(crate) mod configuration_history;
@@ -115,6 +116,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
         .post("/r/{registry}/jobs/{job}/configuration/edit", editor, ReasonRule::TO_SAVE, configuration_edit::change)
         .get("/r/{registry}/jobs/{job}/configuration/history", viewer, configuration_history::show)
+        .get("/r/{registry}/comparison", viewer, comparison::show)
         .get("/r/{registry}/timeline", viewer, timeline::show)
         .get("/r/{registry}/graph", viewer, graph::show)
         .get("/r/{registry}/history/executions", viewer, history::executions)

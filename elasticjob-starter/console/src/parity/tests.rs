@@ -29,7 +29,8 @@ const ABOUT_THE_READER: [&str; 16] = [
 ];
 
 /// Entries without a command, by the begin of their route, each with the cause. `docs/console.md` says the same in its words.
-const WITHOUT_COMMAND: [(&str, &str, &str); 9] = [
+const WITHOUT_COMMAND: [(&str, &str, &str); 10] = [
+    ("/r/{registry}/comparison", "", "a command works on one registry center"),
     (
         "/r/{registry}/timeline",
         "",
