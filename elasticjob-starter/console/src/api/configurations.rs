@@ -1,12 +1,9 @@
 //! The configurations of many jobs.
 
-use std::collections::BTreeSet;
-
 use axum::Json;
 use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -15,7 +12,6 @@ use super::jobs::parameters;
 use crate::here::Here;
 use crate::service::configurations::compared::{Beside, Compared, CompareQuery, compared};
 use crate::service::configurations::exported::exported;
-use crate::service::jobs::JobQuery;
 
 /// A parameter with its value.
 type Pair = (String, String);
@@ -32,21 +28,7 @@ type Pair = (String, String);
         ("running" = Option<String>, Query, description = "`true` for the jobs that run now")),
     responses((status = 200, body = String, content_type = "application/yaml"), (status = "default", body = Problem)))]
 pub(crate) async fn export(here: Here, query: Result<Query<Vec<Pair>>, QueryRejection>) -> Result<Response, Problem> {
-    // What a form sends beside them, such as the reason of another button, has no part in it.
-    let query = parameters(query)?;
-    let one = |name: &str| query.iter().find(|(one, _)| one == name).map(|(_, value)| value.clone()).unwrap_or_default();
-    let chosen: BTreeSet<String> = query.iter().filter(|(name, _)| name == "job").map(|(_, job)| job.clone()).collect();
-    let filter = JobQuery {
-        q: one("q"),
-        status: one("status"),
-        concern: one("concern"),
-        running: one("running"),
-        ..JobQuery::default()
-    };
-    let text = exported(&here, &chosen, &filter).await?;
-    let name = format!("attachment; filename=\"{}-jobs.yaml\"", here.registry.name());
-    let headers = [(CONTENT_TYPE, "application/yaml; charset=utf-8".to_owned()), (CONTENT_DISPOSITION, name)];
-    Ok((headers, text).into_response())
+    exported(&here, &parameters(query)?).await
 }
 
 /// The jobs of two registry centers that are not the same in both.

@@ -196,7 +196,9 @@ async fn change_in_vain(console: &Console, admin: &str, path: &str) -> usize {
 fn pages(console: &Console) -> Vec<&'static str> {
     let is_page = |path: &&str| {
         let begins = ["/api/", "/assets/", "/healthz", "/readyz", "/metrics", "/login/oidc"];
-        !begins.iter().any(|begin| path.starts_with(begin)) && !path.ends_with("/events")
+        // Files are English.
+        let is_file = path.ends_with("/configurations");
+        !begins.iter().any(|begin| path.starts_with(begin)) && !path.ends_with("/events") && !is_file
     };
     let routes = declared(console.app().clone()).into_iter().filter(|route| route.method == "GET");
     routes.map(|route| route.path).filter(is_page).collect()

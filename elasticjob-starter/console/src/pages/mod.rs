@@ -116,6 +116,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
         .post("/r/{registry}/jobs/{job}/configuration/edit", editor, ReasonRule::TO_SAVE, configuration_edit::change)
         .get("/r/{registry}/jobs/{job}/configuration/history", viewer, configuration_history::show)
+        .get("/r/{registry}/configurations", viewer, configuration::export)
         .get("/r/{registry}/comparison", viewer, comparison::show)
         .get("/r/{registry}/timeline", viewer, timeline::show)
         .get("/r/{registry}/graph", viewer, graph::show)

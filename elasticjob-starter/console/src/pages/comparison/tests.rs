@@ -135,6 +135,8 @@ async fn an_export_has_the_chosen_jobs_or_those_of_the_filter() {
     let all = call(&console, request("GET", of, Some(&cookie))).await;
     assert_eq!(all.headers[CONTENT_TYPE], "application/yaml; charset=utf-8");
     assert_eq!(all.headers[CONTENT_DISPOSITION], "attachment; filename=\"default-jobs.yaml\"");
+    let page = call(&console, request("GET", "/r/default/configurations", Some(&cookie))).await;
+    assert_eq!((page.body, &page.headers[CONTENT_DISPOSITION]), (all.body.clone(), &all.headers[CONTENT_DISPOSITION]));
     for part in ["    \"billing\":\n", "    # \"broken\": ", "        # \"email.password\": \"***\"\n", "    \"settle\":\n"] {
         assert!(all.body.contains(part), "{part}: {}", all.body);
     }

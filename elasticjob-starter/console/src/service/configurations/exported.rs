@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use futures_util::{StreamExt, TryStreamExt};
@@ -13,13 +15,25 @@ use crate::here::Here;
 use crate::service::configuration::{has_mask, object};
 use crate::service::jobs::{JobQuery, matching};
 
+/// The file with the configurations of the jobs that a query names, or leaves as the list of jobs does.
+pub(crate) async fn exported(here: &Here, query: &[(String, String)]) -> Result<Response, Problem> {
+    let one = |name: &str| query.iter().find(|(one, _)| one == name).map(|(_, it)| it.clone()).unwrap_or_default();
+    let (q, status, concern, running) = (one("q"), one("status"), one("concern"), one("running"));
+    let filter = JobQuery { q, status, concern, running, ..JobQuery::default() };
+    let chosen = query.iter().filter(|(name, _)| name == "job").map(|(_, job)| job.as_str()).collect();
+    let text = document(here, &chosen, &filter).await?;
+    let name = format!("attachment; filename=\"{}-jobs.yaml\"", here.registry.name());
+    let headers = [(CONTENT_TYPE, "application/yaml; charset=utf-8".to_owned()), (CONTENT_DISPOSITION, name)];
+    Ok((headers, text).into_response())
+}
+
 /// The configurations of the jobs with these names, or without names of those that the query leaves.
-pub(crate) async fn exported(here: &Here, chosen: &BTreeSet<String>, query: &JobQuery) -> Result<String, Problem> {
+async fn document(here: &Here, chosen: &BTreeSet<&str>, query: &JobQuery) -> Result<String, Problem> {
     let (jobs, _) = matching(here, query).await?;
     let mut jobs: Vec<JobName> = jobs.iter().map(|job| job.job.clone()).collect();
     if !chosen.is_empty() {
         let known: BTreeSet<&str> = jobs.iter().map(JobName::as_str).collect();
-        if let Some(unknown) = chosen.iter().find(|name| !known.contains(name.as_str())) {
+        if let Some(unknown) = chosen.iter().find(|name| !known.contains(**name)) {
             return Err(Problem::no_such_job_to_see(unknown));
         }
         jobs.retain(|job| chosen.contains(job.as_str()));
