@@ -142,7 +142,6 @@ pub(crate) fn json(method: &str, path: &str, cookie: &str, body: &serde_json::Va
 pub(crate) fn form(path: &str, cookie: &str, fields: &[(&str, &str)]) -> Request<Body> {
     let mut request = request("POST", path, Some(cookie));
     request.headers_mut().insert(CONTENT_TYPE, "application/x-www-form-urlencoded".parse().expect("a value"));
-    *request.body_mut() =
-        Body::from(form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish());
+    *request.body_mut() = Body::from(form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish());
     request
 }

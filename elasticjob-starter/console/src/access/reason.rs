@@ -83,11 +83,7 @@ fn members(json: &[u8]) -> Result<Vec<(String, String)>, Problem> {
 }
 
 /// Lets a request pass that says why, or need not. A page asks for the reason that lacks, and keeps what else was sent.
-pub(crate) async fn insist(
-    State((app, rule)): State<(App, ReasonRule)>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub(crate) async fn insist(State((app, rule)): State<(App, ReasonRule)>, mut request: Request, next: Next) -> Response {
     if !app.options.require_reason || rule == ReasonRule::Free {
         return next.run(request).await;
     }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::Problem;
 use super::jobs::parameters;
 use crate::here::Here;
-use crate::service::configurations::compared::{Beside, Compared, CompareQuery, compared};
+use crate::service::configurations::compared::{Beside, CompareQuery, Compared, compared};
 use crate::service::configurations::exported::exported;
 
 /// A parameter with its value.

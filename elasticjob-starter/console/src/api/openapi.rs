@@ -14,8 +14,8 @@ use utoipa::OpenApi;
 use self::problems::problems_of;
 pub(super) use self::settings::reference as settings_of_job;
 use super::{
-    access, accounts, actions, alarms, configuration, configurations, fires, graph, history, jobs, nodes, overview, past, registries,
-    run_log, schedule, schedules, servers, timeline,
+    access, accounts, actions, alarms, configuration, configurations, fires, graph, history, jobs, nodes, overview,
+    past, registries, run_log, schedule, schedules, servers, timeline,
 };
 use crate::access::Permission;
 use crate::app::App;

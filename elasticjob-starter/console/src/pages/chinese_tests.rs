@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::header::{ACCEPT_LANGUAGE, ETAG, HeaderValue, IF_MATCH};
 use axum::http::StatusCode;
+use axum::http::header::{ACCEPT_LANGUAGE, ETAG, HeaderValue, IF_MATCH};
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Operations, Target};

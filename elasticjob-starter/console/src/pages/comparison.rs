@@ -7,7 +7,7 @@ use i18n_embed_fl::fl;
 use super::query::Query;
 use super::{Layout, error, page};
 use crate::here::Here;
-use crate::service::configurations::compared::{Beside, Compared, CompareQuery, compared, others};
+use crate::service::configurations::compared::{Beside, CompareQuery, Compared, compared, others};
 use crate::text::t;
 
 #[derive(Template)]

@@ -137,10 +137,7 @@ pub(crate) fn next_fire(job: &JobOverview) -> Option<i64> {
 }
 
 /// All jobs that the caller may see and that the filters of the query leave, and since when the registry center is lost.
-pub(crate) async fn matching(
-    here: &Here,
-    query: &JobQuery,
-) -> Result<(Vec<Arc<JobOverview>>, Option<i64>), Problem> {
+pub(crate) async fn matching(here: &Here, query: &JobQuery) -> Result<(Vec<Arc<JobOverview>>, Option<i64>), Problem> {
     query.check()?;
     let listed = here.registry.catalogue().jobs().await?;
     let matching = listed.jobs.into_iter().filter(|it| query.matches(it) && here.sees(&it.job)).collect();

@@ -82,12 +82,8 @@ async fn recorded_without_reasons(require_reason: bool) -> BTreeSet<String> {
         }
     }
     // Records are written in their order: this one is the last.
-    let last = send(
-        "POST",
-        "/api/v1/registries/default/jobs/settle/triggers",
-        &admin,
-        &json!({ "reason": "the last one" }),
-    );
+    let last =
+        send("POST", "/api/v1/registries/default/jobs/settle/triggers", &admin, &json!({ "reason": "the last one" }));
     call(&console, last).await;
     let written = async {
         loop {

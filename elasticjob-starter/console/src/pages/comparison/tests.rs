@@ -46,7 +46,8 @@ async fn two() -> Console {
         Grant::everywhere(Role::Viewer).registries("archive").jobs("new"),
     ];
     options.users.push(User::new("li", hash(), grants));
-    let registries = [Registry::new("default", Arc::new(here.connect())), Registry::new("archive", Arc::new(there.connect()))];
+    let registries =
+        [Registry::new("default", Arc::new(here.connect())), Registry::new("archive", Arc::new(there.connect()))];
     Console::new(options, registries).expect("the options are right")
 }
 
@@ -66,7 +67,8 @@ async fn api(console: &Console, user: &str, query: &str) -> Value {
 async fn jobs_that_differ_are_told_with_their_settings_and_without_secrets() {
     let console = two().await;
     let told = api(&console, "viewer", "?with=archive").await;
-    let difference = |setting: &str, here: Value, there: Value| json!({ "setting": setting, "here": here, "there": there });
+    let difference =
+        |setting: &str, here: Value, there: Value| json!({ "setting": setting, "here": here, "there": there });
     let only = |job: &str, state: &str| json!({ "job": job, "state": state, "differences": [], "problem": null });
     let differences = [
         difference("cron", json!("0 0 3 * * ?"), json!("0 0 4 * * ?")),
@@ -85,7 +87,14 @@ async fn jobs_that_differ_are_told_with_their_settings_and_without_secrets() {
     assert!(!told.to_string().contains("hunter"), "{told}");
     let (status, page) = get(&console, "viewer", "/r/default/comparison?with=archive").await;
     assert_eq!(status, StatusCode::OK);
-    for text in ["props.page", "0 0 4 * * ?", "Only in archive", "Only in default", "The secrets differ", "/r/archive/jobs/new/"] {
+    for text in [
+        "props.page",
+        "0 0 4 * * ?",
+        "Only in archive",
+        "Only in default",
+        "The secrets differ",
+        "/r/archive/jobs/new/",
+    ] {
         assert!(page.contains(text), "{text}: {page}");
     }
     assert!(!page.contains("hunter"), "{page}");
@@ -95,7 +104,8 @@ async fn jobs_that_differ_are_told_with_their_settings_and_without_secrets() {
 async fn a_reader_compares_what_the_reader_sees_in_each() {
     let console = two().await;
     let told = api(&console, "li", "?with=archive").await;
-    let jobs: Vec<_> = told["jobs"].as_array().expect("a list").iter().map(|one| (&one["job"], &one["state"])).collect();
+    let jobs: Vec<_> =
+        told["jobs"].as_array().expect("a list").iter().map(|one| (&one["job"], &one["state"])).collect();
     let (here, there) = (json!("only-here"), json!("only-there"));
     let names = ["billing", "broken", "gone", "new", "settle"].map(|name| json!(name));
     let states = [&here, &here, &here, &there, &here];
@@ -116,7 +126,8 @@ async fn a_long_comparison_comes_in_parts() {
     let names: Vec<String> = (0..250).map(|number| format!("job-{number:03}")).collect();
     let jobs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), SAME)).collect();
     let (here, there) = (center(&jobs).await, center(&jobs[..100]).await);
-    let registries = [Registry::new("default", Arc::new(here.connect())), Registry::new("archive", Arc::new(there.connect()))];
+    let registries =
+        [Registry::new("default", Arc::new(here.connect())), Registry::new("archive", Arc::new(there.connect()))];
     let console = Console::new(with_users(), registries).expect("the options are right");
     let first = api(&console, "viewer", "").await;
     let count = |part: &Value| part["jobs"].as_array().map_or(0, Vec::len);
@@ -137,7 +148,9 @@ async fn an_export_has_the_chosen_jobs_or_those_of_the_filter() {
     assert_eq!(all.headers[CONTENT_DISPOSITION], "attachment; filename=\"default-jobs.yaml\"");
     let page = call(&console, request("GET", "/r/default/configurations", Some(&cookie))).await;
     assert_eq!((page.body, &page.headers[CONTENT_DISPOSITION]), (all.body.clone(), &all.headers[CONTENT_DISPOSITION]));
-    for part in ["    \"billing\":\n", "    # \"broken\": ", "        # \"email.password\": \"***\"\n", "    \"settle\":\n"] {
+    for part in
+        ["    \"billing\":\n", "    # \"broken\": ", "        # \"email.password\": \"***\"\n", "    \"settle\":\n"]
+    {
         assert!(all.body.contains(part), "{part}: {}", all.body);
     }
     assert!(!all.body.contains("hunter"), "{}", all.body);

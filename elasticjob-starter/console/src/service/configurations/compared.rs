@@ -100,15 +100,15 @@ pub(crate) async fn compared(here: &Here, query: &CompareQuery) -> Result<Compar
     let (own, other) = tokio::try_join!(names(here, &here.registry, query), names(here, there, query))?;
     let all: BTreeSet<&JobName> = own.union(&other).collect();
     let after = parsed::<JobName>("cursor", &query.cursor)?;
-    let rest: Vec<&JobName> = all.iter().copied().filter(|job| after.as_ref().is_none_or(|after| *job > after)).collect();
+    let rest: Vec<&JobName> =
+        all.iter().copied().filter(|job| after.as_ref().is_none_or(|after| *job > after)).collect();
     let part = &rest[..rest.len().min(JOBS)];
     let next = part.last().filter(|_| rest.len() > JOBS).map(ToString::to_string);
     let compared = part.iter().map(|job| {
         let is_in = (own.contains(*job), other.contains(*job));
         beside(here, there, job, is_in)
     });
-    let compared: Vec<Option<Compared>> =
-        futures_util::stream::iter(compared).buffered(AT_ONCE).try_collect().await?;
+    let compared: Vec<Option<Compared>> = futures_util::stream::iter(compared).buffered(AT_ONCE).try_collect().await?;
     let same = compared.iter().filter(|one| one.is_none()).count();
     let jobs = compared.into_iter().flatten().collect();
     Ok(Comparison { with: there.name().to_owned(), jobs, same, total: all.len(), next })

@@ -50,7 +50,8 @@ async fn document(here: &Here, chosen: &BTreeSet<&str>, query: &JobQuery) -> Res
     for (read, job) in read {
         match read {
             Read::Stored(stored) if stored.is_carried() => {
-                text += &format!("    # {}: a carried job, which is registered at its scheduler\n", quoted(job.as_str()));
+                text +=
+                    &format!("    # {}: a carried job, which is registered at its scheduler\n", quoted(job.as_str()));
             }
             Read::Stored(stored) => text += &entry(&job, &stored.masked_settings())?,
             Read::Unusable(why) => {
@@ -192,7 +193,8 @@ mod tests {
             settings.props = Some([("email.password".to_owned(), "hunter2".to_owned())].into());
         });
         let text = entry(&JobName::new("x").expect("a name"), &settings.masked()).expect("it is written");
-        let expected = "    \"x\":\n      sharding-total-count: 1\n      # props:\n        # \"email.password\": \"***\"\n";
+        let expected =
+            "    \"x\":\n      sharding-total-count: 1\n      # props:\n        # \"email.password\": \"***\"\n";
         assert_eq!(text, expected);
     }
 }
