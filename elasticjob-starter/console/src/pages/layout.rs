@@ -131,12 +131,12 @@ impl Layout {
 
     /// The label of the field with the reason of what the console insists on a reason for.
     pub(crate) fn reason(&self) -> String {
-        self.reason_if(self.requires_reason)
+        self.reason_if(&self.requires_reason)
     }
 
     /// The label of a field with a reason, which may be required.
-    pub(crate) fn reason_if(&self, is_required: bool) -> String {
-        match is_required {
+    pub(crate) fn reason_if(&self, is_required: &bool) -> String {
+        match *is_required {
             true => fl!(self.text.loader(), "needs-reason"),
             false => fl!(self.text.loader(), "reason"),
         }

@@ -1,16 +1,18 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::header::{CONTENT_TYPE, IF_MATCH};
 use axum::http::{HeaderValue, StatusCode};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::trace::{JobEvent, Tracing, TracingConfiguration, TracingStorage, WriteError};
 use serde_json::json;
+use tokio::runtime::Handle;
 
 use super::*;
 use crate::router::{Declared, declared};
-use crate::testing::{Answer, call, cookie_of, form, json as send, request, start_job, with_users};
+use crate::testing::{Answer, call, cookie_of, form, request, start_job, with_users};
 use crate::{Console, ConsoleOptions, Registry};
 
 /// What operators may do without a reason. Whoever adds an action decides whether it belongs here.
@@ -48,11 +50,42 @@ async fn ask(console: &Console, cookie: &str, route: &Declared, path: &str, body
     call(console, request).await
 }
 
+/// The actions that are recorded without a reason.
+#[derive(Clone, Default)]
+struct WithoutReason(Arc<Mutex<BTreeSet<String>>>);
+
+impl TracingStorage for WithoutReason {
+    fn type_name(&self) -> &str {
+        "LOG"
+    }
+
+    async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
+        for event in events {
+            if let JobEvent::Decision(action) = event
+                && action.reason.is_empty()
+            {
+                let name = action.detail["action"].as_str().expect("an action of an operator");
+                self.0.lock().expect("nobody panics").insert(name.to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether nothing is left to act on after this route.
+fn is_end(route: &Declared) -> bool {
+    route.method == "DELETE" || ["shutdown", "shutdowns", "removal"].iter().any(|end| route.path.ends_with(end))
+}
+
 /// Calls each route in each way that its handler may know, without a reason. Returns the actions that are recorded.
 async fn recorded_without_reasons(require_reason: bool) -> BTreeSet<String> {
     let memory = MemoryRegistry::new();
     let _job = start_job(&memory, "settle", &JobSettings::default()).await;
-    let console = console_of(&memory, require_reason);
+    let log = WithoutReason::default();
+    let tracing = Tracing::start(TracingConfiguration::new(log.clone()), &Handle::current());
+    let registry = Registry::new("default", Arc::new(memory.connect())).record(tracing.clone());
+    let options = ConsoleOptions { require_reason, ..with_users() };
+    let console = Console::new(options, [registry]).expect("the options are right");
     let admin = cookie_of(&console, "admin").await;
     let instances = call(&console, request("GET", "/api/v1/registries/default/instances", Some(&admin))).await.body;
     let instances: serde_json::Value = serde_json::from_str(&instances).expect("JSON");
@@ -66,7 +99,9 @@ async fn recorded_without_reasons(require_reason: bool) -> BTreeSet<String> {
         json!({ "action": "enable", "jobs": ["settle"] }),
         json!({ "action": "trigger", "jobs": ["settle"] }),
     ];
-    for route in changing(&console) {
+    let mut routes = changing(&console);
+    routes.sort_by_key(is_end);
+    for route in routes {
         let path = path_of(&route, "settle", &server);
         if is_api(&path) {
             for body in &bodies {
@@ -81,24 +116,9 @@ async fn recorded_without_reasons(require_reason: bool) -> BTreeSet<String> {
             call(&console, form(&path, &admin, &of_server)).await;
         }
     }
-    // Records are written in their order: this one is the last.
-    let last =
-        send("POST", "/api/v1/registries/default/jobs/settle/triggers", &admin, &json!({ "reason": "the last one" }));
-    call(&console, last).await;
-    let written = async {
-        loop {
-            let audit = request("GET", "/api/v1/registries/default/audit?limit=200", Some(&admin));
-            let audit: serde_json::Value = serde_json::from_str(&call(&console, audit).await.body).expect("JSON");
-            let records = audit["records"].as_array().expect("a list").clone();
-            if records.iter().any(|record| record["reason"] == "the last one") {
-                return records;
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let records = tokio::time::timeout(Duration::from_secs(20), written).await.expect("they are written");
-    let without = records.iter().filter(|record| record["reason"] == "");
-    without.filter_map(|record| Some(record["action"].as_str()?.to_owned())).collect()
+    tracing.close(Duration::from_secs(20)).await;
+    let names = log.0.lock().expect("nobody panics");
+    names.clone()
 }
 
 #[tokio::test]
@@ -189,7 +209,8 @@ async fn no_shape_of_a_body_gets_around_a_reason_and_a_dry_run_needs_none() {
     let state = route("PUT", "/jobs/{job}/state");
     for (route, path, body, status) in [
         (state, format!("{of}/state"), r#"[false, ""]"#, 400),
-        (state, format!("{of}/state"), r#"{"enabled": false, "reason": "why", "reason": ""}"#, 400),
+        (state, format!("{of}/state"), r#"{"enabled": false, "reason": "why", "reason": ""}"#, 422),
+        (state, format!("{of}/state"), r#"{"enabled": false, "reason": "", "reason": "why"}"#, 400),
         (state, format!("{of}/state"), r#"{"enabled": false, "reas\u006fn": ""}"#, 422),
         (state, format!("{of}/state"), r#"{"enabled": true}"#, 200),
         (route("POST", "/jobs/{job}/shutdowns"), format!("{of}/shutdowns"), r#"[""]"#, 400),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use elasticjob::config::Message;
+use elasticjob::config::{JobSettings, Message};
 use elasticjob::ident::JobName;
 use elasticjob::operations::StoredConfiguration;
 use futures_util::{StreamExt, TryStreamExt};
@@ -17,7 +17,7 @@ use crate::registries::Registry;
 use crate::service::configuration::object;
 use crate::service::history::parsed;
 use crate::service::versions::flat;
-use crate::texts;
+use crate::texts as messages;
 
 /// How many jobs are compared at a time.
 const JOBS: usize = 200;
@@ -93,8 +93,8 @@ pub(crate) fn others(here: &Here) -> impl Iterator<Item = &Arc<Registry>> {
 pub(crate) async fn compared(here: &Here, query: &CompareQuery) -> Result<Comparison, Problem> {
     let there = others(here).find(|one| query.with.is_empty() || one.name() == query.with);
     let there = there.ok_or_else(|| match query.with.as_str() {
-        "" => Problem::bad_request(texts::no_other_registry()),
-        with if with == here.registry.name() => Problem::bad_request(texts::same_registry(with)),
+        "" => Problem::bad_request(messages::no_other_registry()),
+        with if with == here.registry.name() => Problem::bad_request(messages::same_registry(with)),
         with => Problem::no_such_registry(with),
     })?;
     let (own, other) = tokio::try_join!(names(here, &here.registry, query), names(here, there, query))?;
@@ -104,11 +104,9 @@ pub(crate) async fn compared(here: &Here, query: &CompareQuery) -> Result<Compar
         all.iter().copied().filter(|job| after.as_ref().is_none_or(|after| *job > after)).collect();
     let part = &rest[..rest.len().min(JOBS)];
     let next = part.last().filter(|_| rest.len() > JOBS).map(ToString::to_string);
-    let compared = part.iter().map(|job| {
-        let is_in = (own.contains(*job), other.contains(*job));
-        beside(here, there, job, is_in)
-    });
-    let compared: Vec<Option<Compared>> = futures_util::stream::iter(compared).buffered(AT_ONCE).try_collect().await?;
+    let asked: Vec<_> =
+        part.iter().map(|job| beside(here, there, job, (own.contains(*job), other.contains(*job)))).collect();
+    let compared: Vec<Option<Compared>> = futures_util::stream::iter(asked).buffered(AT_ONCE).try_collect().await?;
     let same = compared.iter().filter(|one| one.is_none()).count();
     let jobs = compared.into_iter().flatten().collect();
     Ok(Comparison { with: there.name().to_owned(), jobs, same, total: all.len(), next })
@@ -148,19 +146,20 @@ async fn beside(
 
 /// The settings in which they differ. Secrets are compared as they are, and shown masked.
 fn differences(here: &StoredConfiguration, there: &StoredConfiguration) -> Result<Vec<Difference>, Problem> {
-    let texts = |stored: &StoredConfiguration| -> Result<[BTreeMap<String, String>; 2], Problem> {
-        let settings = stored.configuration.settings();
-        let flat = |settings| Ok::<_, Problem>(flat(&object(settings)?).into_iter().collect());
-        Ok([flat(&settings)?, flat(&settings.masked())?])
-    };
-    let ([own, own_shown], [other, other_shown]) = (texts(here)?, texts(there)?);
+    let [own, other] = [here, there].map(|stored| stored.configuration.settings());
+    let [own_shown, other_shown] = [texts(&own.masked())?, texts(&other.masked())?];
+    let [own, other] = [texts(&own)?, texts(&other)?];
     let names: BTreeSet<&String> = own.keys().chain(other.keys()).collect();
     let differing = names.into_iter().filter(|name| own.get(*name) != other.get(*name));
-    Ok(differing
-        .map(|name| Difference {
-            setting: name.clone(),
-            here: own_shown.get(name).cloned(),
-            there: other_shown.get(name).cloned(),
-        })
-        .collect())
+    let shown = |name: &String| Difference {
+        setting: name.clone(),
+        here: own_shown.get(name).cloned(),
+        there: other_shown.get(name).cloned(),
+    };
+    Ok(differing.map(shown).collect())
+}
+
+/// The texts of settings by their names.
+fn texts(settings: &JobSettings) -> Result<BTreeMap<String, String>, Problem> {
+    Ok(flat(&object(settings)?).into_iter().collect())
 }

@@ -71,7 +71,7 @@ fn entry(job: &JobName, settings: &JobSettings) -> Result<String, Problem> {
         _ => Map::new(),
     };
     let mut text = format!("    {}:\n", quoted(job.as_str()));
-    for (key, value) in &settings {
+    for (key, value) in settings.iter().filter(|(_, value)| !is_empty(value)) {
         text += &line("      ", key, value);
     }
     // A section with nothing but comments would be a setting without a value.
@@ -85,29 +85,21 @@ fn entry(job: &JobName, settings: &JobSettings) -> Result<String, Problem> {
     Ok(text)
 }
 
-fn line(indent: &str, key: &str, value: &Value) -> String {
-    let is_masked = |value: &Value| match value {
-        Value::Array(values) => values.iter().any(has_mask),
-        value => has_mask(value),
-    };
-    match written(value) {
-        None => String::new(),
-        Some(text) if is_masked(value) => format!("{indent}# {key}: {text}\n"),
-        Some(text) => format!("{indent}{key}: {text}\n"),
-    }
+fn is_empty(value: &Value) -> bool {
+    value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// A value in one line; `None` where it is empty.
-fn written(value: &Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::String(text) => (!text.is_empty()).then(|| quoted(&literal(text))),
+fn line(indent: &str, key: &str, value: &Value) -> String {
+    let (text, is_masked) = match value {
+        Value::String(text) => (quoted(&literal(text)), has_mask(value)),
         Value::Array(values) => {
             let texts = values.iter().filter_map(Value::as_str).map(|text| quoted(&literal(text)));
-            (!values.is_empty()).then(|| format!("[{}]", texts.collect::<Vec<_>>().join(", ")))
+            (format!("[{}]", texts.collect::<Vec<_>>().join(", ")), values.iter().any(has_mask))
         }
-        value => Some(value.to_string()),
-    }
+        value => (value.to_string(), false),
+    };
+    let comment = if is_masked { "# " } else { "" };
+    format!("{indent}{comment}{key}: {text}\n")
 }
 
 /// A text that the settings do not take for a placeholder.
