@@ -83,7 +83,7 @@ fn members(json: &[u8]) -> Result<Vec<(String, String)>, Problem> {
 }
 
 /// Lets a request pass that says why, or need not. A page asks for the reason that lacks, and keeps what else was sent.
-pub(crate) async fn insist(State((app, rule)): State<(App, ReasonRule)>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn insist(State((app, rule)): State<(App, ReasonRule)>, request: Request, next: Next) -> Response {
     if !app.options.require_reason || rule == ReasonRule::Free {
         return next.run(request).await;
     }
@@ -93,8 +93,7 @@ pub(crate) async fn insist(State((app, rule)): State<(App, ReasonRule)>, mut req
         Ok(here) => here,
         Err(refused) => return refused,
     };
-    request = Request::from_parts(parts, body);
-    let (parts, body) = match read(request, &app).await {
+    let (parts, body) = match read(Request::from_parts(parts, body), &app).await {
         Ok(read) => read,
         Err(problem) if is_api => return problem.into_response(),
         Err(problem) => return pages::error::problem(&here, &problem),
