@@ -172,7 +172,7 @@ async fn change_in_vain(console: &Console, admin: &str, path: &str) -> usize {
     };
     let version = stored.to_str().expect("a text").trim_matches('"').to_owned();
     let save = |fields: &[(&str, &str)]| {
-        let fields = [("version", version.as_str()), ("action", "save")].iter().chain(fields).copied();
+        let fields = [("version", version.as_str()), ("action", "save")].into_iter().chain(fields.iter().copied());
         form("/r/default/jobs/well/configuration/edit", admin, &fields.collect::<Vec<_>>())
     };
     let requests = [
