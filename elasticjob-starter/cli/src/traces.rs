@@ -116,7 +116,7 @@ pub(crate) async fn reader_that_may_come_later(
         }
         Err(error) => match &error {
             rdb::RdbError::Connect { at, why } => {
-                let late = LateReader::new(at.clone(), source, settings, why.clone());
+                let late = LateReader::new(at.clone(), source, settings.time_zone, why.clone());
                 Ok((AnyTraceReader::new(late), at.to_string(), true))
             }
             _ => Err(error.into()),

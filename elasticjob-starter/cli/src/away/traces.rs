@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use elasticjob::config::Message;
+use elasticjob::schedule::TimeZone;
 use elasticjob::trace::rdb::{DataSource, RdbError, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{
     DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, JobEvent, LogFilter, LogRecord,
@@ -25,9 +26,9 @@ pub(crate) struct LateReader {
 
 impl LateReader {
     /// Dials the database again until it comes. `why` is what became of the first time.
-    pub(crate) fn new(at: Message, source: DataSource, settings: &TracingSettings, why: Message) -> Self {
+    pub(crate) fn new(at: Message, source: DataSource, zone: Option<TimeZone>, why: Message) -> Self {
         let late = Arc::new(Late::new(format!("the database of traces {at}"), why));
-        let (dialled, zone) = (late.clone(), settings.time_zone);
+        let dialled = late.clone();
         let dialling = tokio::spawn(async move {
             dialled.dial(|| async { RdbTraceReader::connect(&source, zone).await.map_err(why_not) }).await;
         });
@@ -110,5 +111,28 @@ impl TracingStorage for LateStorage {
     async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
         let storage = self.storage.get_or_try_init(|| storage(&self.settings)).await;
         storage.map_err(WriteError::Unavailable)?.write(events).await
+    }
+}
+
+#[cfg(all(test, feature = "tracing-sqlite"))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_read_before_the_database_came_says_since_when_it_is_away_and_why_as_data() {
+        let source = DataSource::new("sqlite:/no/such/folder/trace.db").expect("the URL is right");
+        let late = LateReader::new("the file".into(), source, None, "the door is closed".into());
+        let read = late.decisions(&DecisionFilter::default(), &PageRequest::default()).await;
+        let told = "the file cannot be read: it is away since ";
+        match read {
+            Err(error @ ReadError::NotReached { .. }) => {
+                let text = error.to_string();
+                assert!(
+                    text.starts_with(told) && text.ends_with(" and is dialled again: the door is closed"),
+                    "{text}"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }
