@@ -66,6 +66,7 @@ elasticjob_syntax::messages! {
     storage_file(file) = "storage-file": "SQLite file {file}";
     storage_server(database, name, host, port) = "storage-server": "{database} database {name} at {host}:{port}";
     storage_of_application(database) = "storage-of-application": "the {database} pool of the application";
+    storage_no_answer(seconds) = "storage-no-answer": "no answer within {seconds} s";
     storage_not_reached(seconds) =
         "storage-not-reached": "no connection within {seconds} s: it is away, or refuses";
 

@@ -13,10 +13,10 @@ use std::fmt;
 /// let own = Message::from("the table is missing");
 /// assert_eq!((own.as_str(), own.code()), ("the table is missing", None));
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Message(Box<Parts>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 struct Parts {
     code: Option<&'static str>,
     english: String,

@@ -114,12 +114,12 @@ pub(crate) async fn reader_that_may_come_later(
             let at = reader.at().to_owned();
             Ok((AnyTraceReader::new(reader), at, false))
         }
-        Err(why) => match &why {
-            rdb::RdbError::Connect { at, .. } => {
-                let (at, late) = (at.clone(), LateReader::new(at.clone(), source, settings, &why));
-                Ok((AnyTraceReader::new(late), at, true))
+        Err(error) => match &error {
+            rdb::RdbError::Connect { at, why } => {
+                let late = LateReader::new(at.clone(), source, settings.time_zone, why.clone());
+                Ok((AnyTraceReader::new(late), at.to_string(), true))
             }
-            _ => Err(why.into()),
+            _ => Err(error.into()),
         },
     }
 }

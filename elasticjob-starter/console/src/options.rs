@@ -22,6 +22,8 @@ pub struct ConsoleOptions {
     pub base_path: String,
     /// No user may change anything, whatever the roles say.
     pub read_only: bool,
+    /// No user disables, shuts down, removes, changes a configuration or cancels without a reason.
+    pub require_reason: bool,
     /// The users that may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
     pub users: Vec<User>,
     /// The programs that may call the console, beside those who log in.
@@ -110,6 +112,7 @@ impl Default for ConsoleOptions {
             listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT),
             base_path: String::new(),
             read_only: false,
+            require_reason: false,
             users: Vec::new(),
             tokens: Vec::new(),
             anonymous: Vec::new(),

@@ -1,5 +1,5 @@
-//! Builds the router from rows of method, path, permission and handler; a route cannot be added without a permission. The
-//! rows are in `declare` of `pages` and of `api`; the few here belong to neither.
+//! Builds the router from rows of method, path, permission and handler; a route cannot be added without a permission, and
+//! none that changes something without a rule for its reason. The rows are in `declare` of `pages` and of `api`; the few here belong to neither.
 
 use axum::handler::Handler;
 use axum::http::StatusCode;
@@ -11,7 +11,7 @@ use tower::ServiceExt;
 use tower_http::csrf::CsrfLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
-use crate::access::{Permission, authenticate, guard, note_proxy};
+use crate::access::{Permission, ReasonRule, authenticate, guard, insist, note_proxy};
 use crate::api::{self, Problem, is_api};
 use crate::app::App;
 use crate::cloud::Rest;
@@ -22,11 +22,13 @@ use crate::{assets, headers, health, metrics, pages, request_id, requests};
 const BODY_LIMIT: usize = 256 * 1024;
 
 /// A route as it was declared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Declared {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
     pub(crate) permission: Permission,
+    /// When the console may insist on a reason.
+    pub(crate) reason: ReasonRule,
 }
 
 /// Routes under construction.
@@ -41,11 +43,12 @@ impl Routes {
         Self { app, router: Router::new(), declared: Vec::new() }
     }
 
-    fn route<H, T>(mut self, method: &'static str, path: &'static str, permission: Permission, handler: H) -> Self
+    fn route<H, T>(mut self, declared: Declared, handler: H) -> Self
     where
         H: Handler<T, App>,
         T: 'static,
     {
+        let Declared { method, path, permission, reason } = declared;
         let filter = match method {
             "POST" => MethodFilter::POST,
             "PUT" => MethodFilter::PUT,
@@ -53,45 +56,56 @@ impl Routes {
             "DELETE" => MethodFilter::DELETE,
             _ => MethodFilter::GET,
         };
-        let guarded = on(filter, handler).route_layer(from_fn_with_state((self.app.clone(), permission), guard));
+        let insisting = on(filter, handler).route_layer(from_fn_with_state((self.app.clone(), reason), insist));
+        let guarded = insisting.route_layer(from_fn_with_state((self.app.clone(), permission), guard));
         self.router = self.router.route(path, guarded);
-        self.declared.push(Declared { method, path, permission });
+        self.declared.push(declared);
         self
     }
 
     pub(crate) fn get<H: Handler<T, App>, T: 'static>(self, path: &'static str, needs: Permission, handler: H) -> Self {
-        self.route("GET", path, needs, handler)
+        let reason = ReasonRule::Free;
+        self.route(Declared { method: "GET", path, permission: needs, reason }, handler)
     }
 
     pub(crate) fn post<H: Handler<T, App>, T: 'static>(
         self,
         path: &'static str,
-        needs: Permission,
+        permission: Permission,
+        reason: ReasonRule,
         handler: H,
     ) -> Self {
-        self.route("POST", path, needs, handler)
+        self.route(Declared { method: "POST", path, permission, reason }, handler)
     }
 
-    pub(crate) fn put<H: Handler<T, App>, T: 'static>(self, path: &'static str, needs: Permission, handler: H) -> Self {
-        self.route("PUT", path, needs, handler)
+    pub(crate) fn put<H: Handler<T, App>, T: 'static>(
+        self,
+        path: &'static str,
+        permission: Permission,
+        reason: ReasonRule,
+        handler: H,
+    ) -> Self {
+        self.route(Declared { method: "PUT", path, permission, reason }, handler)
     }
 
     pub(crate) fn patch<H: Handler<T, App>, T: 'static>(
         self,
         path: &'static str,
-        needs: Permission,
+        permission: Permission,
+        reason: ReasonRule,
         handler: H,
     ) -> Self {
-        self.route("PATCH", path, needs, handler)
+        self.route(Declared { method: "PATCH", path, permission, reason }, handler)
     }
 
     pub(crate) fn delete<H: Handler<T, App>, T: 'static>(
         self,
         path: &'static str,
-        needs: Permission,
+        permission: Permission,
+        reason: ReasonRule,
         handler: H,
     ) -> Self {
-        self.route("DELETE", path, needs, handler)
+        self.route(Declared { method: "DELETE", path, permission, reason }, handler)
     }
 }
 

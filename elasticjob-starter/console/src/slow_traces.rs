@@ -77,7 +77,7 @@ impl<'h> Reading<'h> {
         let answers = match read {
             // It may have waited for its turn while the storage answered others.
             Err(ReadError::TooSlow { .. }) if self.others_were_answered() => return,
-            Err(ReadError::Unavailable { .. } | ReadError::TooSlow { .. }) => false,
+            Err(ReadError::Unavailable { .. } | ReadError::NotReached { .. } | ReadError::TooSlow { .. }) => false,
             // It never asked the storage.
             Err(ReadError::TooManyReaders { .. }) => return,
             // The others are answers: the storage is there, and does not have what was asked for.

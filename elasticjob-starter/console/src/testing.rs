@@ -137,3 +137,11 @@ pub(crate) fn json(method: &str, path: &str, cookie: &str, body: &serde_json::Va
     *request.body_mut() = Body::from(body.to_string());
     request
 }
+
+/// A form of a page that is sent.
+pub(crate) fn form(path: &str, cookie: &str, fields: &[(&str, &str)]) -> Request<Body> {
+    let mut request = request("POST", path, Some(cookie));
+    request.headers_mut().insert(CONTENT_TYPE, "application/x-www-form-urlencoded".parse().expect("a value"));
+    *request.body_mut() = Body::from(form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish());
+    request
+}

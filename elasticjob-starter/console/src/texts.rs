@@ -15,6 +15,10 @@ elasticjob_syntax::messages! {
         "forbidden-after": "{job} runs again after it, and the role operator is needed for each such job";
     another_job() = "another-job": "another job";
     no_such_registry(name) = "no-such-registry": "the console has no registry center '{name}'";
+    no_other_registry() = "no-other-registry": "there is no other registry center here that the caller may see";
+    same_registry(name) = "same-registry": "'{name}' is this registry center itself: name another one";
+    no_such_job_to_see(job) =
+        "no-such-job-to-see": "no job '{job}' is among those that are asked for, or the caller may not see it";
     item_unknown(job, item) = "item-unknown": "job '{job}' has no item {item}";
     no_such_run(id) = "no-such-run": "the traces have no run '{id}' of this job: it was removed, or never there";
     no_such_run_to_see(id) =
@@ -32,6 +36,8 @@ elasticjob_syntax::messages! {
     traces_busy(at, connections, seconds) =
         "traces-busy": "all connections that read {at} are taken ({connections} at most), and none of them became free for this read within {seconds} s: try again later; where this comes again, ask for a shorter time range or for one job, and have the administrator of the database look whether it is busy";
     no_answer_in_time(seconds) = "no-answer-in-time": "no answer within {seconds} s";
+    traces_not_reached(at, since, why) =
+        "traces-not-reached": "{at} cannot be read: it is away since {since} and is dialled again: {why}";
     traces_away(at, why) = "traces-away": "{at} cannot be read: {why}";
     traces_without_table(at, table) =
         "traces-without-table": "{at} has no table {table}: no program has traced to it so far, or it is another database; see `elasticjob.tracing`";
@@ -39,6 +45,12 @@ elasticjob_syntax::messages! {
         "traces-without-column": "table {table} in {at} has no column {column}, so records cannot be found by it; a program that may alter the table adds it when it starts to trace";
     masked(setting, mask) =
         "masked": "{setting}: the stored value has a secret, shown as {mask}, and the new value would have {mask} in its place: leave the value as it is shown, or change it in the program's settings";
+    settings_unreadable(reason) = "settings-unreadable": "the settings cannot be read: {reason}";
+    not_a_number(name, value) =
+        "not-a-number": "{name}: '{value}' is not a whole number that is possible here";
+    not_a_flag(name, value) = "not-a-flag": "{name}: '{value}' is not true or false";
+    not_a_property(line) = "not-a-property": "props: '{line}' is not of the form KEY=VALUE";
+    wrong_values(problems) = "wrong-values": "{problems}";
     not_previewed() = "not-previewed": "the values are not those of the preview: look at a preview of these, and save again";
     no_action() = "no-action": "the form has no action";
     no_action_or_item() = "no-action-or-item": "the form has no action or no item";
@@ -59,6 +71,8 @@ elasticjob_syntax::messages! {
     search_too_long(most) = "search-too-long": "q has more than {most} characters";
     limit_out_of_range(most) = "limit-out-of-range": "limit is from 1 to {most}";
     no_such_status(status, known) = "no-such-status": "'{status}' is no status: {known}";
+    no_reason() =
+        "no-reason": "the console insists on a reason here, and none is given: say why, in 1 to 200 characters";
     reason_too_long(count, most) =
         "reason-too-long": "the reason has {count} characters, and at most {most} are kept";
     too_many_jobs(count, most) =

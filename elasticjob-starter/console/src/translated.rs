@@ -55,8 +55,14 @@ pub(crate) fn error_of_action(text: &Text, action: OperatorAction<'_>) -> Option
     Some(messages.and_then(|messages| all_recorded(text, messages)).unwrap_or_else(|| format!("“{english}”")))
 }
 
-/// A part of an action, such as `server 192.0.2.7`. A text after a colon is why it was not done.
-pub(crate) fn part(text: &Text, part: &str) -> String {
+/// The parts of an action.
+pub(crate) fn parts(text: &Text, action: OperatorAction<'_>) -> Vec<String> {
+    let mut why = action.part_messages().iter();
+    action.parts().into_iter().map(|one| part(text, one, why.next().unwrap_or(&Value::Null))).collect()
+}
+
+/// A part of an action, such as `server 192.0.2.7`. A text after a colon is why it was not done, of which `why` is the message.
+fn part(text: &Text, part: &str, why: &Value) -> String {
     let named = part.split_once(' ').filter(|_| text.language() != Language::English);
     let Some((kind, name)) = named else { return part.to_owned() };
     let id = format!("part-of-action-{kind}");
@@ -64,7 +70,10 @@ pub(crate) fn part(text: &Text, part: &str) -> String {
         return part.to_owned();
     }
     let name = match name.split_once(": ") {
-        Some((name, why)) => format!("{name}：“{why}”"),
+        // A record of another release has no message.
+        Some((name, english)) => {
+            format!("{name}：{}", recorded(text, why).unwrap_or_else(|| format!("“{english}”")))
+        }
         None => name.to_owned(),
     };
     text.loader().get_args(&id, HashMap::from([("name", name)]))

@@ -25,6 +25,8 @@ pub struct ConsoleSettings {
     pub base_path: String,
     /// `read-only`: no user may change anything.
     pub read_only: bool,
+    /// `require-reason`: the console insists on reasons.
+    pub require_reason: bool,
     /// `language`: `en` or `zh-CN`.
     pub language: String,
     /// `secure-cookies`: cookies are sent by HTTPS alone.
@@ -153,6 +155,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> ConsoleSettings {
         address: reader.or_default(&section.child("address"), |text| text.parse().ok()),
         base_path: filled(reader.text(&section.child("base-path"))).unwrap_or_default(),
         read_only: reader.or_default(&section.child("read-only"), parse_flag),
+        require_reason: reader.or_default(&section.child("require-reason"), parse_flag),
         language: reader.or_default(&section.child("language"), |text| Some(text.to_owned())),
         secure_cookies: reader.or_default(&section.child("secure-cookies"), parse_flag),
         anonymous: filled(reader.text(&section.child("anonymous"))),

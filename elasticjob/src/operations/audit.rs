@@ -116,12 +116,17 @@ impl Audit {
         let server = server.map(part_of_server);
         match (jobs.first_key_value(), JobName::new(ALL_JOBS)) {
             (Some(_), Ok(all)) if jobs.len() > 1 => {
-                let part = |(job, why): (&JobName, &Option<Message>)| match why {
-                    Some(why) if !is_one => format!("job {job}: {why}"),
-                    _ => format!("job {job}"),
-                };
-                let parts = server.into_iter().chain(jobs.iter().map(part)).take(MOST_PARTS);
-                detail.insert("parts".to_owned(), json!(parts.collect::<Vec<_>>()));
+                let of_server = server.map(|server| (server, None));
+                let of_jobs = jobs.iter().map(|(job, why)| match why {
+                    Some(why) if !is_one => (format!("job {job}: {why}"), Some(recorded(why))),
+                    _ => (format!("job {job}"), None),
+                });
+                let parts = of_server.into_iter().chain(of_jobs).take(MOST_PARTS);
+                let (parts, why): (Vec<String>, Vec<Option<Value>>) = parts.unzip();
+                if !is_one {
+                    detail.insert("partMessages".to_owned(), json!(why));
+                }
+                detail.insert("parts".to_owned(), json!(parts));
                 self.post(action, &all, Vec::new(), outcome, detail);
             }
             (Some((job, _)), _) => {

@@ -168,7 +168,8 @@ fn effective(arguments: &[String]) -> String {
     let of_groups = (&console.proxy_groups_header, &oidc.scopes, &oidc.groups_claim, &group.registries, &group.jobs);
     let console = (
         of_groups,
-        (console.address, console.base_path, console.read_only, console.language, console.secure_cookies),
+        (console.address, console.base_path, console.language, console.secure_cookies),
+        (console.read_only, console.require_reason),
         (console.max_streams, console.max_streams_of_caller),
         (&user.registries, &user.jobs, &token.registries, &token.jobs),
     );

@@ -6,19 +6,16 @@ use std::time::Duration;
 
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::{ZookeeperConfiguration, ZookeeperRegistryCenter};
-#[cfg(feature = "databases")]
 use elasticjob::registry::{CreateMode, Transaction};
 #[cfg(feature = "databases")]
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
 use elasticjob_cli::Console;
-use elasticjob_starter::settings::Sources;
+use elasticjob_starter::settings::{Settings, Sources};
 #[cfg(feature = "databases")]
 use elasticjob_tests::databases::{Database, DatabaseServer, Kind};
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::zookeeper::ZookeeperServer;
-use serde_json::Value;
-#[cfg(feature = "databases")]
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -30,6 +27,12 @@ pub async fn of_two(server: Arc<ZookeeperServer>) {
     for namespace in ["console-one", "console-two"] {
         let config = ZookeeperConfiguration::new(&servers, namespace);
         let center = ZookeeperRegistryCenter::connect(config, &Handle::current()).await.expect("it connects");
+        if namespace == "console-one" {
+            let mut job = Transaction::new();
+            job.create("/my.job", "", CreateMode::Persistent);
+            job.create("/my.job/config", CONFIGURATION, CreateMode::Persistent);
+            center.commit(job).await.expect("they are written");
+        }
         center.close().await;
     }
     let folder = TemporaryFolder::new("console-of-two").expect("a folder");
@@ -42,9 +45,38 @@ pub async fn of_two(server: Arc<ZookeeperServer>) {
     );
     std::fs::write(folder.path().join("application.yaml"), yaml).expect("a file");
     let address = free_address();
-    let told = beside(&folder, &address, ask(&address, REGISTRIES)).await;
+    let asked = async {
+        let exported = get(&address, "/api/v1/registries/default/configurations").await;
+        let compared = ask(&address, "/api/v1/registries/default/comparison").await;
+        (ask(&address, REGISTRIES).await, exported, compared)
+    };
+    let (told, exported, compared) = beside(&folder, &address, asked).await;
     let names: Vec<&str> = told.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
     assert_eq!(names, ["archive", "default"], "{told}");
+    let only = (&compared["with"], &compared["jobs"][0]["job"], &compared["jobs"][0]["state"]);
+    assert_eq!(only, (&json!("archive"), &json!("my.job"), &json!("only-here")), "{compared}");
+    is_taken_by_a_program(&exported);
+}
+
+/// The configuration of a job, with what an export must not change or show.
+const CONFIGURATION: &str = "cron: 0 0 3 * * ?\nshardingTotalCount: 2\nfailover: true\ndescription: '${HOME}: \"kept\" # here'\n\
+    jobListenerTypes:\n- one\n- two\nprops:\n  email.password: hunter2\n  page.size: '10'\n";
+
+/// A program with these settings has the job as it is in the registry center, but for its secret.
+fn is_taken_by_a_program(exported: &str) {
+    let folder = TemporaryFolder::new("console-export").expect("a folder");
+    std::fs::write(folder.path().join("application.yaml"), exported).expect("a file");
+    let settings = Settings::load(&Sources::in_folder(folder.path()), &[]);
+    let settings = settings.unwrap_or_else(|wrong| panic!("{wrong:?}\n{exported}"));
+    assert_eq!(settings.jobs.len(), 1, "{exported}");
+    let job = &settings.jobs[0];
+    assert_eq!(job.name, "my.job");
+    let of = &job.settings;
+    assert_eq!((of.cron.as_deref(), of.sharding_total_count, of.failover), (Some("0 0 3 * * ?"), Some(2), Some(true)));
+    assert_eq!(of.description.as_deref(), Some("${HOME}: \"kept\" # here"));
+    assert_eq!(of.job_listener_types.as_deref(), Some(&["one".to_owned(), "two".to_owned()][..]));
+    assert_eq!(of.props, Some([("page.size".to_owned(), "10".to_owned())].into()), "{exported}");
+    assert!(!exported.contains("hunter2"), "{exported}");
 }
 
 /// A registry center and the database of its traces are away when the console starts, and come later.

@@ -97,6 +97,7 @@ const WRONG: &[Wrong] = &[
     Wrong("console.address", CONSOLE, "0.0.0.0", &["'0.0.0.0'", "elasticjob.console-users", "127.0.0.1"]),
     Wrong("console.base-path", CONSOLE, "jobs/", &["'jobs/'", "begins with `/`"]),
     Wrong("console.read-only", CONSOLE, "x", &["'x'", "true or false"]),
+    Wrong("console.require-reason", CONSOLE, "x", &["'x'", "true or false"]),
     Wrong("console.language", CONSOLE, "fr", &["'fr'", "en and zh-CN"]),
     Wrong("console.secure-cookies", CONSOLE, "x", &["'x'", "true or false"]),
     Wrong("console.anonymous", CONSOLE, "guest", &["'guest'", "viewer, operator, editor and admin"]),

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use chrono::SecondsFormat;
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob::registry::{
     Answer, CommitError, Committed, NodeData, Proof, RegistryCenter, RegistryError, RequestCount, SessionState,
@@ -18,7 +19,7 @@ use super::Late;
 /// The registry center once it was reached; before, questions fail at once and watches wait.
 #[derive(Debug)]
 pub(crate) struct LateCenter {
-    late: Arc<Late<ZookeeperRegistryCenter>>,
+    late: Arc<Late<ZookeeperRegistryCenter, String>>,
     session: watch::Sender<SessionState>,
     dialling: AbortHandle,
 }
@@ -26,13 +27,16 @@ pub(crate) struct LateCenter {
 impl LateCenter {
     /// Dials the registry center of this name again until it comes. `why` is what became of the first time.
     pub(crate) fn new(name: &str, configuration: ZookeeperConfiguration, why: &ConnectError) -> Self {
-        let late = Arc::new(Late::new(format!("the registry center '{name}'"), why));
+        let late = Arc::new(Late::new(format!("the registry center '{name}'"), why.to_string()));
         let session = watch::Sender::new(SessionState::Connecting);
         let (dialled, of_center) = (late.clone(), session.clone());
         let dialling = tokio::spawn(async move {
             let dial = || {
                 let configuration = configuration.clone();
-                async move { ZookeeperRegistryCenter::connect(configuration, &Handle::current()).await }
+                async move {
+                    let connected = ZookeeperRegistryCenter::connect(configuration, &Handle::current()).await;
+                    connected.map_err(|error| error.to_string())
+                }
             };
             let mut session = dialled.dial(dial).await.session();
             loop {
@@ -50,10 +54,17 @@ impl LateCenter {
         self.late.why.subscribe()
     }
 
+    /// Since when and why it is away, as the end of a sentence.
+    fn told(&self) -> String {
+        let (since, why) = self.late.away();
+        let since = since.to_rfc3339_opts(SecondsFormat::Secs, true);
+        format!("it is away since {since} and is dialled again: {why}")
+    }
+
     fn asked<T: Send + 'static>(&self, ask: impl FnOnce(&ZookeeperRegistryCenter) -> Answer<T>) -> Answer<T> {
         match self.late.get() {
             Some(center) => ask(center),
-            None => Box::pin(std::future::ready(Err(RegistryError::NoAnswer { why: self.late.why() }))),
+            None => Box::pin(std::future::ready(Err(RegistryError::NoAnswer { why: self.told() }))),
         }
     }
 
@@ -86,7 +97,7 @@ impl RegistryCenter for LateCenter {
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
         match self.late.get() {
             Some(center) => center.commit(transaction),
-            None => Box::pin(std::future::ready(Err(CommitError::NotReached { why: self.late.why() }))),
+            None => Box::pin(std::future::ready(Err(CommitError::NotReached { why: self.told() }))),
         }
     }
 
@@ -137,7 +148,7 @@ type Begin = Box<dyn FnOnce(&ZookeeperRegistryCenter) -> Box<dyn WatchStream> + 
 
 /// A watch that begins when the registry center comes.
 struct LateWatch {
-    late: Arc<Late<ZookeeperRegistryCenter>>,
+    late: Arc<Late<ZookeeperRegistryCenter, String>>,
     state: Watch,
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use chrono::{SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use elasticjob::__private::log::{apart, info, warn};
 use tokio::sync::watch;
 
@@ -24,27 +24,26 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// What comes late, or never.
 #[derive(Debug)]
-struct Late<T> {
+struct Late<T, W> {
     /// What it is called in the log.
     name: String,
     found: OnceLock<T>,
-    since: String,
+    since: DateTime<Utc>,
     /// Why it is away; `None` once it came.
-    why: watch::Sender<Option<String>>,
+    why: watch::Sender<Option<W>>,
     /// What waits for it.
     wakers: Mutex<Vec<Waker>>,
 }
 
-impl<T> Late<T> {
+impl<T, W: Clone + Default + Display> Late<T, W> {
     /// It was dialled for the first time, and is away.
-    fn new(name: String, why: &impl Display) -> Self {
-        let why = why.to_string();
-        let (text, of) = (why.clone(), name.clone());
+    fn new(name: String, why: W) -> Self {
+        let (text, of) = (why.to_string(), name.clone());
         apart(move || warn!("cannot connect to {of}, trying again until it answers: {text}"));
         Self {
             name,
             found: OnceLock::new(),
-            since: Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true),
+            since: Utc::now(),
             why: watch::Sender::new(Some(why)),
             wakers: Mutex::default(),
         }
@@ -67,24 +66,22 @@ impl<T> Late<T> {
         })
     }
 
-    /// Since when and why it is away, as the end of a sentence.
-    fn why(&self) -> String {
-        let why = self.why.borrow().clone().unwrap_or_default();
-        format!("it is away since {} and is dialled again: {why}", self.since)
+    /// Since when and why it is away.
+    fn away(&self) -> (DateTime<Utc>, W) {
+        (self.since, self.why.borrow().clone().unwrap_or_default())
     }
 
     /// Dials until it comes.
-    async fn dial<F, E>(&self, dial: impl Fn() -> F) -> &T
+    async fn dial<F>(&self, dial: impl Fn() -> F) -> &T
     where
-        F: Future<Output = Result<T, E>>,
-        E: Display,
+        F: Future<Output = Result<T, W>>,
     {
         let mut pause = FIRST_PAUSE;
         let found = loop {
             tokio::time::sleep(pause).await;
             match dial().await {
                 Ok(found) => break found,
-                Err(why) => drop(self.why.send_replace(Some(why.to_string()))),
+                Err(why) => drop(self.why.send_replace(Some(why))),
             }
             pause = (pause * 2).min(LONGEST_PAUSE);
         };

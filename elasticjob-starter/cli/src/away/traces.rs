@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use elasticjob::config::Message;
+use elasticjob::schedule::TimeZone;
 use elasticjob::trace::rdb::{DataSource, RdbError, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{
     DecisionFilter, DecisionRecord, ExecutionFilter, ExecutionRecord, FireCount, JobEvent, LogFilter, LogRecord,
@@ -17,26 +19,35 @@ use crate::traces::storage;
 
 /// Reads the database once it was reached; before, each question fails at once and says why.
 pub(crate) struct LateReader {
-    late: Arc<Late<RdbTraceReader>>,
-    at: String,
+    late: Arc<Late<RdbTraceReader, Message>>,
+    at: Message,
     dialling: AbortHandle,
 }
 
 impl LateReader {
     /// Dials the database again until it comes. `why` is what became of the first time.
-    pub(crate) fn new(at: String, source: DataSource, settings: &TracingSettings, why: &RdbError) -> Self {
+    pub(crate) fn new(at: Message, source: DataSource, zone: Option<TimeZone>, why: Message) -> Self {
         let late = Arc::new(Late::new(format!("the database of traces {at}"), why));
-        let (dialled, zone) = (late.clone(), settings.time_zone);
+        let dialled = late.clone();
         let dialling = tokio::spawn(async move {
-            dialled.dial(|| RdbTraceReader::connect(&source, zone)).await;
+            dialled.dial(|| async { RdbTraceReader::connect(&source, zone).await.map_err(why_not) }).await;
         });
         Self { late, at, dialling: dialling.abort_handle() }
     }
 
     fn reader(&self) -> Result<&RdbTraceReader, ReadError> {
-        self.late
-            .get()
-            .ok_or_else(|| ReadError::Unavailable { at: self.at.as_str().into(), why: self.late.why().into() })
+        self.late.get().ok_or_else(|| {
+            let (since, why) = self.late.away();
+            ReadError::NotReached { at: self.at.clone(), since, why }
+        })
+    }
+}
+
+/// What became of dialling, without the name of the database, which the error of a read has before it.
+fn why_not(error: RdbError) -> Message {
+    match error {
+        RdbError::Connect { why, .. } => why,
+        error => error.to_string().into(),
     }
 }
 
@@ -100,5 +111,28 @@ impl TracingStorage for LateStorage {
     async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
         let storage = self.storage.get_or_try_init(|| storage(&self.settings)).await;
         storage.map_err(WriteError::Unavailable)?.write(events).await
+    }
+}
+
+#[cfg(all(test, feature = "tracing-sqlite"))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_read_before_the_database_came_says_since_when_it_is_away_and_why_as_data() {
+        let source = DataSource::new("sqlite:/no/such/folder/trace.db").expect("the URL is right");
+        let late = LateReader::new("the file".into(), source, None, "the door is closed".into());
+        let read = late.decisions(&DecisionFilter::default(), &PageRequest::default()).await;
+        let told = "the file cannot be read: it is away since ";
+        match read {
+            Err(error @ ReadError::NotReached { .. }) => {
+                let text = error.to_string();
+                assert!(
+                    text.starts_with(told) && text.ends_with(" and is dialled again: the door is closed"),
+                    "{text}"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
     }
 }

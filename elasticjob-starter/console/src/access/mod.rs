@@ -13,6 +13,7 @@ mod other_routes;
 mod own_host;
 mod password;
 mod proxy;
+mod reason;
 mod session;
 mod throttle;
 mod token;
@@ -36,6 +37,7 @@ pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address, in_short}
 pub(crate) use login::{LoginOutcome, log_in};
 pub(crate) use password::Passwords;
 pub(crate) use proxy::note as note_proxy;
+pub(crate) use reason::{REASON, ReasonRule, insist};
 pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions};
 pub(crate) use throttle::{Throttle, network};
 #[cfg(feature = "data")]

@@ -3,6 +3,7 @@
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -23,18 +24,27 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
     type Rejection = Response;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
-        let bytes = Bytes::from_request(request, app).await.map_err(|refused| match refused.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large().into_response(),
-            _ => Problem::bad_request(refused.body_text()).into_response(),
-        })?;
-        let text: &[u8] = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { &bytes };
-        match serde_json::from_slice(text) {
-            Ok(body) => Ok(Self(body)),
-            Err(wrong) => {
-                Err(Problem::bad_request(format!("the body is not the JSON that is expected: {wrong}")).into_response())
-            }
-        }
+        let (_, bytes) = read(request, app).await.map_err(IntoResponse::into_response)?;
+        parsed(&bytes).map(Self).map_err(IntoResponse::into_response)
     }
+}
+
+/// A body of JSON. An empty one is an object without members.
+pub(crate) fn parsed<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let text: &[u8] = if body.iter().all(u8::is_ascii_whitespace) { b"{}" } else { body };
+    serde_json::from_slice(text)
+        .map_err(|wrong| Problem::bad_request(format!("the body is not the JSON that is expected: {wrong}")))
+}
+
+/// The whole body of a request, with the rest of the request.
+pub(crate) async fn read(request: Request, app: &App) -> Result<(Parts, Bytes), Problem> {
+    let (parts, body) = request.into_parts();
+    let bytes = Bytes::from_request(Request::from_parts(parts.clone(), body), app).await;
+    let bytes = bytes.map_err(|refused| match refused.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::too_large(),
+        _ => Problem::bad_request(refused.body_text()),
+    })?;
+    Ok((parts, bytes))
 }
 
 /// The most jobs of one bulk operation.

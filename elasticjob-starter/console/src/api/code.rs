@@ -54,6 +54,7 @@ codes! {
     InstancesOnline = "instances-online",
     UnreadableConfiguration = "unreadable-configuration",
     InvalidConfiguration = "invalid-configuration",
+    ReasonRequired = "reason-required",
     CarriedJob = "carried-job",
     NoVersion = "no-version",
     ChangedMeanwhile = "changed-meanwhile",

@@ -14,8 +14,8 @@ use utoipa::OpenApi;
 use self::problems::problems_of;
 pub(super) use self::settings::reference as settings_of_job;
 use super::{
-    access, accounts, actions, alarms, configuration, fires, graph, history, jobs, nodes, overview, past, registries,
-    run_log, schedule, schedules, servers, timeline,
+    access, accounts, actions, alarms, configuration, configurations, fires, graph, history, jobs, nodes, overview,
+    past, registries, run_log, schedule, schedules, servers, timeline,
 };
 use crate::access::Permission;
 use crate::app::App;
@@ -29,7 +29,7 @@ use crate::{live, live_log};
         version = "1",
         description = "Looks at the jobs of registry centers, and operates \
         them. Errors are application/problem+json with a code that never changes. A change needs the role that its path \
-        is for; see the page about the console in the documentation."
+        is for, and, on a console with require-reason, a reason where x-reason says so; see the page about the console in the documentation."
     ),
     paths(
         registries::list,
@@ -70,6 +70,8 @@ use crate::{live, live_log};
         configuration::history,
         configuration::version,
         configuration::restore,
+        configurations::export,
+        configurations::compare,
         servers::list,
         servers::one,
         servers::instances,
@@ -117,6 +119,9 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
             document["paths"].get_mut(route.path).and_then(|path| path.get_mut(route.method.to_lowercase()));
         let Some(operation) = operation.and_then(Value::as_object_mut) else { continue };
         operation.insert("x-permission".to_owned(), permission(route.permission).into());
+        if let Some(rule) = route.reason.described() {
+            operation.insert("x-reason".to_owned(), rule.into());
+        }
         // Handlers of several modules have the same name.
         operation.insert("operationId".to_owned(), operation_id(route).into());
         operation.insert("security".to_owned(), security::of(route.permission));

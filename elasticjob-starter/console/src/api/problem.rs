@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::code::Code;
-use crate::access::{Invalid, NotChanged, Permission};
+use crate::access::{Invalid, NotChanged, Permission, REASON, ReasonRule};
 use crate::store::StoreError;
 use crate::streams::NoPlace;
 use crate::text::Text;
@@ -146,6 +146,12 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRun, "No such run", detail)
     }
 
+    /// A job that is chosen and not there, or one that the caller may not see.
+    pub(crate) fn no_such_job_to_see(job: &str) -> Self {
+        let job: String = job.chars().take(100).collect();
+        Self::new(StatusCode::NOT_FOUND, Code::NoSuchJob, "No such job", texts::no_such_job_to_see(job))
+    }
+
     pub(crate) fn no_such_version(job: &JobName, id: i64) -> Self {
         let detail = texts::no_such_version(job.as_str(), id);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchVersion, "No such version", detail)
@@ -164,6 +170,18 @@ impl Problem {
     pub(crate) fn no_such_node(path: &str) -> Self {
         let detail = texts::no_such_node(format!("{path:?}"));
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchNode, "No such node", detail)
+    }
+
+    /// An action without a reason, on a console that insists on one.
+    pub(crate) fn no_reason(rule: ReasonRule) -> Self {
+        let detail = texts::no_reason();
+        let problem = match rule {
+            ReasonRule::InQuery => json!({ "parameter": REASON, "detail": detail.as_str() }),
+            _ => json!({ "pointer": format!("/{REASON}"), "detail": detail.as_str() }),
+        };
+        let title = "A reason is needed";
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::ReasonRequired, title, detail)
+            .with("problems", json!([problem]))
     }
 
     /// A configuration with problems: each with its setting, a property as `props.KEY`.
@@ -365,6 +383,9 @@ pub fn unread_traces(error: ReadError) -> Message {
             texts::traces_busy(at, connections, waited.as_secs().to_string())
         }
         ReadError::TooSlow { limit } => texts::traces_slow(limit.as_secs().to_string()),
+        ReadError::NotReached { at, since, why } => {
+            texts::traces_not_reached(at, since.to_rfc3339_opts(SecondsFormat::Secs, true), why)
+        }
         ReadError::Unavailable { at, why } => texts::traces_away(at, why),
         ReadError::NoTable { at, table } => texts::traces_without_table(at, table),
         ReadError::NoColumn { at, table, column } => texts::traces_without_column(at, table, column),

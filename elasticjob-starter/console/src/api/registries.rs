@@ -72,6 +72,8 @@ pub(crate) struct Caller {
     kind: &'static str,
     grants: Vec<GrantView>,
     read_only: bool,
+    /// Whether the console insists on reasons: see `x-reason` of each operation.
+    require_reason: bool,
 }
 
 /// The caller
@@ -89,6 +91,7 @@ pub(crate) async fn me(who: Who) -> Json<Caller> {
         },
         grants: views(who.identity.grants()),
         read_only: who.app.options.read_only,
+        require_reason: who.app.options.require_reason,
     })
 }
 

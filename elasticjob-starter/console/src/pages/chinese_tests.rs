@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use axum::http::header::ACCEPT_LANGUAGE;
+use axum::http::header::{ACCEPT_LANGUAGE, ETAG, HeaderValue, IF_MATCH};
 use elasticjob::config::JobSettings;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{Operations, Target};
@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use crate::router::declared;
 use crate::testing::traced::{Folder, decision, failed, run};
 use crate::testing::unread::Unread;
-use crate::testing::{call, cookie_of, json, request, start_job, with_users};
+use crate::testing::{call, cookie_of, form, json, request, start_job, with_users};
 use crate::{Console, Registry};
 
 /// What is not in the language of the reader: code, names, and what programs wrote.
@@ -31,12 +31,13 @@ const TEXTS: [&str; 3] = ["title=\"", "aria-label=\"", "placeholder=\""];
 const SENTENCE: usize = 3;
 
 /// What others said in this test: users, databases, and programs whose text is stored.
-const SAID: [&str; 7] = [
+const SAID: [&str; 8] = [
     "ECONNREFUSED",
     "127.0.0.1:1 was not reached: the connection was refused by the host",
     "the reason of another program",
     "the disk was full at night",
     "the code said that it is wrong",
+    "invalid type: string &#34;many&#34;, expected u32",
     "line 2, column 1: while parsing a node, did not find expected node content",
     // The program of an instance notes this in the registry center as it is.
     "job-sharding-strategy-type: there is no sharding strategy &#39;OF_ANOTHER_PROGRAM&#39; in this program; there are \
@@ -96,6 +97,8 @@ fn a_sentence_in_english_is_found_and_a_name_or_code_is_not() {
 /// The databases of traces: none, which keeps actions in memory; those that cannot be read; and one with records of all kinds.
 async fn databases(empty: &Folder, full: &Folder) -> Vec<Option<AnyTraceReader>> {
     let away = ReadError::Unavailable { at: "postgres://db/traces".into(), why: "ECONNREFUSED".into() };
+    let since = chrono::Utc::now();
+    let not_yet = ReadError::NotReached { at: "postgres://db/traces".into(), since, why: "ECONNREFUSED".into() };
     let busy = ReadError::TooManyReaders { at: "“”".into(), connections: 4, waited: Duration::from_secs(10) };
     std::fs::write(empty.0.join("traces.db"), "").expect("it is written");
     let now = chrono::Utc::now().timestamp_millis();
@@ -110,7 +113,7 @@ async fn databases(empty: &Folder, full: &Folder) -> Vec<Option<AnyTraceReader>>
     });
     full.write(decisions.chain([JobEvent::Execution(failed)])).await;
     let mut databases = vec![None];
-    for unread in [away, busy] {
+    for unread in [away, not_yet, busy] {
         databases.push(Some(AnyTraceReader::new(Unread(unread))));
     }
     for folder in [empty, full] {
@@ -141,13 +144,61 @@ async fn operate(console: &Console, admin: &str, server: &str) {
         let answer = call(console, json(method, &path, admin, &body)).await;
         assert_ne!(answer.status, StatusCode::BAD_REQUEST, "{path}: {}", answer.body);
     }
+    // Two jobs at once, each of which is refused for another cause.
+    let many = reason(serde_json::json!({ "action": "trigger", "jobs": ["gone", "missing"] }));
+    let answer = call(console, json("POST", &format!("{of}/operations"), admin, &many)).await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let refused = change_in_vain(console, admin, &format!("{of}/jobs/well/configuration")).await;
+    let is_recorded = async {
+        loop {
+            let audit = call(console, request("GET", &format!("{of}/audit?limit=100"), Some(admin))).await.body;
+            let updates = audit.matches("\"update-configuration\"").count();
+            if updates == refused && audit.contains("job gone: ") {
+                return;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), is_recorded).await.expect("all of it is recorded");
+}
+
+/// Changes of a configuration that the console refuses before they come to the operations. Returns how many there are.
+async fn change_in_vain(console: &Console, admin: &str, path: &str) -> usize {
+    let stored = call(console, request("GET", path, Some(admin))).await.headers[ETAG].clone();
+    let patch = |version: HeaderValue, change: serde_json::Value| {
+        let mut patch = json("PATCH", path, admin, &change);
+        patch.headers_mut().insert(IF_MATCH, version);
+        patch
+    };
+    let version = stored.to_str().expect("a text").trim_matches('"').to_owned();
+    let save = |fields: &[(&str, &str)]| {
+        let fields = [("version", version.as_str()), ("action", "save")].into_iter().chain(fields.iter().copied());
+        form("/r/default/jobs/well/configuration/edit", admin, &fields.collect::<Vec<_>>())
+    };
+    let requests = [
+        patch(HeaderValue::from_static("\"99\""), serde_json::json!({ "cron": "0 0 0 2 1 ?" })),
+        patch(stored.clone(), serde_json::json!({ "sharding-total-count": "many" })),
+        patch(stored.clone(), serde_json::json!({ "props": { "password": "x******" } })),
+        save(&[("sharding-total-count", "many"), ("failover", "perhaps"), ("props", "nothing")]),
+        save(&[("sharding-total-count", "2"), ("cron", "0 0 24 * * ?")]),
+        save(&[("sharding-total-count", "2"), ("cron", "0 0 0 1 1 ?")]),
+        form("/r/default/jobs/well/configuration/edit", admin, &[("version", "99"), ("action", "save")]),
+    ];
+    let count = requests.len();
+    for request in requests {
+        let answer = call(console, request).await;
+        assert!(answer.status.is_client_error(), "{}: {}", answer.status, answer.body);
+    }
+    count
 }
 
 /// The pages of a console, by their patterns.
 fn pages(console: &Console) -> Vec<&'static str> {
     let is_page = |path: &&str| {
         let begins = ["/api/", "/assets/", "/healthz", "/readyz", "/metrics", "/login/oidc"];
-        !begins.iter().any(|begin| path.starts_with(begin)) && !path.ends_with("/events")
+        // Files are English.
+        let is_file = path.ends_with("/configurations");
+        !begins.iter().any(|begin| path.starts_with(begin)) && !path.ends_with("/events") && !is_file
     };
     let routes = declared(console.app().clone()).into_iter().filter(|route| route.method == "GET");
     routes.map(|route| route.path).filter(is_page).collect()

@@ -9,9 +9,11 @@ use serde_json::Value;
 
 use super::job::{Head, named};
 use super::outcome::{Said, Tone};
+use super::query::Query;
 use super::{Layout, error, page};
 use crate::access::Role;
 use crate::here::Here;
+use crate::service::configurations::exported::exported;
 use crate::service::versions;
 use crate::text::t;
 
@@ -56,6 +58,14 @@ fn text(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
+    }
+}
+
+/// The configurations of jobs as a file.
+pub(crate) async fn export(here: Here, Query(query): Query<Vec<(String, String)>>) -> Response {
+    match exported(&here, &query).await {
+        Ok(file) => file,
+        Err(problem) => error::problem(&here, &problem),
     }
 }
 

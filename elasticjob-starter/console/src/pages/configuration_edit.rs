@@ -29,7 +29,7 @@ use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::{ChangeView, changed, put_back, record_refusal};
 use crate::service::versions::{self, Version, flat};
-use crate::text::{Text, t};
+use crate::text::t;
 use crate::texts;
 use crate::translated;
 
@@ -230,10 +230,10 @@ impl EditPage {
     }
 
     /// The form as a change: all its settings, `null` for those that are empty.
-    fn change(&self, had: &StoredConfiguration) -> Result<Map<String, Value>, Vec<String>> {
+    fn change(&self, had: &StoredConfiguration) -> Result<Map<String, Value>, Vec<Message>> {
         let (mut change, mut wrong) = (Map::new(), Vec::new());
         for field in &self.fields {
-            match field.json(&self.layout.text) {
+            match field.json() {
                 Ok(value) => drop(change.insert(field.name.to_owned(), value)),
                 Err(problem) => wrong.push(problem),
             }
@@ -242,7 +242,7 @@ impl EditPage {
         for line in self.props.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match line.split_once('=') {
                 Some((key, value)) => drop(props.insert(key.trim().to_owned(), value.trim().into())),
-                None => wrong.push(fl!(self.layout.text.loader(), "configuration-not-a-property", line = line)),
+                None => wrong.push(texts::not_a_property(line)),
             }
         }
         change.insert(PROPS.to_owned(), Value::Object(props));
@@ -273,14 +273,14 @@ fn lines(values: &Values) -> String {
 }
 
 impl Field {
-    fn json(&self, texts: &Text) -> Result<Value, String> {
+    fn json(&self) -> Result<Value, Message> {
         let (name, text) = (self.name, self.value.as_str());
-        let not_a_number = || fl!(texts.loader(), "configuration-not-a-number", name = name, value = text);
-        let not_a_flag = || fl!(texts.loader(), "configuration-not-a-flag", name = name, value = text);
+        let not_a_number = |_| texts::not_a_number(name, text);
         Ok(match self.kind {
             _ if text.is_empty() => Value::Null,
-            OptionKind::Number | OptionKind::Count => text.parse::<i64>().map_err(|_| not_a_number())?.into(),
-            OptionKind::Flag => text.parse::<bool>().map_err(|_| not_a_flag())?.into(),
+            OptionKind::Number => text.parse::<i32>().map_err(not_a_number)?.into(),
+            OptionKind::Count => text.parse::<u32>().map_err(not_a_number)?.into(),
+            OptionKind::Flag => text.parse::<bool>().map_err(|_| texts::not_a_flag(name, text))?.into(),
             OptionKind::Names => text.split(',').map(|name| Value::from(name.trim())).collect(),
             OptionKind::Text | OptionKind::Name | OptionKind::Path | OptionKind::Props => text.into(),
         })
@@ -374,10 +374,6 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
             }
             page(&form)
         }
-        Err(Wrong::Fields(problems)) => {
-            form.problems.extend(problems);
-            with_status(StatusCode::UNPROCESSABLE_ENTITY, &form)
-        }
         Err(Wrong::Values(problems)) => {
             form.problems.extend(problems.iter().map(|problem| translated::shown(&here.text, problem)));
             with_status(StatusCode::UNPROCESSABLE_ENTITY, &form)
@@ -391,8 +387,6 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
 
 /// Why a change is not made.
 enum Wrong {
-    /// What does not fit its field, in the language of the reader.
-    Fields(Vec<String>),
     Values(Vec<Message>),
     Operation(OperationError),
 }
@@ -414,7 +408,7 @@ async fn prepared(
     form: &EditPage,
     saves: bool,
 ) -> Result<(JobSettings, ChangeView), Wrong> {
-    let change = form.change(stored).map_err(Wrong::Fields)?;
+    let change = form.change(stored).map_err(Wrong::Values)?;
     let settings = changed(stored, change, true).map_err(|wrong| Wrong::Values(vec![wrong.message()]))?;
     let checked = match saves {
         true => operations.check_configuration(stored, &settings),
@@ -430,11 +424,7 @@ fn refusal(prepared: &Result<(JobSettings, ChangeView), Wrong>, saves: bool) -> 
     match prepared {
         Ok(_) if saves => None,
         Ok(_) => Some(texts::not_previewed()),
-        Err(Wrong::Fields(problems)) => Some(problems.join("; ").into()),
-        Err(Wrong::Values(problems)) => {
-            let problems: Vec<String> = problems.iter().map(Message::to_string).collect();
-            Some(problems.join("; ").into())
-        }
+        Err(Wrong::Values(problems)) => Some(texts::wrong_values(problems.clone())),
         Err(Wrong::Operation(OperationError::Read(_))) => None,
         Err(Wrong::Operation(wrong)) => Some(wrong.message()),
     }

@@ -97,7 +97,7 @@ fn arguments(text: &Text, record: &DecisionRecord, clock: &Clock) -> HashMap<&'s
         ("hasAfter", record.detail.contains_key("after").to_string()),
         ("actor", word("actor")),
         ("action", word("action")),
-        ("parts", action.parts().into_iter().map(|part| translated::part(text, part)).collect::<Vec<_>>().join(", ")),
+        ("parts", translated::parts(text, action).join(", ")),
         ("before", word("before")),
         ("after", word("after")),
         ("outcome", word("outcome")),

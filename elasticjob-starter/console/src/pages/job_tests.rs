@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, COOKIE, IF_MATCH, LOCATION, SET_COOKIE};
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, IF_MATCH, LOCATION, SET_COOKIE};
 use axum::http::{HeaderValue, StatusCode};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::memory::MemoryRegistry;
 
 use super::configuration_edit::{NOT_SHOWN, PROPS, settings};
-use crate::testing::{Answer, call, console_of, cookie_of, job_settings, json, request, start_job, with_users};
+use crate::testing::{Answer, call, console_of, cookie_of, form, job_settings, json, request, start_job, with_users};
 use crate::{Console, Registry};
 
 /// A name with all that a page could trip over.
@@ -22,11 +21,7 @@ fn path(page: &str) -> String {
 }
 
 async fn send(console: &Console, cookie: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
-    let mut request = request("POST", path, Some(cookie));
-    request.headers_mut().insert(CONTENT_TYPE, "application/x-www-form-urlencoded".parse().expect("a value"));
-    let form = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-    *request.body_mut() = Body::from(form);
-    call(console, request).await
+    call(console, form(path, cookie, fields)).await
 }
 
 /// What the page says that follows an action.

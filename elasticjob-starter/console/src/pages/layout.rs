@@ -1,6 +1,7 @@
 //! The frame of all pages: head, navigation, language.
 
 use elasticjob::ident::JobName;
+use i18n_embed_fl::fl;
 
 use super::segment;
 use super::time::Clock;
@@ -30,6 +31,8 @@ pub(crate) struct Layout {
     /// The name of the reader; `None` for a reader who did not log in.
     pub(crate) user: Option<String>,
     pub(crate) read_only: bool,
+    /// Whether the console insists on reasons.
+    pub(crate) requires_reason: bool,
     /// The reader administers the console itself.
     pub(crate) is_administrator: bool,
     /// Since when the registry center of the page is lost.
@@ -101,6 +104,7 @@ impl Layout {
             registries,
             user: (!identity.is_anonymous()).then(|| identity.name().to_owned()),
             read_only: app.options.read_only,
+            requires_reason: app.options.require_reason,
             is_administrator: identity.is_administrator(),
             lost_since: None,
             may_administer: false,
@@ -123,6 +127,27 @@ impl Layout {
     /// The address of a job.
     pub(crate) fn job(&self, job: &JobName) -> String {
         self.here(&format!("/jobs/{}", segment(job.as_str())))
+    }
+
+    /// The label of the field with the reason of what the console insists on a reason for.
+    pub(crate) fn reason(&self) -> String {
+        self.reason_if(&self.requires_reason)
+    }
+
+    /// The label of a field with a reason, which may be required.
+    pub(crate) fn reason_if(&self, is_required: &bool) -> String {
+        match *is_required {
+            true => fl!(self.text.loader(), "needs-reason"),
+            false => fl!(self.text.loader(), "reason"),
+        }
+    }
+
+    /// The same label where one of several buttons needs the reason: the one that disables.
+    pub(crate) fn reason_to_disable(&self) -> String {
+        match self.requires_reason {
+            true => fl!(self.text.loader(), "needs-reason-to-disable"),
+            false => fl!(self.text.loader(), "reason"),
+        }
     }
 
     /// A schedule in words.

@@ -10,6 +10,7 @@ mod chinese_tests;
 pub(crate) mod cloud;
 #[cfg(feature = "oidc")]
 pub(crate) mod company_login;
+pub(crate) mod comparison;
 pub(crate) mod configuration;
 pub(crate) mod configuration_edit;
 pub(crate) mod configuration_history;
@@ -40,6 +41,7 @@ pub(crate) mod overview;
 pub(crate) mod password;
 pub(crate) mod problems;
 mod query;
+pub(crate) mod reason;
 pub(crate) mod run_log;
 pub(crate) mod runs;
 #[cfg(test)]
@@ -61,7 +63,7 @@ use axum::http::header::{HeaderValue, RETRY_AFTER};
 use axum::response::{Html, IntoResponse, Response};
 use elasticjob::__private::log::{apart, error};
 
-use crate::access::{Permission, Role};
+use crate::access::{Permission, ReasonRule, Role};
 use crate::api::Problem;
 use crate::router::Routes;
 use crate::{live, live_log};
@@ -73,6 +75,7 @@ pub(crate) use marked::parts_of;
 /// Adds the routes of the pages.
 pub(crate) fn declare(routes: Routes) -> Routes {
     let [viewer, operator, editor, admin] = Role::ALL.map(Permission::Has);
+    let free = ReasonRule::Free;
     #[cfg(feature = "oidc")]
     let routes = routes.get("/login/oidc", Permission::Public, company_login::begin).get(
         "/login/oidc/callback",
@@ -81,12 +84,12 @@ pub(crate) fn declare(routes: Routes) -> Routes {
     );
     cloud::declare(routes)
         .get("/login", Permission::Public, login::show)
-        .post("/login", Permission::Public, login::log_in)
-        .post("/logout", Permission::Public, login::log_out)
-        .post("/language", Permission::Public, login::choose_language)
-        .post("/theme", Permission::Public, login::choose_theme)
+        .post("/login", Permission::Public, free, login::log_in)
+        .post("/logout", Permission::Public, free, login::log_out)
+        .post("/language", Permission::Public, free, login::choose_language)
+        .post("/theme", Permission::Public, free, login::choose_theme)
         .get("/password", Permission::Known, password::show)
-        .post("/password", Permission::Known, password::change)
+        .post("/password", Permission::Known, free, password::change)
         .get("/help", Permission::Known, help::show)
         .get("/help/problems", Permission::Known, problems::show)
         .get("/help/api", Permission::Known, api_reference::show)
@@ -94,25 +97,27 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}", viewer, overview::show)
         .get("/r/{registry}/events", viewer, live::events)
         .get("/r/{registry}/jobs", viewer, jobs::show)
-        .post("/r/{registry}/jobs", Permission::HasForSome(Role::Operator), jobs::act)
+        .post("/r/{registry}/jobs", Permission::HasForSome(Role::Operator), ReasonRule::TO_DISABLE, jobs::act)
         .get("/r/{registry}/jobs/{job}", viewer, job::show)
-        .post("/r/{registry}/jobs/{job}", operator, job::act)
-        .post("/r/{registry}/jobs/{job}/items", operator, job::act_on_item)
-        .post("/r/{registry}/jobs/{job}/shutdown", admin, job::shut_down)
-        .post("/r/{registry}/jobs/{job}/removal", admin, job::remove)
-        .post("/r/{registry}/jobs/{job}/servers/removal", admin, job::remove_servers)
+        .post("/r/{registry}/jobs/{job}", operator, ReasonRule::TO_DISABLE_OR_CANCEL, job::act)
+        .post("/r/{registry}/jobs/{job}/items", operator, ReasonRule::TO_DISABLE_OR_CANCEL, job::act_on_item)
+        .post("/r/{registry}/jobs/{job}/shutdown", admin, ReasonRule::InBody, job::shut_down)
+        .post("/r/{registry}/jobs/{job}/removal", admin, ReasonRule::InBody, job::remove)
+        .post("/r/{registry}/jobs/{job}/servers/removal", admin, ReasonRule::InBody, job::remove_servers)
         .get("/r/{registry}/jobs/{job}/why", viewer, why::show)
         .get("/r/{registry}/jobs/{job}/runs", viewer, runs::show)
         .get("/r/{registry}/jobs/{job}/runs/{fire}", viewer, fire::show)
-        .post("/r/{registry}/jobs/{job}/runs/{fire}", operator, fire::run_again)
+        .post("/r/{registry}/jobs/{job}/runs/{fire}", operator, free, fire::run_again)
         .get("/r/{registry}/jobs/{job}/log/{run}", viewer, run_log::show)
         .get("/r/{registry}/jobs/{job}/log/{run}/events", viewer, live_log::events)
         .get("/r/{registry}/jobs/{job}/schedule", viewer, schedule::show)
         .get("/r/{registry}/jobs/{job}/graph", viewer, graph::of_job)
         .get("/r/{registry}/jobs/{job}/configuration", viewer, configuration::show)
         .get("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::show)
-        .post("/r/{registry}/jobs/{job}/configuration/edit", editor, configuration_edit::change)
+        .post("/r/{registry}/jobs/{job}/configuration/edit", editor, ReasonRule::TO_SAVE, configuration_edit::change)
         .get("/r/{registry}/jobs/{job}/configuration/history", viewer, configuration_history::show)
+        .get("/r/{registry}/configurations", viewer, configuration::export)
+        .get("/r/{registry}/comparison", viewer, comparison::show)
         .get("/r/{registry}/timeline", viewer, timeline::show)
         .get("/r/{registry}/graph", viewer, graph::show)
         .get("/r/{registry}/history/executions", viewer, history::executions)
@@ -120,25 +125,25 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/r/{registry}/history/decisions", viewer, history::decisions)
         .get("/r/{registry}/history/audit", viewer, history::audit)
         .get("/r/{registry}/alarms", viewer, alarms::show)
-        .post("/r/{registry}/alarms", Permission::HasForSome(Role::Operator), alarms::acknowledge)
+        .post("/r/{registry}/alarms", Permission::HasForSome(Role::Operator), free, alarms::acknowledge)
         .get("/r/{registry}/nodes", admin, nodes::show)
         .get("/r/{registry}/jobs/{job}/dump", admin, nodes::dump)
         .get("/access", admin, access::show)
         .get("/settings", admin, settings::registries::show)
-        .post("/settings/checks", admin, settings::registries::check)
+        .post("/settings/checks", admin, free, settings::registries::check)
         .get("/settings/users", admin, settings::users::show)
-        .post("/settings/users", admin, settings::users::add)
-        .post("/settings/users/change", admin, settings::users::change)
+        .post("/settings/users", admin, free, settings::users::add)
+        .post("/settings/users/change", admin, free, settings::users::change)
         .get("/settings/tokens", admin, settings::tokens::show)
-        .post("/settings/tokens", admin, settings::tokens::add)
-        .post("/settings/tokens/removal", admin, settings::tokens::remove)
+        .post("/settings/tokens", admin, free, settings::tokens::add)
+        .post("/settings/tokens/removal", admin, free, settings::tokens::remove)
         .get("/settings/sessions", admin, settings::sessions::show)
-        .post("/settings/sessions/end", admin, settings::sessions::end)
+        .post("/settings/sessions/end", admin, free, settings::sessions::end)
         .get("/r/{registry}/servers", viewer, servers::list)
         .get("/r/{registry}/servers/{server}", viewer, servers::show)
-        .post("/r/{registry}/servers/{server}", operator, servers::act)
-        .post("/r/{registry}/servers/{server}/shutdown", admin, servers::shut_down)
-        .post("/r/{registry}/servers/{server}/removal", admin, servers::remove)
+        .post("/r/{registry}/servers/{server}", operator, ReasonRule::TO_DISABLE, servers::act)
+        .post("/r/{registry}/servers/{server}/shutdown", admin, ReasonRule::InBody, servers::shut_down)
+        .post("/r/{registry}/servers/{server}/removal", admin, ReasonRule::InBody, servers::remove)
 }
 
 /// A name as a part of a path. Every character that a proxy might read in its own way is encoded.

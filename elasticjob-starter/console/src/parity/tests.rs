@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::table::Of;
 use super::*;
-use crate::access::{Grant, Permission, Role};
+use crate::access::{Grant, Permission, ReasonRule, Role};
 use crate::api::is_api;
 use crate::router::declared;
 use crate::testing::{console, with_users};
@@ -29,7 +29,8 @@ const ABOUT_THE_READER: [&str; 16] = [
 ];
 
 /// Entries without a command, by the begin of their route, each with the cause. `docs/console.md` says the same in its words.
-const WITHOUT_COMMAND: [(&str, &str, &str); 9] = [
+const WITHOUT_COMMAND: [(&str, &str, &str); 10] = [
+    ("/r/{registry}/comparison", "", "a command works on one registry center"),
     (
         "/r/{registry}/timeline",
         "",
@@ -102,6 +103,12 @@ fn every_page_and_every_route_of_a_button_has_a_call_that_the_api_knows() {
             let route = declared.iter().find(|it| it.method == call.method && it.path == path);
             let route = route.unwrap_or_else(|| panic!("the API has no {} {path}", call.method));
             assert_eq!(route.permission, call.needs, "{} {path}", call.method);
+            let has_reason = match route.reason {
+                ReasonRule::Free => continue,
+                ReasonRule::InQuery => call.path.contains("dryRun=true") || call.path.contains("reason="),
+                ReasonRule::InBody | ReasonRule::InBodyWhere(..) => call.body.is_some_and(|it| it.contains("reason")),
+            };
+            assert!(has_reason, "{} {path} has no place for the reason that a console may insist on", call.method);
         }
     }
 }
@@ -143,6 +150,10 @@ fn every_button_of_a_template_that_changes_something_is_in_the_table() {
     for file in std::fs::read_dir(folder).expect("the folder is there") {
         let path = file.expect("it can be read").path();
         let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        if name == "reason.html" {
+            // It sends the form of another page again, with a reason.
+            continue;
+        }
         let template = std::fs::read_to_string(&path).expect("it is a text");
         for form in template.split("<form").skip(1) {
             let (form, _) = form.split_once("</form>").expect("a form ends");

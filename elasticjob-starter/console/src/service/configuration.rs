@@ -39,7 +39,7 @@ impl NoChange {
     /// What is wrong, and what to write instead.
     pub(crate) fn message(&self) -> Message {
         match self {
-            Self::Unreadable(reason) => reason.as_str().into(),
+            Self::Unreadable(reason) => texts::settings_unreadable(reason),
             Self::Masked { setting } => texts::masked(setting, Secret::MASK),
         }
     }
@@ -150,11 +150,13 @@ fn put(
     Ok(())
 }
 
-fn has_mask(value: &Value) -> bool {
+/// Whether a text has the mask of a secret.
+pub(super) fn has_mask(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains(Secret::MASK))
 }
 
-fn object(settings: &JobSettings) -> Result<Map<String, Value>, NoChange> {
+/// The settings that are set, by their names.
+pub(super) fn object(settings: &JobSettings) -> Result<Map<String, Value>, NoChange> {
     match serde_json::to_value(settings) {
         Ok(Value::Object(mut settings)) => {
             settings.retain(|_, value| !value.is_null());

@@ -136,11 +136,17 @@ pub(crate) fn next_fire(job: &JobOverview) -> Option<i64> {
     job.next_fire.filter(|_| !matches!(job.state, JobState::Crashed | JobState::Disabled))
 }
 
-/// The jobs that the caller may see and that the query asks for.
-pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Problem> {
+/// All jobs that the caller may see and that the filters of the query leave, and since when the registry center is lost.
+pub(crate) async fn matching(here: &Here, query: &JobQuery) -> Result<(Vec<Arc<JobOverview>>, Option<i64>), Problem> {
     query.check()?;
     let listed = here.registry.catalogue().jobs().await?;
-    let mut matching: Vec<_> = listed.jobs.into_iter().filter(|it| query.matches(it) && here.sees(&it.job)).collect();
+    let matching = listed.jobs.into_iter().filter(|it| query.matches(it) && here.sees(&it.job)).collect();
+    Ok((matching, listed.lost_since))
+}
+
+/// The page of the jobs that the query asks for.
+pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Problem> {
+    let (mut matching, lost_since) = matching(here, query).await?;
     // They come in the order of their names.
     if !query.sort.is_empty() {
         matching.sort_by_key(|job| next_fire(job).unwrap_or(i64::MAX));
@@ -153,5 +159,5 @@ pub(crate) async fn list(here: &Here, query: &JobQuery) -> Result<JobPage, Probl
         "" => last.job.to_string(),
         _ => end.to_string(),
     });
-    Ok(JobPage { jobs, total, next, lost_since: listed.lost_since })
+    Ok(JobPage { jobs, total, next, lost_since })
 }

@@ -5,6 +5,7 @@ pub(crate) mod alarms;
 pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod configuration;
+pub(crate) mod configurations;
 pub(crate) mod connections;
 mod csv;
 pub(crate) mod disabled;

@@ -36,6 +36,7 @@ impl ConsoleSettings {
         options.listen = listen;
         options.base_path = self.base_path.clone();
         options.read_only = self.read_only;
+        options.require_reason = self.require_reason;
         options.secure_cookies = self.secure_cookies;
         options.max_streams = self.max_streams;
         options.max_streams_of_caller = self.max_streams_of_caller;

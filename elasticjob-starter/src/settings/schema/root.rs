@@ -222,6 +222,14 @@ const CONSOLE: &[Setting] = &[
     Setting::value("read-only", Kind::Flag, "Makes the console read-only: no user may change anything, whatever the roles say.")
         .default("false")
         .example("true"),
+    Setting::value(
+        "require-reason",
+        Kind::Flag,
+        "Insists on a reason: no user disables, shuts down, removes, changes a configuration or cancels without one. Carried jobs are \
+         left out, as their API takes no reasons.",
+    )
+    .default("false")
+    .example("true"),
     Setting::value("language", Kind::Text, "The language for browsers that ask for no language of the console: `en` or `zh-CN`.")
         .default("en")
         .example("zh-CN"),

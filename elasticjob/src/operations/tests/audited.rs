@@ -289,6 +289,12 @@ async fn what_is_asked_of_a_server_in_chosen_jobs_names_the_server_in_each_recor
     assert_eq!(parts(0), ["server 10.9.9.9"]);
     assert_eq!(parts(1)[0], "server 10.9.9.9");
     assert_eq!(parts(1).len(), 3, "and both jobs: {:?}", records[1]);
+    let why = |at: usize| &records[1].detail["partMessages"][at];
+    assert_eq!(why(0), &json!(null), "the server was not refused");
+    for (at, job) in [(1, "a"), (2, "b")] {
+        assert_eq!((&why(at)["code"], &why(at)["arguments"]["job"]), (&json!("no-match-of-job-at"), &json!(job)));
+    }
+    assert!(!records[2].detail.contains_key("partMessages"), "nothing was refused: {:?}", records[2]);
     assert_eq!(parts(2), ["server 10.0.0.1", "job a", "job b"]);
     assert_eq!(parts(3), ["server 10.9.9.9"]);
 }
@@ -310,6 +316,21 @@ async fn the_record_of_a_refusal_names_no_other_job() {
     assert_eq!((records[0].job_name.as_str(), error), ("billing", "there is no job 'billing' in the namespace"));
     let as_data = json!([{ "code": "no-such-job", "arguments": { "job": "billing" } }]);
     assert_eq!(records[0].detail["errorMessages"], as_data);
+}
+
+#[tokio::test]
+async fn an_action_of_another_part_of_the_program_keeps_its_cause_as_data() {
+    let records = recorded(async |operations| {
+        let why = OperationError::ChangedMeanwhile { job: name("job") }.message();
+        operations.record_action("update-configuration", &name("job"), Vec::new(), ActionEnd::Refused(why));
+        operations.record_action("update-configuration", &name("job"), Vec::new(), ActionEnd::Done);
+    })
+    .await;
+    let action = "update-configuration";
+    assert_eq!(told(&records), [("job", action, "refused"), ("job", action, "done")]);
+    let as_data = json!([{ "code": "changed-meanwhile", "arguments": { "job": "job" } }]);
+    assert_eq!(records[0].detail["errorMessages"], as_data);
+    assert!(!records[1].detail.contains_key("error") && !records[1].detail.contains_key("errorMessages"));
 }
 
 #[tokio::test]

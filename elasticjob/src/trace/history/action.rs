@@ -23,8 +23,12 @@ impl<'a> OperatorAction<'a> {
         Some(self.word(name)).filter(|word| !word.is_empty())
     }
 
+    fn values(self, name: &str) -> &'a [Value] {
+        self.0.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
     fn words(self, name: &str) -> impl Iterator<Item = &'a str> {
-        self.0.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+        self.values(name).iter().filter_map(Value::as_str)
     }
 
     /// The operator that did it, or tried to.
@@ -50,12 +54,18 @@ impl<'a> OperatorAction<'a> {
     /// The messages of [`error`](Self::error) as data, for a text in another language, each with its `code` and its `arguments`
     /// by name, or its `text` where it has no code. Records of older releases and of other programs have none.
     pub fn error_messages(self) -> &'a [Value] {
-        self.0.get("errorMessages").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+        self.values("errorMessages")
     }
 
     /// The parts that were changed, such as `server 192.0.2.7`, and the differences of a configuration.
     pub fn parts(self) -> Vec<&'a str> {
         self.words("parts").chain(self.words("changes")).collect()
+    }
+
+    /// For each of the first [`parts`](Self::parts) the message that its text ends with, as data like
+    /// [`error_messages`](Self::error_messages), or `null`: why that part was not changed. Mostly there are none.
+    pub fn part_messages(self) -> &'a [Value] {
+        self.values("partMessages")
     }
 
     /// The status of the parts before and after.
@@ -97,7 +107,7 @@ mod tests {
     fn an_action_is_read_from_its_record_and_one_of_another_kind_has_nothing() {
         let detail = json!({"actor": "Zhang", "action": "disable-item", "outcome": "done", "parts": ["item 0", 7],
             "changes": ["cron: a -> b"], "before": "ENABLED", "after": "DISABLED",
-            "surface": "rest", "address": "203.0.113.9", "request": "deploy-7"});
+            "partMessages": [null, {"text": "why"}], "surface": "rest", "address": "203.0.113.9", "request": "deploy-7"});
         let Value::Object(detail) = detail else { unreachable!("it is an object") };
         let mut record = DecisionRecord {
             id: "a".to_owned(),
@@ -115,6 +125,7 @@ mod tests {
         let action = OperatorAction::of(&record);
         assert_eq!((action.actor(), action.name(), action.outcome()), ("Zhang", "disable-item", "done"));
         assert_eq!((action.parts(), action.states()), (vec!["item 0", "cron: a -> b"], Some(("ENABLED", "DISABLED"))));
+        assert_eq!(action.part_messages(), [Value::Null, json!({"text": "why"})]);
         assert!(action.is_of("zhan", " DISABLE ") && !action.is_of("li", "") && action.is_of("", ""));
         let from = |action: OperatorAction<'_>| {
             [action.surface(), action.address(), action.request()].map(|it| it.map(str::to_owned))

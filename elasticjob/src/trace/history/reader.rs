@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use elasticjob_syntax::message::Message;
 
 use super::filter::{DecisionFilter, ExecutionFilter, LogFilter, StateFilter};
@@ -113,6 +114,16 @@ pub enum ReadError {
         /// The storage, without a password.
         at: Message,
         /// Its answer.
+        why: Message,
+    },
+    /// The storage was not reached since the program started, and is dialled again.
+    #[error("{at} cannot be read: it is away since {} and is dialled again: {why}", .since.to_rfc3339_opts(SecondsFormat::Secs, true))]
+    NotReached {
+        /// The storage, without a password.
+        at: Message,
+        /// The first time that it was dialled.
+        since: DateTime<Utc>,
+        /// What became of the last time.
         why: Message,
     },
     /// The storage has no such records: the table is missing.

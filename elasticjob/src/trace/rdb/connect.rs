@@ -29,7 +29,7 @@ impl DataSource {
                     Use::Read => options.create_if_missing(false),
                     Use::Write => self.for_writing(options),
                 };
-                Ok((pool::<sqlx::Sqlite>(options, purpose, at.as_str(), is_locked).await?.into(), at))
+                Ok((pool::<sqlx::Sqlite>(options, purpose, &at, is_locked).await?.into(), at))
             }
             #[cfg(feature = "tracing-postgres")]
             Database::Postgres => {
@@ -43,7 +43,7 @@ impl DataSource {
                 let database = options.get_database().unwrap_or(options.get_username());
                 let (host, port) = (options.get_host(), options.get_port().to_string());
                 let at = texts::storage_server("PostgreSQL", database, host, port);
-                Ok((pool::<sqlx::Postgres>(options, purpose, at.as_str(), |_| false).await?.into(), at))
+                Ok((pool::<sqlx::Postgres>(options, purpose, &at, |_| false).await?.into(), at))
             }
             #[cfg(feature = "tracing-mysql")]
             Database::MySql => {
@@ -61,7 +61,7 @@ impl DataSource {
                     let reason = format!("it names no database after the host; {}", super::source::EXAMPLES);
                     return Err(RdbError::Url { reason });
                 }
-                Ok((pool::<sqlx::MySql>(options, purpose, at.as_str(), |_| false).await?.into(), at))
+                Ok((pool::<sqlx::MySql>(options, purpose, &at, |_| false).await?.into(), at))
             }
             #[allow(unreachable_patterns, reason = "no other is left where all drivers are built in")]
             database => Err(RdbError::NotBuiltIn { database }),
@@ -94,18 +94,18 @@ fn create_for_owner(file: &std::path::Path) {
 async fn pool<DB: sqlx::Database>(
     options: <DB::Connection as Connection>::Options,
     purpose: Use,
-    at: &str,
+    at: &Message,
     is_passing: fn(&sqlx::Error) -> bool,
 ) -> Result<sqlx::Pool<DB>, RdbError> {
-    let refused = |why: String| RdbError::Connect { at: at.to_owned(), why };
+    let refused = |why: Message| RdbError::Connect { at: at.clone(), why };
     let options = options.disable_statement_logging();
     let deadline = Instant::now() + CONNECT_LIMIT;
     loop {
         match timeout_at(deadline, options.connect()).await {
             Ok(Ok(connection)) => break drop(connection.close().await),
             Ok(Err(error)) if is_passing(&error) && Instant::now() < deadline => sleep(LOCKED_PAUSE).await,
-            Ok(Err(error)) => return Err(refused(error.to_string())),
-            Err(_) => return Err(refused(format!("no answer within {} s", CONNECT_LIMIT.as_secs()))),
+            Ok(Err(error)) => return Err(refused(error.to_string().into())),
+            Err(_) => return Err(refused(texts::storage_no_answer(CONNECT_LIMIT.as_secs().to_string()))),
         }
     }
     Ok(PoolOptions::new()

@@ -1,5 +1,7 @@
 //! Errors of tracing to a database. No text has a password.
 
+use elasticjob_syntax::message::Message;
+
 use super::source::Database;
 use crate::schedule::TimeZoneError;
 
@@ -28,9 +30,9 @@ pub enum RdbError {
     #[error("{at} cannot be used for tracing: {why}")]
     Connect {
         /// The database.
-        at: String,
+        at: Message,
         /// The answer of the database.
-        why: String,
+        why: Message,
     },
     /// A table is missing and cannot be created, or cannot be read.
     #[error("table {table} in {at} cannot be created or read: {why}; create it by hand, or let the user create tables")]

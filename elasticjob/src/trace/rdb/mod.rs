@@ -132,7 +132,7 @@ impl RdbTracingStorage {
     }
 
     async fn prepare(pool: RdbPool, at: Message, options: RdbOptions) -> Result<Self, RdbError> {
-        let (at, zone) = (String::from(at), options.time_zone.map_or_else(TimeZone::local, Ok)?);
+        let zone = options.time_zone.map_or_else(TimeZone::local, Ok)?;
         let store: Box<dyn Calls> = match pool {
             #[cfg(feature = "tracing-sqlite")]
             RdbPool::Sqlite(pool) => Box::new(Store::prepare(pool, &at, zone, options).await?),
@@ -141,7 +141,7 @@ impl RdbTracingStorage {
             #[cfg(feature = "tracing-mysql")]
             RdbPool::MySql(pool) => Box::new(Store::prepare(pool, &at, zone, options).await?),
         };
-        Ok(Self { store, at })
+        Ok(Self { store, at: at.into() })
     }
 
     /// Whether decisions are written. They are not where the account may not create their table, or write to it: the log says

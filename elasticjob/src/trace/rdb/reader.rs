@@ -178,7 +178,7 @@ where
 {
     async fn prepare(pool: Pool<DB>, at: &Message, zone: TimeZone) -> Result<Self, RdbError> {
         if DB::KEEPS_INSTANTS {
-            check_session_zone(&pool, at.as_str()).await?;
+            check_session_zone(&pool, at).await?;
         }
         let clock = WallClock::of(DB::KEEPS_INSTANTS, zone);
         let (own_of_executions, own_of_states) = (OnceLock::new(), OnceLock::new());

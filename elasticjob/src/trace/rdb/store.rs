@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use elasticjob_syntax::message::Message;
 use sqlx::{
     AssertSqlSafe, Column, Encode, Executor, FromRow, IntoArguments, Pool, QueryBuilder, SqlSafeStr, Statement, Type,
 };
@@ -62,11 +63,11 @@ where
     /// Creates the tables when they are missing, and reads their columns.
     pub(super) async fn prepare(
         pool: Pool<DB>,
-        at: &str,
+        name: &Message,
         zone: TimeZone,
         options: RdbOptions,
     ) -> Result<Self, RdbError> {
-        let clock = WallClock::of(DB::KEEPS_INSTANTS, zone);
+        let (at, clock) = (name.as_str(), WallClock::of(DB::KEEPS_INSTANTS, zone));
         let mut store = Self {
             pool,
             clock,
@@ -88,7 +89,7 @@ where
         let has_lines = options.run_log.is_some() && store.has(at, Extra::Lines, DB::CREATE_RUN_LOG).await;
         store.extras = Extras::new(has_decisions, has_lines);
         if DB::KEEPS_INSTANTS {
-            check_session_zone(&store.pool, at).await?;
+            check_session_zone(&store.pool, name).await?;
         }
         Ok(store)
     }
@@ -324,7 +325,7 @@ where
 }
 
 /// Refuses a pool whose sessions show times in another zone than UTC.
-pub(super) async fn check_session_zone<DB>(pool: &Pool<DB>, at: &str) -> Result<(), RdbError>
+pub(super) async fn check_session_zone<DB>(pool: &Pool<DB>, at: &Message) -> Result<(), RdbError>
 where
     DB: Dialect<Arguments: IntoArguments<DB>>,
     for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
@@ -333,8 +334,8 @@ where
     let mut query = QueryBuilder::new("SELECT CAST(TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP, CURRENT_TIMESTAMP) AS SIGNED)");
     match query.build_query_as::<(i64,)>().fetch_one(pool).await {
         Ok((0,)) => Ok(()),
-        Ok(_) => Err(RdbError::SessionZone { at: at.to_owned() }),
-        Err(error) => Err(RdbError::Connect { at: at.to_owned(), why: error.to_string() }),
+        Ok(_) => Err(RdbError::SessionZone { at: at.to_string() }),
+        Err(error) => Err(RdbError::Connect { at: at.clone(), why: error.to_string().into() }),
     }
 }
 

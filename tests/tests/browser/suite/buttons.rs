@@ -10,8 +10,9 @@ use super::chrome::Chrome;
 use super::routes::{Route, Routes};
 use super::stage::LIMIT;
 
-/// What answers with no page: the first one leads to another page, the last one is a text.
-const NO_PAGES: [&str; 3] = ["/", "/assets/{version}/{name}", "/r/{registry}/jobs/{job}/dump"];
+/// What answers with no page: the first one leads to another page, the last two are a text and a file.
+const NO_PAGES: [&str; 4] =
+    ["/", "/assets/{version}/{name}", "/r/{registry}/jobs/{job}/dump", "/r/{registry}/configurations"];
 
 /// Lists the buttons of all forms. A button of a form whose hidden fields have other names is another one. Forms have
 /// buttons of the name `action`, which hide the properties of that name. The page is not kept up to date from now on, so

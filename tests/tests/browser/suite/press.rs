@@ -35,7 +35,15 @@ pub async fn every_button() {
     one_server(&mut buttons, &server).await;
     alarms(&mut buttons).await;
     own_password(&stage.address, &mut buttons).await;
-    for page in ["/r/default/graph", "/r/default/nodes", "/access", "/help", "/help/api", "/help/problems"] {
+    for page in [
+        "/r/default/comparison",
+        "/r/default/graph",
+        "/r/default/nodes",
+        "/access",
+        "/help",
+        "/help/api",
+        "/help/problems",
+    ] {
         buttons.open(page).await;
     }
     only_what_the_role_allows(&stage.address, &pages, forms).await;

@@ -1,6 +1,6 @@
 //! The problems that each route can answer with.
 
-use crate::access::Permission;
+use crate::access::{Permission, ReasonRule};
 use crate::api::Code;
 use crate::router::Declared;
 
@@ -78,6 +78,9 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
     if matches!(route.method, "POST" | "PUT" | "PATCH") {
         codes.push((413, Code::TooLarge));
     }
+    if route.reason != ReasonRule::Free {
+        codes.push((422, Code::ReasonRequired));
+    }
     if ends("/configuration") {
         codes.extend(STORED);
     }
@@ -88,6 +91,7 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
         ("GET", Some("graph" | "timeline" | "schedule")) => {
             codes.extend([(502, Code::TracesUnreadable), (503, Code::TracesBusy)]);
         }
+        ("GET", Some("configurations")) => codes.push((404, Code::NoSuchJob)),
         ("POST", Some("checks")) if has("data-sources") => codes.push((404, Code::NotTraced)),
         ("PUT", Some("acknowledgement")) => codes.extend([(404, Code::NoSuchAlarm), (503, Code::DataUnusable)]),
         ("GET", Some("events")) => codes.extend([(429, Code::TooManyStreams), (503, Code::TooManyStreams)]),

@@ -13,7 +13,7 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::outcome::Said;
-use crate::access::{Permission, Role};
+use crate::access::{Permission, ReasonRule, Role};
 use crate::api::Problem;
 use crate::cloud::{Cloud, Refusal};
 use crate::router::Routes;
@@ -22,27 +22,29 @@ use crate::texts;
 /// Adds the routes.
 pub(super) fn declare(routes: Routes) -> Routes {
     let [viewer, operator, _, admin] = Role::ALL.map(Permission::Has);
+    // The API of the scheduler takes no reasons.
+    let free = ReasonRule::Free;
     routes
         .get("/r/{registry}/cloud", viewer, dashboard::show)
         .get("/r/{registry}/cloud/apps", viewer, apps::list)
         .get("/r/{registry}/cloud/apps/{app}", viewer, apps::show)
-        .post("/r/{registry}/cloud/apps/{app}", operator, apps::act)
-        .post("/r/{registry}/cloud/apps/{app}/removal", admin, apps::remove)
+        .post("/r/{registry}/cloud/apps/{app}", operator, free, apps::act)
+        .post("/r/{registry}/cloud/apps/{app}/removal", admin, free, apps::remove)
         .get("/r/{registry}/cloud/apps/{app}/change", admin, registration::change_app)
-        .post("/r/{registry}/cloud/apps/{app}/change", admin, registration::save_app)
+        .post("/r/{registry}/cloud/apps/{app}/change", admin, free, registration::save_app)
         .get("/r/{registry}/cloud/jobs", viewer, jobs::list)
         .get("/r/{registry}/cloud/jobs/{job}", viewer, jobs::show)
-        .post("/r/{registry}/cloud/jobs/{job}", operator, jobs::act)
-        .post("/r/{registry}/cloud/jobs/{job}/removal", admin, jobs::remove)
+        .post("/r/{registry}/cloud/jobs/{job}", operator, free, jobs::act)
+        .post("/r/{registry}/cloud/jobs/{job}/removal", admin, free, jobs::remove)
         .get("/r/{registry}/cloud/jobs/{job}/change", admin, registration::change_job)
-        .post("/r/{registry}/cloud/jobs/{job}/change", admin, registration::save_job)
+        .post("/r/{registry}/cloud/jobs/{job}/change", admin, free, registration::save_job)
         .get("/r/{registry}/cloud/jobs/{job}/log", viewer, jobs::log)
         .get("/r/{registry}/cloud/tasks", viewer, tasks::show)
-        .post("/r/{registry}/cloud/tasks", operator, tasks::reconcile)
+        .post("/r/{registry}/cloud/tasks", operator, free, tasks::reconcile)
         .get("/r/{registry}/cloud/new-app", admin, registration::new_app)
-        .post("/r/{registry}/cloud/new-app", admin, registration::add_app)
+        .post("/r/{registry}/cloud/new-app", admin, free, registration::add_app)
         .get("/r/{registry}/cloud/new-job", Permission::HasForSome(Role::Admin), registration::new_job)
-        .post("/r/{registry}/cloud/new-job", Permission::HasForSome(Role::Admin), registration::add_job)
+        .post("/r/{registry}/cloud/new-job", Permission::HasForSome(Role::Admin), free, registration::add_job)
 }
 
 /// Which applications and jobs are disabled.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE, LOCATION};
+use axum::http::header::{ACCEPT_LANGUAGE, LOCATION};
 use axum::http::{Request, StatusCode};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::memory::MemoryRegistry;
@@ -12,16 +12,8 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::access::{Grant, Role, Token, TokenHash};
-use crate::testing::{Answer, call, console_of, cookie_of, json, request, with_users};
+use crate::testing::{Answer, call, console_of, cookie_of, form, json, request, with_users};
 use crate::{Console, Registry};
-
-fn form(path: &str, cookie: &str, fields: &[(&str, &str)]) -> Request<Body> {
-    let mut request = request("POST", path, Some(cookie));
-    request.headers_mut().insert(CONTENT_TYPE, "application/x-www-form-urlencoded".parse().expect("a value"));
-    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-    *request.body_mut() = Body::from(body);
-    request
-}
 
 async fn read(console: &Console, path: &str, cookie: &str) -> Value {
     let answer = call(console, request("GET", path, Some(cookie))).await;

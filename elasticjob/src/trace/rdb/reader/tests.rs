@@ -2,9 +2,12 @@ use std::pin::pin;
 
 use sqlx::pool::PoolOptions;
 use sqlx::{Postgres, Sqlite};
-use tokio::time::{advance, pause, resume, timeout};
+use tokio::net::TcpSocket;
+use tokio::time::{Instant, advance, pause, resume, timeout};
 
 use super::*;
+
+mod given_up;
 
 /// The file of an empty database, without tables.
 struct Empty(std::path::PathBuf);
@@ -111,18 +114,40 @@ async fn connections_that_the_application_has_taken_from_its_pool_are_no_databas
     assert!(is_answer(&read), "{read:?}");
 }
 
-#[tokio::test]
-async fn reads_that_wait_for_a_database_that_is_away_say_so_all() {
-    let options = PoolOptions::<Postgres>::new().max_connections(1).acquire_timeout(Duration::from_millis(50));
+/// A reader, with one connection, of a database that is away, and what keeps its port free. The pool dials so long.
+async fn away(dials: Duration) -> (TcpSocket, Reader<Postgres>) {
+    let options = PoolOptions::<Postgres>::new().max_connections(1).acquire_timeout(dials);
     // No program listens on the port of a socket that is bound only.
-    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind("127.0.0.1:0".parse().expect("an address")).expect("a port is free");
     let port = socket.local_addr().expect("it is bound").port();
     let pool = options.connect_lazy(&format!("postgres://nobody@127.0.0.1:{port}/jobs")).expect("the URL is right");
-    let reader = Reader::prepare(pool, &"the database".into(), TimeZone::UTC).await.expect("nothing is read yet");
+    (socket, Reader::prepare(pool, &"the database".into(), TimeZone::UTC).await.expect("nothing is read yet"))
+}
+
+#[tokio::test]
+async fn reads_that_wait_for_a_database_that_is_away_say_so_all() {
+    let (_socket, reader) = away(Duration::from_millis(50)).await;
     let (one, other) = tokio::join!(read(&reader), read(&reader));
     for read in [one, other] {
         let Err(ReadError::Unavailable { why, .. }) = read else { panic!("{read:?}") };
         assert!(why.as_str().contains("it is away, or refuses"), "{why}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_that_gets_no_turn_because_those_before_it_dial_says_why_they_get_no_connection() {
+    // The first read dials until then, the second one from then on, and the third one has no turn before its wait is over.
+    let dials = LONGEST_WAIT * 3 / 5;
+    let (_socket, reader) = away(dials).await;
+    let begun = Instant::now();
+    let ended = async || (read(&reader).await, begun.elapsed());
+    let (first, second, third) = tokio::join!(ended(), ended(), ended());
+    let [first, second, third] = [first, second, third].map(|(read, after)| match read {
+        Err(ReadError::Unavailable { why, .. }) => (why, after),
+        other => panic!("{other:?}"),
+    });
+    assert!(first.1 < LONGEST_WAIT && second.1 > LONGEST_WAIT, "{first:?}, {second:?}");
+    assert!(third.1 >= LONGEST_WAIT && third.1 < second.1, "it did not dial: {third:?}");
+    assert_eq!(third.0, first.0);
 }

@@ -1,0 +1,75 @@
+//! The configurations of two registry centers, side by side.
+
+use askama::Template;
+use axum::response::Response;
+use i18n_embed_fl::fl;
+
+use super::query::Query;
+use super::{Layout, error, page};
+use crate::here::Here;
+use crate::service::configurations::compared::{Beside, CompareQuery, Compared, compared, others};
+use crate::text::t;
+
+#[derive(Template)]
+#[template(path = "comparison.html")]
+struct ComparisonPage {
+    layout: Layout,
+    query: CompareQuery,
+    /// The names of the registry centers that this one can be compared with.
+    others: Vec<String>,
+    with: String,
+    jobs: Vec<Compared>,
+    same: usize,
+    total: usize,
+    /// The query of the next part.
+    next: Option<String>,
+}
+
+impl ComparisonPage {
+    /// What there is to know of a job, and its class in the style sheet.
+    fn state(&self, beside: &Beside) -> (String, &'static str) {
+        let loader = self.layout.text.loader();
+        let (here, there) = (self.layout.registry.as_str(), self.with.as_str());
+        match beside {
+            Beside::OnlyHere => (fl!(loader, "compare-only", registry = here), "warn"),
+            Beside::OnlyThere => (fl!(loader, "compare-only", registry = there), "warn"),
+            Beside::Differs(_) => (fl!(loader, "compare-differs"), "wait"),
+            Beside::Unusable(_) => (fl!(loader, "compare-unusable"), "bad"),
+        }
+    }
+
+    /// The address of a job where it is.
+    fn link(&self, one: &Compared) -> String {
+        let registry = if one.beside == Beside::OnlyThere { &self.with } else { &self.layout.registry };
+        self.layout.url(&format!("/r/{registry}/jobs/{}/configuration", super::segment(one.job.as_str())))
+    }
+}
+
+pub(crate) async fn show(here: Here, Query(query): Query<CompareQuery>) -> Response {
+    let layout = Layout::of(&here);
+    let others: Vec<String> = others(&here).map(|one| one.name().to_owned()).collect();
+    let mut shown = ComparisonPage {
+        layout,
+        others,
+        with: String::new(),
+        jobs: Vec::new(),
+        same: 0,
+        total: 0,
+        next: None,
+        query: query.clone(),
+    };
+    if shown.others.is_empty() && query.with.is_empty() {
+        return page(&shown);
+    }
+    match compared(&here, &query).await {
+        Ok(found) => {
+            shown.next = found.next.map(|cursor| query.after(&found.with, &cursor));
+            (shown.with, shown.jobs, shown.same, shown.total) = (found.with, found.jobs, found.same, found.total);
+            page(&shown)
+        }
+        Err(problem) => error::problem(&here, &problem),
+    }
+}
+
+#[cfg(test)]
+mod tests;
