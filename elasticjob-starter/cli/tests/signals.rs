@@ -161,6 +161,9 @@ fn a_second_signal_ends_a_program_that_cannot_leave_at_once() {
 #[test]
 fn a_program_that_cannot_leave_ends_when_the_time_for_it_is_over() {
     let (mut started, said) = leaving_and_blocked("overtime", "-TERM");
-    until_said(&said, "within 31 s: it ends without leaving in order; not done: the scheduler, the registry center 'default'");
+    until_said(
+        &said,
+        "within 31 s: it ends without leaving in order; not done: the scheduler, the registry center 'default'",
+    );
     assert_eq!(started.0.wait().unwrap().code(), Some(1));
 }

@@ -32,7 +32,11 @@ elasticjob_syntax::messages! {
         "cloud-no-such-span": "there is no span '{span}': the spans are online, lastWeek, last24hours, lastHour and lastMinute";
     app_name_missing() = "cloud-app-name-missing": "appName is missing: /api/operate/sandbox?appName=my_app";
     wrong_method() = "cloud-wrong-method": "the API has this address, and not with this method";
-    of_library(text) = "cloud-of-library": "{text}";
+    no_such_address() = "cloud-no-such-address": "there is no such route: /api/openapi.json has all of them";
+    body_too_long(most) = "cloud-body-too-long": "the body of the request is longer than {most} bytes";
+    foreign_origin() =
+        "cloud-foreign-origin": "a page of another origin made the browser send the request: use a page of this address, or a program that is no browser";
+    unreadable_request(text) = "cloud-unreadable-request": "the address or the body cannot be read: {text}";
     unauthorized_host() =
         "cloud-unauthorized-host": "Unauthorized: without a login use http://127.0.0.1, or a name of elasticjob.console.allowed-hosts";
     unauthorized() = "cloud-unauthorized": "Unauthorized: POST name and password to /api/login, and send the header accessToken";

@@ -52,7 +52,7 @@ impl Rest {
     /// Says so in the form of the errors of that API.
     pub(crate) fn no_such_route() -> Response {
         let message = "there is no such route: /api/openapi.json has all of them";
-        (StatusCode::NOT_FOUND, Json(json!({ "message": message }))).into_response()
+        (StatusCode::NOT_FOUND, Json(json!({ "message": message, "code": "cloud-no-such-address" }))).into_response()
     }
 
     /// The scheduler of a registry center, where the request came to a console beside it.

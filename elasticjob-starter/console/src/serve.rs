@@ -62,15 +62,19 @@ impl fmt::Display for Waiting {
 /// Writes what waits for the data file, within a limit, and returns what it did not take.
 async fn close_data(app: &App, limit: Duration) -> Vec<Waiting> {
     let Some(data) = &app.options.data else { return Vec::new() };
-    let deadline = Instant::now() + limit;
+    let (deadline, storage) = (Instant::now() + limit, data.storage());
+    let lost_before = storage.lost();
     let actions = join_all(app.registries.values().map(|registry| async move {
         let lost = registry.close_kept(limit).await;
         (lost > 0).then(|| Waiting::Actions(registry.name().to_owned()))
     }));
-    // After the actions, as closing takes the file from them.
-    let mut left: Vec<Waiting> = actions.await.into_iter().flatten().collect();
-    let _ = timeout_at(deadline, data.storage().close()).await;
-    left.extend((data.storage().unwritten() > 0).then_some(Waiting::Logins));
+    // Side by side: where one does not come to its end, the other one has its time all the same.
+    let (actions, _) = tokio::join!(actions, timeout_at(deadline, storage.write_rest()));
+    // After both, as it takes the file from them.
+    let _ = timeout_at(deadline, storage.close()).await;
+    let mut left: Vec<Waiting> = actions.into_iter().flatten().collect();
+    let unwritten = storage.unwritten() + storage.lost() - lost_before;
+    left.extend((unwritten > 0).then_some(Waiting::Logins));
     left
 }
 
@@ -149,6 +153,21 @@ mod tests {
         // By itself the file would wait for 5 s for each of them.
         assert!(begun.elapsed() < 4 * limit, "{:?}", begun.elapsed());
         assert_eq!(left, [Waiting::Actions("default".to_owned()), Waiting::Logins]);
+    }
+
+    #[tokio::test]
+    async fn logins_that_the_data_file_refuses_at_the_end_are_told() {
+        let (folder, memory) = (Folder::new("refused"), MemoryRegistry::new());
+        let data = DataFile::open(folder.file()).await.expect("it is made");
+        let console = console_with(&memory, &data);
+        let options = SqliteConnectOptions::new().filename(folder.file());
+        let mut other = SqliteConnection::connect_with(&options).await.expect("it opens");
+        sqlx::raw_sql("DROP TABLE access_event").execute(&mut other).await.expect("it is done");
+        let event = Event::LoginRefused;
+        data.storage().add_access(Entry { at: now(), who: "root".to_owned(), from: None, event, count: 1 });
+        assert_eq!(close_data(console.app(), Duration::from_secs(60)).await, [Waiting::Logins]);
+        // Nothing waits any more, so the file is let go.
+        DataFile::open(folder.file()).await.expect("no other console has it");
     }
 
     #[tokio::test]

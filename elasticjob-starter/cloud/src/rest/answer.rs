@@ -12,6 +12,7 @@ use elasticjob::trace::ReadError;
 use elasticjob_console::{Refused, unread_traces};
 use serde::Serialize;
 
+use super::routes::BODY_LIMIT;
 use crate::carrier::CarrierError;
 use crate::model::{Problem, Problems};
 use crate::scheduler::StoreError;
@@ -77,7 +78,15 @@ pub(super) async fn in_own_form(answer: Response) -> Response {
     // A text of the library is short; without one the status says it.
     let text = to_bytes(body, LONGEST).await.map(|text| String::from_utf8_lossy(&text).trim().to_owned());
     let text = text.ok().filter(|text| !text.is_empty()).unwrap_or_else(|| parts.status.to_string());
-    Refusal::new(parts.status, texts::of_library(text)).into_response()
+    let message = match parts.status {
+        StatusCode::NOT_FOUND => texts::no_such_address(),
+        StatusCode::PAYLOAD_TOO_LARGE => texts::body_too_long(BODY_LIMIT),
+        // The routes answer in their own form when a role is missing.
+        StatusCode::FORBIDDEN => texts::foreign_origin(),
+        StatusCode::BAD_REQUEST => texts::unreadable_request(text),
+        _ => text.into(),
+    };
+    Refusal::new(parts.status, message).into_response()
 }
 
 /// More bytes than a text of the library has.

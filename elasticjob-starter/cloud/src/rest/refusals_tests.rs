@@ -2,13 +2,16 @@
 
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, StatusCode};
+use axum::response::IntoResponse;
 use elasticjob::config::Message;
 use elasticjob_console::Refused;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
+use super::answer::in_own_form;
 use super::routes::ROUTES;
 use super::tests::{Server, job};
+use crate::texts;
 use crate::texts::tests::{assert_chinese, chinese};
 
 /// The answer to a request, with what a page learns of it.
@@ -113,7 +116,8 @@ async fn each_mistake_has_a_code_of_its_own() {
         ("GET", "/api/job/statistics/tasks/results/never".to_owned(), String::new(), "cloud-no-such-span"),
         ("GET", "/api/operate/sandbox".to_owned(), String::new(), "cloud-app-name-missing"),
         ("PATCH", "/api/app".to_owned(), String::new(), "cloud-wrong-method"),
-        ("POST", "/api/app".to_owned(), "x".repeat(300 * 1_024), "cloud-of-library"),
+        ("POST", "/api/app".to_owned(), "x".repeat(300 * 1_024), "cloud-body-too-long"),
+        ("GET", "/api/app/%FF".to_owned(), String::new(), "cloud-unreadable-request"),
         ("POST", "/api/login".to_owned(), "{}".to_owned(), "cloud-login-body"),
         (
             "POST",
@@ -124,6 +128,33 @@ async fn each_mistake_has_a_code_of_its_own() {
     ] {
         assert_eq!(refused(&server, &admin, method, &path, &body).await, code, "{method} {path}");
     }
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_no_route_refuses_has_a_code_where_its_cause_is_known() {
+    let server = Server::start().await;
+    let request = Request::builder().method("POST").uri("/api/app").header("host", "127.0.0.1");
+    let request = request.header("sec-fetch-site", "cross-site").body(Body::empty()).unwrap();
+    let response = server.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::FORBIDDEN);
+    let refused: Refused = response.extensions().get().cloned().unwrap();
+    assert_eq!(refused.message().code(), Some("cloud-foreign-origin"));
+    assert_chinese(&chinese(), refused.message());
+    // The console answers for an address that neither has, in the words of this API.
+    let (missing, told, _) = answer(&server, "", "GET", "/api/none", "").await;
+    let expected = texts::no_such_address();
+    assert_eq!(
+        (missing, told),
+        (StatusCode::NOT_FOUND, json!({ "message": expected.as_str(), "code": expected.code() }))
+    );
+    let alone = in_own_form(StatusCode::NOT_FOUND.into_response()).await;
+    let refused: Refused = alone.extensions().get().cloned().unwrap();
+    assert_eq!(refused.message(), &expected);
+    assert_chinese(&chinese(), &expected);
+    let other = in_own_form((StatusCode::NOT_IMPLEMENTED, "not built").into_response()).await;
+    let refused: Refused = other.extensions().get().cloned().unwrap();
+    assert_eq!((refused.message().code(), refused.message().as_str()), (None, "not built"));
     server.scheduler.shutdown().await;
 }
 

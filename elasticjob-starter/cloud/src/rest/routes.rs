@@ -122,7 +122,7 @@ routes! {
 }
 
 /// The longest body of a request, in bytes.
-const BODY_LIMIT: usize = 256 * 1_024;
+pub(super) const BODY_LIMIT: usize = 256 * 1_024;
 
 pub(super) fn router(api: Api) -> Router {
     let mut router = Router::new();

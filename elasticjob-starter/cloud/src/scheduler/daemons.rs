@@ -8,6 +8,7 @@ use std::time::Duration;
 use elasticjob::ident::JobName;
 use elasticjob::log::{info, warn};
 use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
+use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -77,14 +78,18 @@ impl Daemons {
                 () = tokio::time::sleep(AGAIN), if again => {}
             }
         }
-        for (name, (registered, _)) in told.unwrap_or_default() {
-            match self.ends_processes {
-                true if self.keep(&registered, 0).await.is_ok() => drop(self.kept.delete(&name).await),
-                true => {}
-                false => self.carrier.release(&name),
-            }
-            self.disown(&name).await;
+        let told = told.unwrap_or_default();
+        join_all(told.iter().map(|(name, (registered, _))| self.leave(name, registered))).await;
+    }
+
+    /// Leaves a job to another scheduler, or ends its processes where there is none.
+    async fn leave(&self, name: &JobName, registered: &Registered) {
+        match self.ends_processes {
+            true if self.keep(registered, 0).await.is_ok() => drop(self.kept.delete(name).await),
+            true => {}
+            false => self.carrier.release(name),
         }
+        self.disown(name).await;
     }
 
     /// Looks at all jobs. Returns whether the carrier took everything. The first time also at those of which an earlier

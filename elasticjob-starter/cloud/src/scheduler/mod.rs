@@ -28,7 +28,7 @@ pub(crate) mod tests;
 mod time_limits;
 mod waiting_launches;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,8 +49,8 @@ pub(crate) use self::item_tasks::{ItemTask, JobTasks};
 pub use self::registrations::Registrations;
 pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
-use crate::carrier::{CarriedCenter, Carrier, CarrierError, ItemState, Stop, StopCause};
-use crate::model::CarriedJob;
+use crate::carrier::{CarriedCenter, Carrier, CarrierError, Daemon, ItemState, Stop, StopCause};
+use crate::model::ExecutionType;
 use daemons::{Daemons, Owner};
 use failing_daemons::Ailing;
 use item_states::Hub;
@@ -61,6 +61,7 @@ use nodes::{CARRIED, KEPT};
 use one_carrier::Entry;
 use place_losses::Losses;
 use process_notes::Kept;
+use registrations::Registered;
 use waiting_launches::Waits;
 
 /// The options of a [`Scheduler`].
@@ -305,51 +306,76 @@ impl Scheduler {
     /// The longest time that a [shutdown](Self::shutdown) waits for the processes that it ends: 3 s more than the longest grace of
     /// the jobs; zero where they go on.
     pub fn shutdown_grace(&self) -> Duration {
-        match self.ends_processes {
-            true => self.registrations.borrow().jobs.values().map(|job| job.grace()).max().unwrap_or_default() + ENDING,
-            false => Duration::ZERO,
-        }
+        if self.ends_processes { self.longest_grace() + ENDING } else { Duration::ZERO }
+    }
+
+    fn longest_grace(&self) -> Duration {
+        self.registrations.borrow().jobs.values().map(|job| job.grace()).max().unwrap_or_default()
     }
 
     /// Stops what runs, and completes when the carrier runs nothing any more. It asks again and again: a carrier tells the changes of
-    /// launches, but not those of the processes of `DAEMON` jobs, and this is waited for once, at the end. `left` says what was seen last.
+    /// launches, but not those of the processes of `DAEMON` jobs, and this is waited for once, at the end. What still runs is stopped
+    /// again, as it may have begun after the first stop, or not have been stopped by it. `left` says what was seen last.
     async fn end_processes(&self, left: &mut Option<String>) {
-        let jobs: Vec<Arc<CarriedJob>> = self.registrations.borrow().jobs.values().cloned().collect();
         *left = Some("the carrier did not answer".to_owned());
-        join_all(jobs.iter().map(|job| self.stop_job(job))).await;
+        let mut stopped: BTreeSet<JobName> = self.registrations.borrow().jobs.keys().cloned().collect();
         loop {
-            *left = match self.running().await {
-                Ok(None) => return,
-                Ok(Some(job)) => Some(format!("those of the job {job}")),
-                // A carrier that does not answer may still run something.
-                Err(error) => Some(error.to_string()),
-            };
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            join_all(stopped.iter().map(|name| self.stop_job(name))).await;
+            let again = Instant::now() + STOPS_AGAIN;
+            while Instant::now() < again {
+                match self.running().await {
+                    Ok(running) if running.is_empty() => {
+                        *left = None;
+                        return;
+                    }
+                    Ok(running) => {
+                        let names: Vec<&str> = running.iter().map(JobName::as_str).collect();
+                        *left = Some(format!("those of {}", names.join(", ")));
+                        stopped = running;
+                    }
+                    // A carrier that does not answer may still run something.
+                    Err(error) => *left = Some(error.to_string()),
+                }
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
         }
     }
 
-    async fn stop_job(&self, job: &CarriedJob) {
-        let stop = Stop::new(job.grace(), StopCause::Shutdown);
-        if let Err(error) = self.launches.stop_all(&job.job_name, &stop).await {
-            warn!(job = %job.job_name, "processes of the job may go on: {error}");
+    async fn stop_job(&self, name: &JobName) {
+        let registered = self.registrations.borrow().registered(name);
+        let goes_on = |error: &dyn fmt::Display| warn!(job = %name, "processes of the job may go on: {error}");
+        if let Some(Registered { app, job }) = registered.clone()
+            && job.job_execution_type == ExecutionType::Daemon
+        {
+            // The task that looks after them may not have come to it before it was left behind.
+            let none = Daemon { app, job, instances: 0, registry_center: None };
+            if let Err(error) = self.carrier.keep(none).await {
+                goes_on(&error);
+            }
+        }
+        // What runs of a job that is not registered any more gets the time that there is.
+        let grace = registered.map_or_else(|| self.longest_grace(), |it| it.job.grace());
+        if let Err(error) = self.launches.stop_all(name, &Stop::new(grace, StopCause::Shutdown)).await {
+            goes_on(&error);
         }
     }
 
-    /// A job of which the carrier runs something.
-    async fn running(&self) -> Result<Option<JobName>, CarrierError> {
+    /// The jobs of which the carrier runs something.
+    async fn running(&self) -> Result<BTreeSet<JobName>, CarrierError> {
+        let mut running = BTreeSet::new();
         for id in self.carrier.launches().await? {
             let states = self.carrier.states(&id).await?.unwrap_or_default();
             if states.values().any(ItemState::is_open) {
-                return Ok(Some(id.job));
+                running.insert(id.job);
             }
         }
         let names: Vec<_> = self.registrations.borrow().jobs.keys().cloned().collect();
         for name in names {
             if !self.carrier.kept(&name).await?.is_empty() {
-                return Ok(Some(name));
+                running.insert(name);
             }
         }
-        Ok(None)
+        Ok(running)
     }
 }
 
@@ -388,3 +414,6 @@ const LEAVING: Duration = Duration::from_secs(7);
 
 /// How long a shutdown waits after the grace of the jobs.
 const ENDING: Duration = Duration::from_secs(3);
+
+/// The pause before what still runs then is stopped again.
+const STOPS_AGAIN: Duration = Duration::from_secs(1);

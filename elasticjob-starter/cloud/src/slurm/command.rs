@@ -10,7 +10,7 @@ use tokio::process::Command;
 use crate::files::INHERITED;
 
 /// How long a command may take. Slurm's own commands give up a controller that is away sooner.
-const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+pub(super) const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
 /// Where the commands are, and with which settings they are run.
 #[derive(Debug, Clone, Default)]

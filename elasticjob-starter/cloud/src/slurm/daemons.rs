@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
+use super::ends::Asked;
 use super::mirror::Snapshot;
 use super::queue::{JobState, Row, waits_for};
 use super::stop::{Unwanted, ask_to_end, forget_asked};
@@ -250,7 +251,7 @@ impl Keeping {
                 false => unwanted.push(row),
             }
         }
-        self.end(&unwanted, daemon.job.grace()).await?;
+        let ended = self.end(&unwanted, daemon.job.grace()).await;
         if daemon.instances == 0 && unwanted.is_empty() {
             self.remove(&prefix).await?;
             return Ok(true);
@@ -263,7 +264,7 @@ impl Keeping {
         if !due.is_empty() {
             self.submit(daemon, &name, &due).await?;
         }
-        Ok(false)
+        ended.map(|()| false)
     }
 
     /// Whether an index without a job of Slurm gets one now. One whose job ended soon waits.
@@ -340,23 +341,37 @@ impl Keeping {
         let daemons = self.shared.options.folder.join("daemons");
         let folder = |row: &Row| daemons.join(&row.name).join(row.index.to_string());
         let new = rows.iter().filter(|row| !self.stopped.contains_key(&row.id()));
-        let new: Vec<Unwanted> = new.map(|row| Unwanted { row: Row::clone(row), folder: folder(row) }).collect();
-        let noted = new.clone();
+        let new: Vec<Unwanted> =
+            new.map(|row| Unwanted { row: Row::clone(row), folder: folder(row), asked: None }).collect();
         let note = move || {
             let seconds = grace.as_secs().to_string();
-            noted.iter().try_for_each(|job| write_whole(&job.folder.join("stop"), &seconds))
+            let (mut noted, mut first) = (Vec::new(), Ok(()));
+            for job in new {
+                // Without the note its keeper would start the program again.
+                match write_whole(&job.folder.join("stop"), &seconds) {
+                    Ok(()) => noted.push(job),
+                    Err(error) => first = first.and(Err(format!("{}: {error}", job.folder.display()))),
+                }
+            }
+            Ok((noted, first))
         };
-        blocking(note).await.map_err(|error| error.to_string())?;
-        ask_to_end(&self.shared.commands, &new, grace).await.map_err(|failed| failed.why().to_owned())?;
+        let (noted, first) = blocking(note).await.map_err(|error| error.to_string())?;
+        let asked = ask_to_end(&self.shared.commands, &noted, grace).await;
+        let asked = asked.map_err(|failed| failed.why().to_owned())?;
         let now = Instant::now();
-        self.stopped.extend(new.iter().map(|job| (job.row.id(), now)));
+        // One in doubt is asked again with a later look.
+        let asked = asked.iter().filter_map(|(row, asked)| match asked {
+            Asked::Before(ago) => Some((row.id(), now.checked_sub(*ago).unwrap_or(now))),
+            Asked::InDoubt(_) => None,
+        });
+        self.stopped.extend(asked);
         let late = |id: &&String| self.stopped[*id].elapsed() > grace + LOOK_AGAIN * 2;
         let late: Vec<String> = self.stopped.keys().filter(late).cloned().collect();
         if !late.is_empty() {
             let cancelled = self.shared.commands.run("scancel", &late).await;
             cancelled.map_err(|failed| failed.why().to_owned())?;
         }
-        Ok(())
+        first
     }
 
     /// Removes the folders of all settings of the job.

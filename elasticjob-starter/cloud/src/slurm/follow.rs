@@ -30,6 +30,17 @@ impl Shared {
         }
     }
 
+    /// Has items told again by the next snapshot, where they are followed: the caller was told that they cannot be read, which is no
+    /// state of theirs.
+    pub(super) fn tell_again(&self, id: &LaunchId, items: &[ShardingItem]) {
+        let mut followed = self.lock();
+        for item in items {
+            if let Some(of) = followed.get_mut(&(id.clone(), *item)) {
+                (of.since, of.state) = (Instant::now(), None);
+            }
+        }
+    }
+
     /// Tells what changed since the last snapshot.
     pub(super) async fn publish(self: Arc<Self>, snapshot: Arc<Snapshot>) {
         let shared = self.clone();

@@ -7,6 +7,7 @@
 mod cluster;
 mod command;
 mod daemons;
+mod ends;
 mod follow;
 mod mirror;
 mod place;
@@ -38,11 +39,11 @@ use crate::package::{Packages, users};
 use cluster::Cluster;
 use command::{Commands, Failed};
 use daemons::Daemons;
+use ends::Ends;
 use follow::Followed;
 use mirror::Mirror;
 use place::Place;
 use queue::Row;
-use stop::Stopped;
 use submit::Submission;
 
 /// The name of the carrier.
@@ -117,6 +118,7 @@ struct Shared {
     packages: Packages,
     events: EventSender,
     followed: Mutex<HashMap<(LaunchId, ShardingItem), Followed>>,
+    ends: Ends,
 }
 
 impl SlurmCarrier {
@@ -143,6 +145,7 @@ impl SlurmCarrier {
             packages: Packages::new(folder.join("packages"), options.package_limit_mb),
             events: EventSender::default(),
             followed: Mutex::default(),
+            ends: Ends::default(),
             options: SlurmOptions { folder, ..options },
             commands,
         });
@@ -154,6 +157,7 @@ impl SlurmCarrier {
             follower.mirror.keep(is_followed, publish).await;
         });
         tasks.spawn(shared.clone().look_at_nodes());
+        tasks.spawn(Ends::keep(shared.clone()));
         Ok(Self { daemons: Daemons::new(shared.clone()), shared, tasks: Mutex::new(tasks) })
     }
 
@@ -300,22 +304,25 @@ impl Shared {
         let snapshot = self.mirror.now().await.map_err(|failed| CarrierError::new("ask Slurm", failed.why()))?;
         let (name, folder) = (self.name(id), self.launch_folder(id));
         let read = move || {
-            let mut states = ItemStates::new();
+            let (mut states, mut unread) = (ItemStates::new(), Vec::new());
             for (item, known) in known {
                 let state =
                     known.and_then(|(was_submitted, place)| place.state(snapshot.rows(&name, item), was_submitted));
                 // One that cannot be read says so, and hides no other one.
-                let unread = |error| {
+                let waits = |error| {
+                    unread.push(item);
                     let folder = folder.join(item.to_string());
                     Some(ItemState::waiting(format!("its folder {} cannot be read: {error}", folder.display())))
                 };
-                if let Some(state) = state.unwrap_or_else(unread) {
+                if let Some(state) = state.unwrap_or_else(waits) {
                     states.insert(item, state);
                 }
             }
-            Ok(Some(states))
+            Ok((states, unread))
         };
-        blocking(read).await.map_err(fails)
+        let (states, unread) = blocking(read).await.map_err(fails)?;
+        self.tell_again(id, &unread);
+        Ok(Some(states))
     }
 
     fn launches(&self) -> io::Result<Vec<LaunchId>> {
@@ -340,6 +347,7 @@ impl Shared {
             self.commands.run("scancel", &live).await.map_err(not_cancelled)?;
         }
         self.lock().retain(|(of, _), _| of != id);
+        self.ends.forget(id);
         let folder = self.launch_folder(id);
         let remove = move || match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -389,14 +397,7 @@ impl Carrier for SlurmCarrier {
     }
 
     fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
-        Box::pin(async move {
-            let grace = stop.grace;
-            let Stopped { items, failed } = stop::stop(&self.shared, id, items, stop).await?;
-            if !items.is_empty() {
-                self.spawn(stop::end(self.shared.clone(), id.clone(), items, grace));
-            }
-            failed.map_or(Ok(()), Err)
-        })
+        Box::pin(stop::stop(&self.shared, id, items, stop))
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {

@@ -1,29 +1,34 @@
 //! Stopping: TERM, once, and after the grace the end of everything that is left.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::ident::ShardingItem;
-use elasticjob::log::warn;
 use futures_util::future::join_all;
 use tokio::time::sleep;
 
-use super::command::{Commands, Failed};
+use super::command::{COMMAND_LIMIT, Commands, Failed};
+use super::ends::{AFTER_GRACE, Asked};
 use super::queue::{JobState, Row};
 use super::{Shared, blocking};
 use crate::carrier::{CarrierError, LaunchId, Stop};
+use crate::files::text_of;
 
-/// How long after the grace the keeper may take to end by itself.
-const AFTER_GRACE: Duration = Duration::from_secs(3);
-
-/// The file that says that a scheduler has asked a job of Slurm to end, or is about to; the id of its array follows. Many programs take a
-/// second signal for the wish that they end at once.
+/// The file that says that a scheduler asks a job of Slurm to end; the id of its array follows. Many programs take a second signal for
+/// the wish that they end at once. It has no text until the request is answered.
 const ASKED: &str = "asked-";
+
+/// The text of that file once Slurm has taken the request.
+const SENT: &str = "sent";
+
+/// How long that file counts without its text: its scheduler may have gone before the request was sent. The clocks of the file server
+/// and of a scheduler may differ by the time that it is longer than a request takes.
+pub(super) const IN_DOUBT: Duration = Duration::from_secs(COMMAND_LIMIT.as_secs() + 30);
 
 /// The file in which the keeper of a job says that it was asked to end: the answer to the request may get lost.
 const ENDING: &str = "ending-";
@@ -33,22 +38,58 @@ const ENDING: &str = "ending-";
 pub(super) struct Unwanted {
     pub(super) row: Row,
     pub(super) folder: PathBuf,
+    /// How long ago this carrier has asked it, where it knows that itself: the note may be missing.
+    pub(super) asked: Option<Duration>,
 }
 
 impl Unwanted {
-    fn asked(&self) -> PathBuf {
+    fn note(&self) -> PathBuf {
         self.folder.join(format!("{ASKED}{}", self.row.array))
     }
 
-    /// True for the first call that is about to ask it: the one that makes the note asks. Where it cannot be noted, another scheduler
-    /// may ask again.
-    fn is_first_asked(&self) -> bool {
-        if self.folder.join(format!("{ENDING}{}", self.row.array)).exists() {
-            return false;
-        }
-        let noted = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.asked());
-        !noted.is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists)
+    fn make_note(&self) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.note())
     }
+
+    /// What is known of the request that it ends. `None` for the call that is to send it: the one that makes the note does. Where
+    /// it cannot be noted, another scheduler may ask again.
+    fn request(&self) -> Option<Asked> {
+        let arrived = age(&self.folder.join(format!("{ENDING}{}", self.row.array)));
+        if let Some(ago) = arrived.or(self.asked) {
+            return Some(Asked::Before(ago));
+        }
+        let is_noted =
+            |noted: &io::Result<File>| noted.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists);
+        if !is_noted(&self.make_note()) {
+            return None;
+        }
+        let ago = age(&self.note()).unwrap_or_default();
+        if text_of(&self.note()).ok().flatten().is_some_and(|text| text == SENT) {
+            return Some(Asked::Before(ago));
+        }
+        let left = IN_DOUBT.saturating_sub(ago);
+        if !left.is_zero() {
+            return Some(Asked::InDoubt(left));
+        }
+        let _ = fs::remove_file(self.note());
+        // Another scheduler may have made it meanwhile.
+        is_noted(&self.make_note()).then_some(Asked::InDoubt(IN_DOUBT))
+    }
+
+    /// Notes whether Slurm has taken the request. A note that cannot be changed is in doubt for some time.
+    fn note_sent(&self, is_sent: bool) {
+        let _ = match is_sent {
+            true => File::options().write(true).open(self.note()).and_then(|mut note| note.write_all(SENT.as_bytes())),
+            // Jobs that it reached all the same are known by what their keepers write.
+            false => fs::remove_file(self.note()),
+        };
+    }
+}
+
+/// How long ago a file was written; nothing where the clock was set back.
+fn age(file: &Path) -> Option<Duration> {
+    let written = fs::metadata(file).and_then(|file| file.modified()).ok()?;
+    Some(written.elapsed().unwrap_or_default())
 }
 
 /// Forgets which jobs of Slurm were asked to end whose process was in a folder: it gets another one.
@@ -64,27 +105,41 @@ pub(super) fn forget_asked(folder: &Path) -> io::Result<()> {
 }
 
 /// Asks live jobs to end, unless they were asked before. Those that wait are cancelled; the keepers of the others see to the grace, from
-/// the first request on, also when this scheduler does not live so long. Without a grace they are killed.
-pub(super) async fn ask_to_end(commands: &Commands, jobs: &[Unwanted], grace: Duration) -> Result<(), Failed> {
+/// the first request on, also when this scheduler does not live so long. Without a grace they are killed. Returns what is known of the
+/// request to each of them.
+pub(super) async fn ask_to_end(
+    commands: &Commands,
+    jobs: &[Unwanted],
+    grace: Duration,
+) -> Result<Vec<(Row, Asked)>, Failed> {
     let of = |states: &[JobState]| -> Vec<Unwanted> {
         jobs.iter().filter(|job| states.contains(&job.row.state)).cloned().collect()
     };
+    let now = |job: &Unwanted| (job.row.clone(), Asked::Before(Duration::ZERO));
     let waiting = of(&[JobState::Pending]);
     if !waiting.is_empty() {
         commands.run("scancel", ids(&waiting)).await?;
     }
     let running = of(&[JobState::Starting, JobState::Suspended, JobState::Running]);
     if grace.is_zero() {
-        return signal(commands, "KILL", &running).await;
+        signal(commands, "KILL", &running).await?;
+        return Ok(jobs.iter().map(now).collect());
     }
-    let first = blocking(move || Ok(running.into_iter().filter(Unwanted::is_first_asked).collect::<Vec<_>>())).await;
-    let first = first.map_err(|error| Failed::NotReached(error.to_string()))?;
-    let asked = signal(commands, "TERM", &first).await;
-    if asked.is_err() {
-        // Those that it reached all the same are known by what their keepers write. One that stays noted is cancelled after the grace.
-        let _ = blocking(move || first.iter().try_for_each(|job| fs::remove_file(job.asked()))).await;
-    }
-    asked
+    let look = move || Ok(running.into_iter().map(|job| (job.request(), job)).collect::<Vec<_>>());
+    let requests = blocking(look).await.map_err(|error| Failed::NotReached(error.to_string()))?;
+    let is_first = |(asked, _): &&(Option<Asked>, Unwanted)| asked.is_none();
+    let first: Vec<Unwanted> = requests.iter().filter(is_first).map(|(_, job)| job.clone()).collect();
+    let sent = signal(commands, "TERM", &first).await;
+    let is_sent = sent.is_ok();
+    let _ = blocking(move || {
+        first.iter().for_each(|job| job.note_sent(is_sent));
+        Ok(())
+    })
+    .await;
+    sent?;
+    let requests =
+        requests.into_iter().map(|(asked, job)| asked.map_or_else(|| now(&job), |asked| (job.row.clone(), asked)));
+    Ok(waiting.iter().map(now).chain(requests).collect())
 }
 
 async fn signal(commands: &Commands, signal: &str, jobs: &[Unwanted]) -> Result<(), Failed> {
@@ -103,52 +158,42 @@ fn ids(jobs: &[Unwanted]) -> Vec<String> {
     jobs.iter().map(|job| job.row.id()).collect()
 }
 
-/// The outcome of a stop.
-#[derive(Debug, Default)]
-pub(super) struct Stopped {
-    /// They are asked to end, and what does not is to be [ended](end).
-    pub(super) items: Vec<ShardingItem>,
-    /// The first item that could not be stopped.
-    pub(super) failed: Option<CarrierError>,
-}
-
-/// Stops items. One that cannot be stopped keeps no other one running.
+/// Stops items. One whose stop cannot be noted is asked to end all the same: only what begins later does not find the stop.
+///
+/// # Errors
+/// The first item whose stop could not be noted, or that they could not be asked.
 pub(super) async fn stop(
     shared: &Arc<Shared>,
     id: &LaunchId,
     items: &[ShardingItem],
     stop: Stop,
-) -> Result<Stopped, CarrierError> {
-    let Some(states) = shared.states(id).await? else { return Ok(Stopped::default()) };
+) -> Result<(), CarrierError> {
+    let Some(states) = shared.states(id).await? else { return Ok(()) };
     let is_live = |item: &&ShardingItem| states.get(*item).is_some_and(|state| state.outcome().is_none());
     let live: Vec<ShardingItem> = items.iter().filter(is_live).copied().collect();
     if live.is_empty() {
-        return Ok(Stopped::default());
+        return Ok(());
     }
-    let (of_notes, of, grace) = (shared.clone(), id.clone(), stop.grace);
+    let (of_notes, of, to_note, grace) = (shared.clone(), id.clone(), live.clone(), stop.grace);
     let note = move || {
-        let mut stopped = Stopped::default();
-        for item in live {
-            match of_notes.place(&of, item).and_then(|place| place.note_stop(&stop)) {
-                Ok(()) => stopped.items.push(item),
-                Err(error) => {
-                    let why = format!("{}: {error}", of_notes.item_folder(&of, item).display());
-                    stopped.failed.get_or_insert_with(|| CarrierError::new("note that an item is stopped", why));
-                }
-            }
+        let mut noted = Ok(());
+        for item in to_note {
+            let done = of_notes.place(&of, item).and_then(|place| place.note_stop(&stop));
+            let why = |error| format!("{}: {error}", of_notes.item_folder(&of, item).display());
+            noted = noted.and(done.map_err(|error| CarrierError::new("note that an item is stopped", why(error))));
         }
-        Ok(stopped)
+        Ok(noted)
     };
-    let stopped = blocking(note).await.map_err(|error| CarrierError::new("note that items are stopped", error))?;
+    let noted = blocking(note).await.map_err(|error| CarrierError::new("note that items are stopped", error))?;
     // Asked after the note: what begins from now on finds it.
-    let asked = ask(shared, id, &stopped.items, grace).await;
+    let asked = ask(shared, id, &live, grace).await;
     asked.map_err(|failed| CarrierError::new("ask the jobs to end", failed.why()))?;
-    shared.follow(id, &stopped.items);
+    shared.follow(id, &live);
     shared.mirror.wake();
-    Ok(stopped)
+    noted
 }
 
-/// Asks the live jobs of items to end. Returns whether there are any.
+/// Asks the live jobs of items to end, and has those that do not end cancelled. Returns whether there are any.
 pub(super) async fn ask(
     shared: &Shared,
     id: &LaunchId,
@@ -159,10 +204,14 @@ pub(super) async fn ask(
     let name = shared.name(id);
     let mut jobs = Vec::new();
     for item in items {
+        let asked = shared.ends.asked(id, *item);
+        let folder = shared.item_folder(id, *item);
         let live = snapshot.rows(&name, *item).iter().filter(|row| row.is_live());
-        jobs.extend(live.map(|row| Unwanted { row: row.clone(), folder: shared.item_folder(id, *item) }));
+        jobs.extend(live.map(|row| Unwanted { row: row.clone(), folder: folder.clone(), asked }));
     }
-    ask_to_end(&shared.commands, &jobs, grace).await?;
+    for (row, asked) in ask_to_end(&shared.commands, &jobs, grace).await? {
+        shared.ends.note(id, row.index, grace, asked);
+    }
     Ok(!jobs.is_empty())
 }
 
@@ -186,33 +235,9 @@ pub(super) async fn go_on(shared: Arc<Shared>, id: LaunchId, noted: Noted) {
     join_all(noted.into_iter().map(|(grace, items)| go_on_with(&shared, &id, items, grace))).await;
 }
 
-async fn go_on_with(shared: &Arc<Shared>, id: &LaunchId, items: Vec<ShardingItem>, grace: Duration) {
-    loop {
-        match ask(shared, id, &items, grace).await {
-            Ok(true) => return end(shared.clone(), id.clone(), items, grace).await,
-            Ok(false) => return,
-            // The mirror has told it.
-            Err(_) => sleep(AFTER_GRACE).await,
-        }
-    }
-}
-
-/// Cancels what has not ended some time after the grace: its keeper was killed, or its node does not answer.
-pub(super) async fn end(shared: Arc<Shared>, id: LaunchId, items: Vec<ShardingItem>, grace: Duration) {
-    let mut pause = grace + AFTER_GRACE;
-    loop {
-        sleep(pause).await;
-        pause = AFTER_GRACE;
-        let Ok(snapshot) = shared.mirror.now().await else { continue };
-        let name = shared.name(&id);
-        let rows = items.iter().flat_map(|item| snapshot.rows(&name, *item));
-        let live: Vec<String> = rows.filter(|row| row.is_live()).map(Row::id).collect();
-        if live.is_empty() {
-            return;
-        }
-        if let Err(failed) = shared.commands.run("scancel", &live).await {
-            warn!("{id}: a stopped process still runs: {}", failed.why());
-        }
-        pause *= 5;
+async fn go_on_with(shared: &Shared, id: &LaunchId, items: Vec<ShardingItem>, grace: Duration) {
+    // The mirror has told why not.
+    while ask(shared, id, &items, grace).await.is_err() {
+        sleep(AFTER_GRACE).await;
     }
 }

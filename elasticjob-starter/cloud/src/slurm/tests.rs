@@ -5,13 +5,13 @@ mod model;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use elasticjob::fire::Fire;
 use serde_json::json;
 
 use super::*;
-use crate::carrier::{LaunchItem, Outcome, StopCause};
+use crate::carrier::{LaunchEvent, LaunchItem, Outcome, StopCause};
 use model::Model;
 
 /// The time that a test waits for an event.
@@ -149,6 +149,115 @@ async fn a_request_without_an_answer_is_repeated_unless_it_arrived() {
         assert_eq!(long.end_of(&carrier, 0).await, (Outcome::Succeeded, Some(StopCause::Operator)));
         assert_eq!(long.model.lines("asked"), 1, "{lost}");
     }
+}
+
+/// Makes a note in the folder of item 0 that is this old.
+fn note_of(long: &Long, carrier: &SlurmCarrier, name: &str, text: &str, age: Duration) {
+    let note = long.folder(carrier, 0).join(name);
+    fs::write(&note, text).unwrap();
+    fs::File::options().write(true).open(note).unwrap().set_modified(SystemTime::now() - age).unwrap();
+}
+
+/// An item whose stop was noted by a scheduler that is gone, with a note of its request, and the next carrier that has adopted it.
+async fn adopted_with(note: (&str, &str, Duration)) -> (Long, SlurmCarrier) {
+    let long = Long::new();
+    let first = long.running(&[0]).await;
+    first.shared.place(&long.id, 0).unwrap().note_stop(&Stop::new(HOUR, StopCause::Operator)).unwrap();
+    let (name, text, age) = note;
+    note_of(&long, &first, name, text, age);
+    drop(first);
+    let next = long.model.carrier().await;
+    assert_eq!(long.launch(&next, &[0]).await.adopted, [0]);
+    (long, next)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_was_noted_and_perhaps_not_sent_is_sent_when_it_cannot_be_on_its_way() {
+    // It becomes too old by itself.
+    let (long, next) = adopted_with(("asked-1", "", stop::IN_DOUBT - Duration::from_secs(1))).await;
+    long.until_asked(1).await;
+    long.end();
+    assert_eq!(long.end_of(&next, 0).await, (Outcome::Succeeded, Some(StopCause::Operator)));
+    // Until then it may be on its way.
+    let (long, next) = adopted_with(("asked-1", "", Duration::ZERO)).await;
+    long.stop(&next, &[0], HOUR, StopCause::Operator).await.unwrap();
+    assert_eq!(long.model.lines("cancels"), 0);
+    note_of(&long, &next, "asked-1", "", stop::IN_DOUBT);
+    long.stop(&next, &[0], HOUR, StopCause::Operator).await.unwrap();
+    long.until_asked(1).await;
+    assert_eq!(long.model.lines("cancels"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_carrier_goes_on_with_the_grace_where_it_stands() {
+    for (name, text) in [("ending-1", ""), ("asked-1", "sent")] {
+        // Its grace was over an hour ago. One that counted from the adoption would wait for an hour.
+        let (long, next) = adopted_with((name, text, 2 * HOUR)).await;
+        assert_eq!(long.end_of(&next, 0).await, (Outcome::Stopped, Some(StopCause::Operator)), "{name}");
+        assert_eq!(long.model.lines("asked"), 0, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_could_not_be_read_is_told_again_when_it_can() {
+    let long = Long::new();
+    let carrier = long.model.carrier().await;
+    let mut events = carrier.watch();
+    let mut told_running = async || {
+        let running = async {
+            while !matches!(events.next().await, Some(LaunchEvent::Changed { state: ItemState::Running { .. }, .. })) {}
+        };
+        tokio::time::timeout(PATIENCE, running).await.unwrap();
+    };
+    long.launch(&carrier, &[0]).await;
+    told_running().await;
+    let outcome = long.folder(&carrier, 0).join("outcome");
+    fs::create_dir(&outcome).unwrap();
+    let states = carrier.states(&long.id).await.unwrap().unwrap();
+    assert!(matches!(&states[&0], ItemState::Waiting { .. }), "{:?}", states[&0]);
+    fs::remove_dir(&outcome).unwrap();
+    told_running().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_whose_stop_cannot_be_noted_is_asked_once_and_ended_after_its_grace() {
+    let long = Long::new();
+    let carrier = long.running(&[0]).await;
+    fs::create_dir(long.folder(&carrier, 0).join("stop")).unwrap();
+    for _ in 0..2 {
+        let stopped = long.stop(&carrier, &[0], HOUR, StopCause::Operator).await;
+        assert!(stopped.as_ref().is_err_and(|error| error.why.contains("/0")), "{stopped:?}");
+        long.until_asked(1).await;
+        // As in a folder that takes no note at all.
+        let _ = fs::remove_file(long.folder(&carrier, 0).join("asked-1"));
+    }
+    assert_eq!(long.model.lines("cancels"), 1);
+    // Its keeper knows no grace.
+    let short = Duration::from_millis(1);
+    long.stop(&carrier, &[0], short, StopCause::Operator).await.unwrap_err();
+    assert_eq!(long.end_of(&carrier, 0).await, (Outcome::Stopped, Some(StopCause::Operator)));
+    assert_eq!(long.model.lines("asked"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_of_a_daemon_whose_folder_takes_no_note_keeps_no_other_one_running() {
+    let model = Model::new();
+    let carrier = model.carrier().await;
+    let app = Arc::new(model.app("echo begun >>$DIR/runs; exec sleep 600"));
+    let job = json!({ "jobName": "resident", "appName": "long", "jobExecutionType": "DAEMON", "cpuCount": 0.1, "memoryMB": 1,
+                      "shardingTotalCount": 2, "cron": "0 0 3 * * ?" });
+    let job = Arc::new(CarriedJob::from_json(job).unwrap());
+    let daemon = |instances| Daemon { app: app.clone(), job: job.clone(), instances, registry_center: None };
+    carrier.keep(daemon(2)).await.unwrap();
+    until(async || model.lines("runs") == 2).await;
+    let settings = fs::read_dir(model.file("work").join("daemons")).unwrap().next().unwrap().unwrap();
+    fs::create_dir(settings.path().join("0/stop")).unwrap();
+    carrier.keep(daemon(0)).await.unwrap();
+    until(async || {
+        let kept = carrier.kept(&job.job_name).await.unwrap();
+        kept.iter().map(|process| process.index).collect::<Vec<_>>() == [0]
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

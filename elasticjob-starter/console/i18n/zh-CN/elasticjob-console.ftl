@@ -1472,7 +1472,10 @@ message-cloud-no-time = { $name }：“{ $text }”不是时间：请写成 2026
 message-cloud-no-such-span = 没有时段“{ $span }”：可用的时段为 online、lastWeek、last24hours、lastHour 和 lastMinute
 message-cloud-app-name-missing = 缺少 appName：/api/operate/sandbox?appName=my_app
 message-cloud-wrong-method = API 有此地址，但不支持此方法
-message-cloud-of-library = “{ $text }”
+message-cloud-no-such-address = 没有此路由：/api/openapi.json 列出所有路由
+message-cloud-body-too-long = 请求正文超过 { $most } 字节
+message-cloud-foreign-origin = 此请求由其他来源的页面让浏览器发出：请使用本地址的页面，或使用浏览器以外的程序
+message-cloud-unreadable-request = 无法读取地址或请求正文：“{ $text }”
 message-cloud-unauthorized-host = 未授权：未登录时请使用 http://127.0.0.1，或 elasticjob.console.allowed-hosts 中的主机名
 message-cloud-unauthorized = 未授权：请将用户名和密码 POST 到 /api/login，并发送请求头 accessToken
 message-cloud-role-needed = 需要角色 { $role }

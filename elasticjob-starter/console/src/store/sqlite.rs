@@ -46,12 +46,20 @@ enum Later {
     TokenUse(String, i64),
 }
 
+/// What became of things that are written soon.
+#[derive(Default)]
+struct Counts {
+    /// They wait.
+    unwritten: AtomicUsize,
+    /// The file did not take them, and they are not tried again.
+    lost: AtomicUsize,
+}
+
 /// An opened file.
 pub(super) struct SqliteFile {
     pub(super) pool: SqlitePool,
     later: mpsc::Sender<Later>,
-    /// The number of those that are not written.
-    unwritten: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
     /// As they were when the file was opened.
     users: Vec<KeptUser>,
     tokens: Vec<KeptToken>,
@@ -87,27 +95,33 @@ impl SqliteFile {
         let acknowledgements = acknowledged::all(&pool).await.map_err(|error| unusable(error.to_string()))?;
         let (later, waiting) = mpsc::channel(QUEUE);
         let end = tokio_util::sync::CancellationToken::new();
-        let unwritten = Arc::new(AtomicUsize::new(0));
-        let task = tokio::spawn(write(pool.clone(), waiting, unwritten.clone(), end.clone()));
+        let counts = Arc::new(Counts::default());
+        let task = tokio::spawn(write(pool.clone(), waiting, counts.clone(), end.clone()));
         let (writer, lock) = (Mutex::new(Some((end, task))), Mutex::new(Some(lock)));
-        Ok(Self { pool, later, unwritten, users, tokens, acknowledgements, writer, lock })
+        Ok(Self { pool, later, counts, users, tokens, acknowledgements, writer, lock })
     }
 
     fn write_later(&self, what: Later) {
-        self.unwritten.fetch_add(1, Ordering::Relaxed);
+        self.counts.unwritten.fetch_add(1, Ordering::Relaxed);
         if self.later.try_send(what).is_err() {
-            self.unwritten.fetch_sub(1, Ordering::Relaxed);
+            self.counts.unwritten.fetch_sub(1, Ordering::Relaxed);
+            self.counts.lost.fetch_add(1, Ordering::Relaxed);
             apart(|| warn!("the data file of the console is too slow: an event was dropped"));
         }
     }
 
-    async fn end(&self) {
+    /// Ends the task that writes events, once it has written what waits.
+    async fn write_rest(&self) {
         let writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some((end, task)) = writer {
             end.cancel();
             // A task that panicked has ended, too.
             let _ = task.await;
         }
+    }
+
+    async fn end(&self) {
+        self.write_rest().await;
         self.pool.close().await;
         drop(self.lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take());
     }
@@ -190,7 +204,7 @@ async fn bring_up_to_date(pool: &SqlitePool, file: &str) -> Result<(), DataError
 async fn write(
     pool: SqlitePool,
     mut waiting: mpsc::Receiver<Later>,
-    unwritten: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
     end: tokio_util::sync::CancellationToken,
 ) {
     let mut batch = Vec::with_capacity(QUEUE);
@@ -212,9 +226,10 @@ async fn write(
         };
         let taken = batch.len();
         if let Err(error) = write_all(&pool, batch.drain(..)).await {
+            counts.lost.fetch_add(taken, Ordering::Relaxed);
             failed(error);
         }
-        unwritten.fetch_sub(taken, Ordering::Relaxed);
+        counts.unwritten.fetch_sub(taken, Ordering::Relaxed);
         if is_last {
             return;
         }
@@ -328,7 +343,15 @@ impl Storage for SqliteFile {
     }
 
     fn unwritten(&self) -> usize {
-        self.unwritten.load(Ordering::Relaxed)
+        self.counts.unwritten.load(Ordering::Relaxed)
+    }
+
+    fn lost(&self) -> usize {
+        self.counts.lost.load(Ordering::Relaxed)
+    }
+
+    fn write_rest(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.write_rest())
     }
 
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -113,6 +113,12 @@ pub(crate) trait Storage: Send + Sync {
     /// The number of things that are kept soon and not written so far, but for actions.
     fn unwritten(&self) -> usize;
 
-    /// Writes what waits, and ends.
+    /// The number of things that were to be kept soon and never will be, but for actions.
+    fn lost(&self) -> usize;
+
+    /// Writes what waits to be kept soon, but for actions. What comes later is not kept.
+    fn write_rest(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+
+    /// Writes what waits, and lets go of the file.
     fn close(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }

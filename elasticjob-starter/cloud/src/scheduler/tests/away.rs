@@ -15,7 +15,7 @@ use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 
 /// A carrier whose engine takes no stops while it is away, no launches while it is unreachable, lists nothing and shows no log while it is deaf, and does not answer such a
-/// question while it is silent.
+/// question, or a request to keep processes, while it is silent.
 pub(crate) struct Away {
     pub(crate) carrier: ProcessCarrier,
     pub(crate) is_away: AtomicBool,
@@ -25,6 +25,8 @@ pub(crate) struct Away {
     pub(crate) is_silent: AtomicBool,
     /// How often it was asked for its launches.
     pub(crate) asked: AtomicU32,
+    /// How often it did not answer what it is to keep.
+    pub(crate) unkept: AtomicU32,
     /// Whether it takes no launches.
     pub(crate) is_unreachable: AtomicBool,
     /// Whether its launches arrive after the next stop.
@@ -59,6 +61,7 @@ impl Away {
             is_deaf,
             is_silent: AtomicBool::new(false),
             asked: AtomicU32::new(0),
+            unkept: AtomicU32::new(0),
             is_unreachable: AtomicBool::new(false),
             is_late: AtomicBool::new(false),
             on_their_way: AtomicU32::new(0),
@@ -162,6 +165,10 @@ impl Carrier for Away {
     }
 
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
+        if self.is_silent.load(Ordering::SeqCst) {
+            self.unkept.fetch_add(1, Ordering::SeqCst);
+            return Box::pin(std::future::pending());
+        }
         self.carrier.keep(daemon)
     }
 
