@@ -338,6 +338,11 @@ impl JobConfiguration {
         Self { elastic_job_type: Some(job_type.into()), ..self }
     }
 
+    /// The block `jobExtraConfigurations` as it is in the registry.
+    pub(crate) fn extra(&self) -> Option<&str> {
+        self.extra.as_deref()
+    }
+
     /// This configuration with the blocks that the other one carries without understanding them.
     #[must_use]
     pub(crate) fn with_extra_of(&self, other: &Self) -> Self {

@@ -76,6 +76,22 @@ impl StoredConfiguration {
         self.is_carried
     }
 
+    /// The class or the type that the root node of the job names; `None` where the node is blank, as that of a job whose code is found
+    /// by its name.
+    pub fn class_or_type(&self) -> Option<&str> {
+        Some(self.class.trim()).filter(|name| !name.is_empty())
+    }
+
+    /// Whether it has `jobExtraConfigurations`, which only Java reads and no settings of a program can have.
+    pub fn has_extra(&self) -> bool {
+        self.configuration.extra().is_some()
+    }
+
+    /// Whether both have the same `jobExtraConfigurations`, as texts, or none.
+    pub fn has_extra_of(&self, other: &Self) -> bool {
+        self.configuration.extra() == other.configuration.extra()
+    }
+
     /// The settings, with secrets masked.
     pub fn masked_settings(&self) -> JobSettings {
         self.configuration.settings().masked()

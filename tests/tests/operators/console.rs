@@ -10,6 +10,7 @@ use elasticjob::registry::{CreateMode, Transaction};
 #[cfg(feature = "databases")]
 use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
 use elasticjob_cli::Console;
+use elasticjob_starter::ElasticJobApp;
 use elasticjob_starter::settings::{Settings, Sources};
 #[cfg(feature = "databases")]
 use elasticjob_tests::databases::{Database, DatabaseServer, Kind};
@@ -31,6 +32,8 @@ pub async fn of_two(server: Arc<ZookeeperServer>) {
             let mut job = Transaction::new();
             job.create("/my.job", "", CreateMode::Persistent);
             job.create("/my.job/config", CONFIGURATION, CreateMode::Persistent);
+            job.create("/load", "SCRIPT", CreateMode::Persistent);
+            job.create("/load/config", SCRIPT, CreateMode::Persistent);
             center.commit(job).await.expect("they are written");
         }
         center.close().await;
@@ -46,16 +49,31 @@ pub async fn of_two(server: Arc<ZookeeperServer>) {
     std::fs::write(folder.path().join("application.yaml"), yaml).expect("a file");
     let address = free_address();
     let asked = async {
-        let exported = get(&address, "/api/v1/registries/default/configurations").await;
-        let compared = ask(&address, "/api/v1/registries/default/comparison").await;
-        (ask(&address, REGISTRIES).await, exported, compared)
+        let exported = get(&address, "/api/v1/registries/default/configurations?job=my.job").await;
+        let script = get(&address, "/api/v1/registries/default/configurations?job=load").await;
+        let compared = ask(&address, "/api/v1/registries/default/comparison?q=my.job").await;
+        (ask(&address, REGISTRIES).await, exported, script, compared)
     };
-    let (told, exported, compared) = beside(&folder, &address, asked).await;
+    let (told, exported, script, compared) = beside(&folder, &address, asked).await;
     let names: Vec<&str> = told.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
     assert_eq!(names, ["archive", "default"], "{told}");
     let only = (&compared["with"], &compared["jobs"][0]["job"], &compared["jobs"][0]["state"]);
     assert_eq!(only, (&json!("archive"), &json!("my.job"), &json!("only-here")), "{compared}");
     is_taken_by_a_program(&exported);
+    is_started_by_a_program(&script).await;
+}
+
+/// The configuration of a job that has no code.
+const SCRIPT: &str = "cron: 0 0 3 * * ?\nshardingTotalCount: 1\nprops:\n  script.command.line: 'true'\n";
+
+/// A program without code starts this job, as the export names its type.
+async fn is_started_by_a_program(exported: &str) {
+    let folder = TemporaryFolder::new("console-export-script").expect("a folder");
+    std::fs::write(folder.path().join("application.yaml"), exported).expect("a file");
+    let app = ElasticJobApp::builder().sources(Sources::in_folder(folder.path())).start().await;
+    let app = app.unwrap_or_else(|wrong| panic!("{wrong}\n{exported}"));
+    assert!(app.schedule_job("loadScheduleJobBootstrap").is_ok(), "{exported}");
+    app.shutdown().await;
 }
 
 /// The configuration of a job, with what an export must not change or show.

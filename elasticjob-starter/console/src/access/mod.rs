@@ -19,6 +19,7 @@ mod throttle;
 mod token;
 mod untrusted_proxy;
 mod user;
+mod visible;
 
 pub use grant::{Grant, Role};
 pub use host::HostName;
@@ -37,7 +38,7 @@ pub(crate) use log::{AccessLog, Change, Entry, Event, LOGINS, address, in_short}
 pub(crate) use login::{LoginOutcome, log_in};
 pub(crate) use password::Passwords;
 pub(crate) use proxy::note as note_proxy;
-pub(crate) use reason::{REASON, ReasonRule, insist};
+pub(crate) use reason::{LONGEST_REASON, REASON, ReasonRule, given, insist};
 pub(crate) use session::{COOKIE, SessionToken, SessionView, Sessions};
 pub(crate) use throttle::{Throttle, network};
 #[cfg(feature = "data")]

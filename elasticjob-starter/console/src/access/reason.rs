@@ -8,22 +8,35 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
+use super::visible::is_visible;
+
 use crate::api::body::{parsed, read};
 use crate::api::{Problem, is_api};
 use crate::app::App;
 use crate::here::Here;
 use crate::pages;
+use crate::pages::form::one;
 
 /// The name of the field, or of the parameter, with the reason.
 pub(crate) const REASON: &str = "reason";
+
+/// The longest reason, in characters.
+pub(crate) const LONGEST_REASON: usize = 200;
+
+/// The reason that a text gives, from its first character on that a reader sees; empty where there is no such character.
+pub(crate) fn given(text: &str) -> &str {
+    text.trim_start_matches(|c| !is_visible(c)).trim_end()
+}
 
 /// When a request has to say why, on a console that insists on reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReasonRule {
     /// Never: it is no action that needs a reason.
     Free,
-    /// Always, in its query; a dry run changes nothing.
+    /// Always, in its query.
     InQuery,
+    /// In its query, unless it is a dry run, which changes nothing.
+    InQueryUnlessDry,
     /// Always, in its body: JSON, or the form of a page.
     InBody,
     /// In its body, where this field of the body has one of these values.
@@ -44,7 +57,8 @@ impl ReasonRule {
     pub(crate) fn described(self) -> Option<String> {
         match self {
             Self::Free => None,
-            Self::InQuery => Some("in the query, unless it is a dry run".to_owned()),
+            Self::InQuery => Some("in the query".to_owned()),
+            Self::InQueryUnlessDry => Some("in the query, unless it is a dry run".to_owned()),
             Self::InBody => Some("in the body".to_owned()),
             Self::InBodyWhere(field, values) => {
                 Some(format!("in the body, where its {field} is {}", values.join(" or ")))
@@ -52,34 +66,60 @@ impl ReasonRule {
         }
     }
 
-    /// Whether a request with this query and these fields of its body lacks its reason.
-    fn is_broken_by(self, query: &[(String, String)], body: &[(String, String)]) -> bool {
+    /// Whether the reason belongs into the query.
+    pub(crate) fn is_in_query(self) -> bool {
+        matches!(self, Self::InQuery | Self::InQueryUnlessDry)
+    }
+
+    /// Whether a request with this query and this body lacks its reason.
+    fn is_broken_by(self, query: &[(String, String)], body: &Sent) -> bool {
+        let is_in_query = || !given(one(query, REASON)).is_empty();
         match self {
             Self::Free => false,
-            Self::InQuery => one(query, REASON).is_empty() && one(query, "dryRun") != "true",
-            Self::InBody => one(body, REASON).is_empty(),
-            Self::InBodyWhere(field, values) => one(body, REASON).is_empty() && values.contains(&one(body, field)),
+            Self::InQuery => !is_in_query(),
+            Self::InQueryUnlessDry => !is_in_query() && one(query, "dryRun") != "true",
+            Self::InBody => !body.has_reason(),
+            Self::InBodyWhere(field, values) => !body.has_reason() && body.may_have(field, values),
         }
     }
 }
 
-/// The value of a field; empty where there is none. Handlers take the first one, too, or refuse several.
-fn one<'f>(fields: &'f [(String, String)], name: &str) -> &'f str {
-    fields.iter().find(|(one, _)| one == name).map_or("", |(_, value)| value.trim())
+/// The body of a request. Handlers take the first value of a field of a form, and refuse several members of one name.
+enum Sent {
+    /// It may be anything, as the reason does not belong there.
+    Anything,
+    Form(Vec<(String, String)>),
+    Json(Map<String, Value>),
+}
+
+impl Sent {
+    fn has_reason(&self) -> bool {
+        let reason = match self {
+            Self::Anything => "",
+            Self::Form(fields) => one(fields, REASON),
+            Self::Json(members) => members.get(REASON).and_then(Value::as_str).unwrap_or_default(),
+        };
+        !given(reason).is_empty()
+    }
+
+    /// Whether a field has one of these values. A member that is neither a text nor a flag may have each of them: a handler takes
+    /// `{"disable": null}` for `"disable"`.
+    fn may_have(&self, field: &str, values: &[&str]) -> bool {
+        match self {
+            Self::Anything => false,
+            Self::Form(fields) => values.contains(&one(fields, field).trim()),
+            Self::Json(members) => match members.get(field) {
+                None => false,
+                Some(Value::String(text)) => values.contains(&text.trim()),
+                Some(Value::Bool(flag)) => values.contains(&if *flag { "true" } else { "false" }),
+                Some(_) => true,
+            },
+        }
+    }
 }
 
 fn pairs(text: &[u8]) -> Vec<(String, String)> {
     form_urlencoded::parse(text).into_owned().collect()
-}
-
-/// The fields of a JSON object. What is none is refused here: a handler may take a list of values for its fields.
-fn members(json: &[u8]) -> Result<Vec<(String, String)>, Problem> {
-    let members = parsed::<Map<String, Value>>(json)?;
-    let text = |value: Value| match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    };
-    Ok(members.into_iter().map(|(name, value)| (name, text(value))).collect())
 }
 
 /// Lets a request pass that says why, or need not. A page asks for the reason that lacks, and keeps what else was sent.
@@ -99,19 +139,19 @@ pub(crate) async fn insist(State((app, rule)): State<(App, ReasonRule)>, request
         Err(problem) => return pages::error::problem(&here, &problem),
     };
     let query = pairs(parts.uri.query().unwrap_or_default().as_bytes());
-    let fields = match rule {
-        // Its body has no part in it, and may be anything.
-        ReasonRule::InQuery => Ok(Vec::new()),
-        _ if is_api => members(&body),
-        _ => Ok(pairs(&body)),
+    let sent = match is_api {
+        _ if rule.is_in_query() => Sent::Anything,
+        // What is no object is refused here: a handler may take a list of values for its fields.
+        true => match parsed(&body) {
+            Ok(members) => Sent::Json(members),
+            Err(problem) => return problem.into_response(),
+        },
+        false => Sent::Form(pairs(&body)),
     };
-    match fields {
-        Err(problem) => problem.into_response(),
-        Ok(fields) if !rule.is_broken_by(&query, &fields) => {
-            next.run(Request::from_parts(parts, Body::from(body))).await
-        }
-        Ok(_) if is_api => Problem::no_reason(rule).into_response(),
-        Ok(fields) => pages::reason::ask(&here, parts.uri.path(), fields),
+    match sent {
+        sent if !rule.is_broken_by(&query, &sent) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Sent::Form(fields) => pages::reason::ask(&here, parts.uri.path(), fields),
+        Sent::Anything | Sent::Json(_) => Problem::no_reason(rule).into_response(),
     }
 }
 

@@ -10,11 +10,9 @@ use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
 use super::Problem;
+use crate::access::{LONGEST_REASON, given};
 use crate::app::App;
 use crate::texts;
-
-/// The longest reason, in characters.
-const LONGEST_REASON: usize = 200;
 
 /// A body of JSON. An empty one has the defaults.
 #[derive(Debug, Clone)]
@@ -89,10 +87,10 @@ pub(crate) enum BulkAction {
     Disable,
 }
 
-/// The reason, where it is short enough.
+/// The reason, where it is short enough; empty for none.
 pub(crate) fn checked(reason: &str) -> Result<&str, Problem> {
     match reason.chars().count() {
-        0..=LONGEST_REASON => Ok(reason.trim()),
+        0..=LONGEST_REASON => Ok(given(reason)),
         count => Err(Problem::bad_request(texts::reason_too_long(count, LONGEST_REASON))),
     }
 }

@@ -12,13 +12,15 @@ use super::jobs::parameters;
 use crate::here::Here;
 use crate::service::configurations::compared::{Beside, CompareQuery, Compared, compared};
 use crate::service::configurations::exported::exported;
+use crate::service::time::Time;
 
 /// A parameter with its value.
 type Pair = (String, String);
 
 /// The configurations of jobs as a file, as application.yaml takes them
 ///
-/// A setting with a secret is a comment with the secret masked. Carried jobs are left out: their registrations decide.
+/// A setting with a secret is a comment with the secret masked, and one with its default is left out. Carried jobs are left out: their
+/// registrations decide.
 #[utoipa::path(get, path = "/api/v1/registries/{registry}/configurations", tag = "configuration",
     params(
         ("job" = Option<Vec<String>>, Query, description = "The jobs; without it those that the other parameters leave"),
@@ -33,16 +35,23 @@ pub(crate) async fn export(here: Here, query: Result<Query<Vec<Pair>>, QueryReje
 
 /// The jobs of two registry centers that are not the same in both.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ComparisonView {
     /// The other registry center.
     with: String,
     jobs: Vec<ComparedView>,
-    /// How many jobs of this part are the same.
+    /// The number of jobs of this part that are the same.
     same: usize,
-    /// How many jobs both have together.
+    /// The number of jobs that both have together.
     total: usize,
     /// The cursor of the next part.
     next: Option<String>,
+    /// Since when this registry center is lost; what it has is from then. `null` while it is connected.
+    #[schema(value_type = Option<String>)]
+    lost_since: Option<Time>,
+    /// Since when the other registry center is lost.
+    #[schema(value_type = Option<String>)]
+    with_lost_since: Option<Time>,
 }
 
 /// A job that is not the same in both.
@@ -52,14 +61,22 @@ pub(crate) struct ComparedView {
     /// only-here, only-there, differs, or unusable where one of the configurations cannot be used.
     state: &'static str,
     differences: Vec<DifferenceView>,
-    /// Why a configuration cannot be used.
-    problem: Option<String>,
+    /// The reasons why it is unusable; `null` where it is not.
+    problem: Option<UnusableView>,
+}
+
+/// The reasons why configurations of a job cannot be used.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UnusableView {
+    /// `null` where the one here can be used.
+    here: Option<String>,
+    there: Option<String>,
 }
 
 /// A setting in which a job differs.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DifferenceView {
-    /// A property as props.KEY.
+    /// A property as props.KEY; elastic-job-class or elastic-job-type for the code.
     setting: String,
     /// With secrets masked; `null` where it is not set.
     here: Option<String>,
@@ -72,7 +89,10 @@ impl From<Compared> for ComparedView {
             Beside::OnlyHere => ("only-here", Vec::new(), None),
             Beside::OnlyThere => ("only-there", Vec::new(), None),
             Beside::Differs(differences) => ("differs", differences, None),
-            Beside::Unusable(why) => ("unusable", Vec::new(), Some(why.into())),
+            Beside::Unusable { here, there } => {
+                let problem = UnusableView { here: here.map(String::from), there: there.map(String::from) };
+                ("unusable", Vec::new(), Some(problem))
+            }
         };
         let differences = differences.into_iter();
         let differences = differences.map(|it| DifferenceView { setting: it.setting, here: it.here, there: it.there });
@@ -91,5 +111,13 @@ pub(crate) async fn compare(
 ) -> Result<Json<ComparisonView>, Problem> {
     let found = compared(&here, &parameters(query)?).await?;
     let jobs = found.jobs.into_iter().map(ComparedView::from).collect();
-    Ok(Json(ComparisonView { with: found.with, jobs, same: found.same, total: found.total, next: found.next }))
+    Ok(Json(ComparisonView {
+        with: found.with,
+        jobs,
+        same: found.same,
+        total: found.total,
+        next: found.next,
+        lost_since: found.lost_since.map(Time),
+        with_lost_since: found.with_lost_since.map(Time),
+    }))
 }

@@ -72,11 +72,16 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .get("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log", viewer, run_log::log)
         .get("/api/v1/registries/{registry}/jobs/{job}/executions/{run}/log/events", viewer, live_log::events)
         .get("/api/v1/registries/{registry}/jobs/{job}/configuration", viewer, configuration::get)
-        .put("/api/v1/registries/{registry}/jobs/{job}/configuration", editor, ReasonRule::InQuery, configuration::put)
+        .put(
+            "/api/v1/registries/{registry}/jobs/{job}/configuration",
+            editor,
+            ReasonRule::InQueryUnlessDry,
+            configuration::put,
+        )
         .patch(
             "/api/v1/registries/{registry}/jobs/{job}/configuration",
             editor,
-            ReasonRule::InQuery,
+            ReasonRule::InQueryUnlessDry,
             configuration::patch,
         )
         .get("/api/v1/registries/{registry}/jobs/{job}/configuration/versions", viewer, configuration::history)
@@ -88,7 +93,7 @@ pub(crate) fn declare(routes: Routes) -> Routes {
         .post(
             "/api/v1/registries/{registry}/jobs/{job}/configuration/versions/{version}/restorations",
             editor,
-            ReasonRule::InQuery,
+            ReasonRule::InQueryUnlessDry,
             configuration::restore,
         )
         .get("/api/v1/registries/{registry}/configurations", viewer, configurations::export)

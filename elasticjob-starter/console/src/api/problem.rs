@@ -69,6 +69,12 @@ impl Problem {
         &self.detail
     }
 
+    /// With the name of the registry center, for a request that is about several.
+    pub(crate) fn of_registry(mut self, name: &str) -> Self {
+        self.detail = texts::of_registry(name, self.detail);
+        self
+    }
+
     /// The detail in the language of the reader.
     pub(crate) fn told(&self, text: &Text) -> String {
         translated::shown(text, &self.detail)
@@ -175,9 +181,9 @@ impl Problem {
     /// An action without a reason, on a console that insists on one.
     pub(crate) fn no_reason(rule: ReasonRule) -> Self {
         let detail = texts::no_reason();
-        let problem = match rule {
-            ReasonRule::InQuery => json!({ "parameter": REASON, "detail": detail.as_str() }),
-            _ => json!({ "pointer": format!("/{REASON}"), "detail": detail.as_str() }),
+        let problem = match rule.is_in_query() {
+            true => json!({ "parameter": REASON, "detail": detail.as_str() }),
+            false => json!({ "pointer": format!("/{REASON}"), "detail": detail.as_str() }),
         };
         let title = "A reason is needed";
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, Code::ReasonRequired, title, detail)

@@ -1,7 +1,6 @@
 //! The fields of a form that was sent.
 
-/// The longest reason of an action, in characters.
-pub(crate) const LONGEST_REASON: usize = 200;
+use crate::access::{LONGEST_REASON, REASON, given};
 
 /// The fields, in the order of the form. A name may come several times.
 pub(crate) type Fields = axum::Form<Vec<(String, String)>>;
@@ -18,5 +17,5 @@ pub(crate) fn one<'a>(fields: &'a [(String, String)], name: &'a str) -> &'a str 
 
 /// The reason that an operator gave.
 pub(crate) fn reason(fields: &[(String, String)]) -> String {
-    one(fields, "reason").trim().chars().take(LONGEST_REASON).collect()
+    given(one(fields, REASON)).chars().take(LONGEST_REASON).collect()
 }

@@ -20,7 +20,7 @@ pub(crate) mod error;
 mod findings;
 pub(crate) mod fire;
 mod fires;
-mod form;
+pub(crate) mod form;
 pub(crate) mod graph;
 pub(crate) mod help;
 pub(crate) mod history;

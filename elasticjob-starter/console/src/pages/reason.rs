@@ -4,9 +4,8 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::form::LONGEST_REASON;
 use super::{Layout, with_status};
-use crate::access::REASON;
+use crate::access::{LONGEST_REASON, REASON};
 use crate::here::Here;
 use crate::text::t;
 

@@ -188,7 +188,7 @@ pub(super) const TABLE: &[Entry] = &[
         []),
     page!("/r/{registry}/comparison", [list("/api/v1/registries/{registry}/comparison", VIEWER)], []),
     Entry { #[cfg(test)] of: Of { method: "GET", route: "/r/{registry}/configurations", button: "" }, shown_on: &["/r/{registry}/jobs"],
-        label: label!("export"), calls: &[list("/api/v1/registries/{registry}/configurations", VIEWER)], commands: &["elasticjob config get {job}"] },
+        label: label!("export"), calls: &[list("/api/v1/registries/{registry}/configurations", VIEWER)], commands: &[] },
     Entry { #[cfg(test)] of: Of { method: "GET", route: "/r/{registry}/configurations", button: "" }, shown_on: &["/r/{registry}/jobs/{job}/configuration"],
         label: label!("export-one"), calls: &[get("/api/v1/registries/{registry}/configurations?job={job}", VIEWER)],
         commands: &["elasticjob config get {job}"] },

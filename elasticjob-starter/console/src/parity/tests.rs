@@ -29,8 +29,9 @@ const ABOUT_THE_READER: [&str; 16] = [
 ];
 
 /// Entries without a command, by the begin of their route, each with the cause. `docs/console.md` says the same in its words.
-const WITHOUT_COMMAND: [(&str, &str, &str); 10] = [
+const WITHOUT_COMMAND: [(&str, &str, &str); 11] = [
     ("/r/{registry}/comparison", "", "a command works on one registry center"),
+    ("/r/{registry}/configurations", "", "`elasticjob config get` writes the settings of one job"),
     (
         "/r/{registry}/timeline",
         "",
@@ -105,7 +106,8 @@ fn every_page_and_every_route_of_a_button_has_a_call_that_the_api_knows() {
             assert_eq!(route.permission, call.needs, "{} {path}", call.method);
             let has_reason = match route.reason {
                 ReasonRule::Free => continue,
-                ReasonRule::InQuery => call.path.contains("dryRun=true") || call.path.contains("reason="),
+                ReasonRule::InQuery => call.path.contains("reason="),
+                ReasonRule::InQueryUnlessDry => call.path.contains("dryRun=true") || call.path.contains("reason="),
                 ReasonRule::InBody | ReasonRule::InBodyWhere(..) => call.body.is_some_and(|it| it.contains("reason")),
             };
             assert!(has_reason, "{} {path} has no place for the reason that a console may insist on", call.method);

@@ -15,10 +15,10 @@ use crate::router::{Declared, declared};
 use crate::testing::{Answer, call, cookie_of, form, request, start_job, with_users};
 use crate::{Console, ConsoleOptions, Registry};
 
-/// What operators may do without a reason. Whoever adds an action decides whether it belongs here.
+/// The actions without a reason. Each new action belongs here or into [`BOUND`].
 const FREE: [&str; 5] = ["acknowledge-alarm", "enable-item", "enable-servers", "rerun", "trigger"];
 
-/// What they may not do.
+/// The actions that need one.
 const BOUND: [&str; 7] =
     ["cancel", "disable-item", "disable-servers", "remove-job", "remove-servers", "shut-down", "update-configuration"];
 
@@ -137,7 +137,7 @@ async fn no_route_does_without_a_reason_what_needs_one() {
 /// The fields with which a route needs a reason.
 fn needy(rule: ReasonRule) -> Vec<(&'static str, &'static str)> {
     match rule {
-        ReasonRule::Free | ReasonRule::InQuery | ReasonRule::InBody => Vec::new(),
+        ReasonRule::Free | ReasonRule::InQuery | ReasonRule::InQueryUnlessDry | ReasonRule::InBody => Vec::new(),
         ReasonRule::InBodyWhere(field, values) => values.iter().map(|value| (field, *value)).collect(),
     }
 }
@@ -173,25 +173,37 @@ async fn a_route_with_a_rule_says_where_the_reason_is_missing_and_takes_the_requ
                 continue;
             }
             let value: serde_json::Value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-            let (without, with) = match route.reason {
-                ReasonRule::InQuery => (json!({}), json!({})),
-                _ => (json!({ field: value, "reason": " " }), json!({ field: value, "reason": "why" })),
+            let (without, with) = match route.reason.is_in_query() {
+                true => (json!({}), json!({})),
+                false => (json!({ field: value, "reason": " " }), json!({ field: value, "reason": "why" })),
             };
             let refused = ask(&console, &admin, &route, &path, &without.to_string()).await;
             assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY, "{route:?}: {}", refused.body);
             let problem: serde_json::Value = serde_json::from_str(&refused.body).expect("JSON");
             assert_eq!(problem["code"], "reason-required", "{problem}");
-            let place = match route.reason {
-                ReasonRule::InQuery => ("parameter", "reason"),
-                _ => ("pointer", "/reason"),
+            let place = match route.reason.is_in_query() {
+                true => ("parameter", "reason"),
+                false => ("pointer", "/reason"),
             };
             assert_eq!(problem["problems"][0][place.0], place.1, "{problem}");
-            let query = if route.reason == ReasonRule::InQuery { "?reason=why" } else { "" };
+            let query = if route.reason.is_in_query() { "?reason=why" } else { "" };
             let told = ask(&console, &admin, &route, &format!("{path}{query}"), &with.to_string()).await;
             assert!(!told.body.contains("reason-required"), "{route:?}: {}", told.body);
         }
     }
     assert!(seen > 20, "{seen}");
+}
+
+#[test]
+fn a_reason_begins_where_a_reader_sees_something() {
+    for (text, reason) in [
+        ("", ""),
+        ("\u{200b} \u{2060}\u{feff}", ""),
+        ("\u{200b} a fix\u{200b} \n", "a fix\u{200b}"),
+        (" 原因 ", "原因"),
+    ] {
+        assert_eq!(given(text), reason, "{text:?}");
+    }
 }
 
 #[tokio::test]
@@ -207,7 +219,14 @@ async fn no_shape_of_a_body_gets_around_a_reason_and_a_dry_run_needs_none() {
         found.unwrap_or_else(|| panic!("there is no {method} {end}"))
     };
     let state = route("PUT", "/jobs/{job}/state");
+    let (bulk, all) = (route("POST", "/operations"), "/api/v1/registries/default/operations".to_owned());
     for (route, path, body, status) in [
+        (bulk, all.clone(), r#"{"action": {"disable": null}, "jobs": ["settle"]}"#, 422),
+        (bulk, all.clone(), r#"{"action": {"disable": null}, "jobs": ["settle"], "reason": "why"}"#, 200),
+        (bulk, all.clone(), r#"{"action": null, "jobs": ["settle"]}"#, 422),
+        (bulk, all.clone(), r#"{"action": "disable", "jobs": ["settle"], "reason": "\u200b\u2060\ufeff"}"#, 422),
+        (bulk, all, r#"{"action": "enable", "jobs": ["settle"]}"#, 200),
+        (state, format!("{of}/state"), r#"{"enabled": null}"#, 422),
         (state, format!("{of}/state"), r#"[false, ""]"#, 400),
         (state, format!("{of}/state"), r#"{"enabled": false, "reason": "why", "reason": ""}"#, 422),
         (state, format!("{of}/state"), r#"{"enabled": false, "reason": "", "reason": "why"}"#, 400),
@@ -218,6 +237,8 @@ async fn no_shape_of_a_body_gets_around_a_reason_and_a_dry_run_needs_none() {
         (route("DELETE", "/jobs/{job}"), format!("{of}?reason=%20"), "no JSON", 422),
         (route("DELETE", "/jobs/{job}"), format!("{of}?reason=&reason=why"), "", 422),
         (route("DELETE", "/jobs/{job}"), format!("{of}?reason=why&reason="), "", 400),
+        (route("DELETE", "/jobs/{job}"), format!("{of}?dryRun=true"), "", 422),
+        (route("DELETE", "/jobs/{job}"), format!("{of}?reason=%E2%80%8B"), "", 422),
         (route("PATCH", "/configuration"), configuration.clone(), r#"{"cron": "0 0 0 2 1 ?"}"#, 422),
         (route("PATCH", "/configuration"), format!("{configuration}?dryRun=true"), r#"{"cron": "0 0 0 2 1 ?"}"#, 200),
         (route("PATCH", "/configuration"), format!("{configuration}?reason=why"), r#"{"cron": "0 0 0 2 1 ?"}"#, 200),

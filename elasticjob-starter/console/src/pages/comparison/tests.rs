@@ -3,7 +3,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use elasticjob::registry::memory::MemoryRegistry;
-use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+use elasticjob::registry::{CreateMode, RegistryCenter, SessionState, Transaction};
 use serde_json::{Value, json};
 
 use crate::access::{Grant, Role, User};
@@ -12,10 +12,15 @@ use crate::{Console, Registry};
 
 /// A registry center with the configurations of these jobs.
 async fn center(jobs: &[(&str, &str)]) -> MemoryRegistry {
+    center_of(&jobs.iter().map(|(job, configuration)| (*job, "", *configuration)).collect::<Vec<_>>()).await
+}
+
+/// A registry center with the code of these jobs and their configurations.
+async fn center_of(jobs: &[(&str, &str, &str)]) -> MemoryRegistry {
     let memory = MemoryRegistry::new();
     let mut nodes = Transaction::new();
-    for (job, configuration) in jobs {
-        nodes.create(format!("/{job}"), "", CreateMode::Persistent);
+    for (job, code, configuration) in jobs {
+        nodes.create(format!("/{job}"), *code, CreateMode::Persistent);
         nodes.create(format!("/{job}/config"), *configuration, CreateMode::Persistent);
     }
     memory.connect().commit(nodes).await.expect("they are written");
@@ -51,6 +56,12 @@ async fn two() -> Console {
     Console::new(options, registries).expect("the options are right")
 }
 
+fn console_of_two(here: &MemoryRegistry, there: &MemoryRegistry) -> Console {
+    let registries =
+        [Registry::new("default", Arc::new(here.connect())), Registry::new("archive", Arc::new(there.connect()))];
+    Console::new(with_users(), registries).expect("the options are right")
+}
+
 async fn get(console: &Console, user: &str, path: &str) -> (StatusCode, String) {
     let cookie = cookie_of(console, user).await;
     let answer = call(console, request("GET", path, Some(&cookie))).await;
@@ -78,7 +89,9 @@ async fn jobs_that_differ_are_told_with_their_settings_and_without_secrets() {
     ];
     let billing = json!({ "job": "billing", "state": "differs", "differences": differences, "problem": null });
     assert_eq!(told["jobs"][0], billing, "{told}");
-    assert_eq!((&told["jobs"][1]["job"], &told["jobs"][1]["state"]), (&json!("broken"), &json!("unusable")), "{told}");
+    let broken = &told["jobs"][1];
+    assert_eq!((&broken["job"], &broken["state"]), (&json!("broken"), &json!("unusable")), "{told}");
+    assert!(broken["problem"]["here"].is_string() && broken["problem"]["there"].is_null(), "{told}");
     assert_eq!([&told["jobs"][2], &told["jobs"][3]], [&only("gone", "only-here"), &only("new", "only-there")]);
     assert_eq!((&told["with"], &told["same"], &told["total"]), (&json!("archive"), &json!(1), &json!(5)), "{told}");
     assert_eq!(api(&console, "viewer", "").await, told, "there is one other");
@@ -92,8 +105,10 @@ async fn jobs_that_differ_are_told_with_their_settings_and_without_secrets() {
         "0 0 4 * * ?",
         "Only in archive",
         "Only in default",
-        "The secrets differ",
+        "What is masked differs",
         "/r/archive/jobs/new/",
+        "The configuration in default cannot be used",
+        "/r/default/jobs/broken/",
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }
@@ -126,9 +141,7 @@ async fn a_long_comparison_comes_in_parts() {
     let names: Vec<String> = (0..250).map(|number| format!("job-{number:03}")).collect();
     let jobs: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), SAME)).collect();
     let (here, there) = (center(&jobs).await, center(&jobs[..100]).await);
-    let registries =
-        [Registry::new("default", Arc::new(here.connect())), Registry::new("archive", Arc::new(there.connect()))];
-    let console = Console::new(with_users(), registries).expect("the options are right");
+    let console = console_of_two(&here, &there);
     let first = api(&console, "viewer", "").await;
     let count = |part: &Value| part["jobs"].as_array().map_or(0, Vec::len);
     assert_eq!((count(&first), &first["same"], &first["next"]), (100, &json!(100), &json!("job-199")), "{first}");
@@ -163,4 +176,122 @@ async fn an_export_has_the_chosen_jobs_or_those_of_the_filter() {
     let unseen = get(&console, "li", "/api/v1/registries/archive/configurations?job=settle").await;
     assert_eq!(unseen.0, StatusCode::NOT_FOUND, "a job that the caller may not see is none: {}", unseen.1);
     assert!(get(&console, "li", "/api/v1/registries/archive/configurations").await.1.contains("\"new\":"));
+}
+
+#[tokio::test]
+async fn a_configuration_that_cannot_be_used_is_told_on_its_side() {
+    let console = console_of_two(
+        &center(&[("both", "cron: ["), ("settle", SAME)]).await,
+        &center(&[("both", "cron: ["), ("settle", "cron: [")]).await,
+    );
+    let told = api(&console, "viewer", "").await;
+    let problem = |number: usize| told["jobs"][number]["problem"].clone();
+    assert!(problem(0)["here"].is_string() && problem(0)["there"].is_string(), "{told}");
+    assert!(problem(1)["here"].is_null() && problem(1)["there"].is_string(), "{told}");
+    let (_, page) = get(&console, "viewer", "/r/default/comparison").await;
+    for text in [
+        "Neither configuration can be used",
+        "/r/default/jobs/both/configuration",
+        "/r/archive/jobs/both/configuration",
+        "The configuration in archive cannot be used",
+        "/r/archive/jobs/settle/configuration",
+    ] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(!page.contains("/r/default/jobs/settle/configuration"), "{page}");
+}
+
+#[tokio::test]
+async fn the_code_of_a_job_and_what_java_alone_reads_are_compared_and_exported() {
+    let with_extra = |value: &str| format!("{SAME}jobExtraConfigurations:\n- !!a.B\n  password: {value}\n");
+    let (one, other) = (with_extra("hunter2"), with_extra("hunter3"));
+    let here = [
+        ("load", "SCRIPT", one.as_str()),
+        ("peer", "com.example.Peer", SAME),
+        ("same", "SCRIPT", &one),
+        ("x", "", SAME),
+    ];
+    let there = [("load", "SCRIPT", other.as_str()), ("peer", "HTTP", SAME), ("same", "SCRIPT", &one), ("x", "", &one)];
+    let console = console_of_two(&center_of(&here).await, &center_of(&there).await);
+    let told = api(&console, "viewer", "").await;
+    let differences: Vec<_> = told["jobs"].as_array().expect("a list").iter().map(|job| &job["differences"]).collect();
+    let difference =
+        |setting: &str, here: Value, there: Value| json!({ "setting": setting, "here": here, "there": there });
+    let expected = [
+        json!([difference("jobExtraConfigurations", json!("***"), json!("***"))]),
+        json!([
+            difference("elastic-job-class", json!("com.example.Peer"), json!(null)),
+            difference("elastic-job-type", json!(null), json!("HTTP")),
+        ]),
+        json!([difference("jobExtraConfigurations", json!(null), json!("***"))]),
+    ];
+    assert_eq!(differences, expected.iter().collect::<Vec<_>>(), "{told}");
+    assert_eq!(told["same"], 1, "{told}");
+    let exported = get(&console, "viewer", "/r/default/configurations").await.1;
+    for part in [
+        "    \"load\":\n      elastic-job-type: \"SCRIPT\"\n      cron: \"0 0 0 1 1 ?\"\n",
+        "      sharding-total-count: 2\n      # jobExtraConfigurations is left out: no settings of a program have it.\n    \"peer\":\n",
+        "    \"peer\":\n      elastic-job-class: \"com.example.Peer\"\n      cron: \"0 0 0 1 1 ?\"\n",
+        "    \"x\":\n      cron: \"0 0 0 1 1 ?\"\n",
+    ] {
+        assert!(exported.contains(part), "{part}: {exported}");
+    }
+    assert!(!format!("{told}{exported}").contains("hunter"), "{told} {exported}");
+}
+
+#[tokio::test]
+async fn a_registry_center_that_is_away_is_named_beside_the_form() {
+    let (here, there) = (center(&[("settle", SAME)]).await, Arc::new(center(&[]).await.connect()));
+    there.close().await;
+    let registries = [Registry::new("default", Arc::new(here.connect())), Registry::new("archive", there)];
+    let console = Console::new(with_users(), registries).expect("the options are right");
+    let (status, problem) = get(&console, "viewer", "/api/v1/registries/default/comparison").await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{problem}");
+    assert!(problem.contains("registry center 'archive': "), "{problem}");
+    for (query, status) in [("?with=archive&q=a", 503), ("", 503), ("?with=none", 404)] {
+        let (answered, page) = get(&console, "viewer", &format!("/r/default/comparison{query}")).await;
+        assert_eq!(answered, status, "{page}");
+        let named =
+            if status == 503 { "registry center &#39;archive&#39;: " } else { "no registry center &#39;none&#39;" };
+        for part in ["<h1>Compare registry centers</h1>", "<option value=\"archive\"", "role=\"alert\"", named] {
+            assert!(page.contains(part), "{query} {part}: {page}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_comparison_and_an_export_say_since_when_they_are_not_current() {
+    let memory = [center(&[("settle", SAME)]).await, center(&[("settle", SAME)]).await];
+    let centers = [Arc::new(memory[0].connect()), Arc::new(memory[1].connect())];
+    let registries = [Registry::new("default", centers[0].clone()), Registry::new("archive", centers[1].clone())];
+    let console = Console::new(with_users(), registries).expect("the options are right");
+    let told = api(&console, "viewer", "").await;
+    assert_eq!([&told["lostSince"], &told["withLostSince"]], [&json!(null), &json!(null)], "{told}");
+    for (number, name) in ["default", "archive"].into_iter().enumerate() {
+        let SessionState::Connected { id, .. } = *centers[number].session().borrow() else { panic!("connected") };
+        memory[number].suspend(id);
+        let catalogue = console.app().registries[name].catalogue();
+        let mut changes = catalogue.changes();
+        while catalogue.lost_since().is_none() {
+            changes.changed().await.expect("the registry center is there");
+        }
+    }
+    let told = api(&console, "viewer", "").await;
+    assert!(told["lostSince"].is_string() && told["withLostSince"].is_string(), "{told}");
+    let (_, page) = get(&console, "viewer", "/r/default/comparison").await;
+    for text in ["The registry center is lost since", "The registry center archive is lost since"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    let exported = get(&console, "viewer", "/r/default/configurations").await.1;
+    assert!(exported.contains("\n# The registry center is lost since 20"), "{exported}");
+}
+
+#[tokio::test]
+async fn a_list_without_jobs_leads_to_the_comparison_too() {
+    let console = two().await;
+    let (_, page) = get(&console, "viewer", "/r/default/jobs?q=nothing-like-that").await;
+    assert!(
+        page.contains("href=\"/r/default/comparison\"") && !page.contains("href=\"/r/default/configurations"),
+        "{page}"
+    );
 }

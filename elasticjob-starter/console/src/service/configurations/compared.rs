@@ -6,11 +6,12 @@ use std::sync::Arc;
 use elasticjob::config::{JobSettings, Message};
 use elasticjob::ident::JobName;
 use elasticjob::operations::StoredConfiguration;
+use elasticjob::secret::Secret;
 use futures_util::{StreamExt, TryStreamExt};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{AT_ONCE, Read, read};
+use super::{AT_ONCE, EXTRA, Read, code_of, read};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::registries::Registry;
@@ -19,10 +20,10 @@ use crate::service::history::parsed;
 use crate::service::versions::flat;
 use crate::texts as messages;
 
-/// How many jobs are compared at a time.
+/// The most jobs that are compared at a time.
 const JOBS: usize = 200;
 
-/// What is compared.
+/// The jobs that are compared.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -51,12 +52,16 @@ pub(crate) struct Comparison {
     pub(crate) with: String,
     /// The jobs that are not the same, in the order of their names.
     pub(crate) jobs: Vec<Compared>,
-    /// How many jobs of this part are the same.
+    /// The number of jobs of this part that are the same.
     pub(crate) same: usize,
-    /// How many jobs both registry centers have together, of those that are asked for.
+    /// The number of jobs that both registry centers have together, of those that are asked for.
     pub(crate) total: usize,
     /// The job after which the next part begins.
     pub(crate) next: Option<String>,
+    /// Since when this registry center is lost: what it has is from then.
+    pub(crate) lost_since: Option<i64>,
+    /// Since when the other one is lost.
+    pub(crate) with_lost_since: Option<i64>,
 }
 
 /// A job that is not the same in both.
@@ -71,11 +76,14 @@ pub(crate) enum Beside {
     OnlyHere,
     OnlyThere,
     Differs(Vec<Difference>),
-    /// The configuration of one of both cannot be used, for this reason.
-    Unusable(Message),
+    /// The configuration here, there or in both cannot be used, for this reason.
+    Unusable {
+        here: Option<Message>,
+        there: Option<Message>,
+    },
 }
 
-/// A setting with its texts, secrets masked; a property as `props.KEY`. Where both texts are the same, the secrets differ.
+/// A setting with its texts, secrets masked; a property as `props.KEY`. Where both texts are the same, what is masked differs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
     pub(crate) setting: String,
@@ -97,7 +105,8 @@ pub(crate) async fn compared(here: &Here, query: &CompareQuery) -> Result<Compar
         with if with == here.registry.name() => Problem::bad_request(messages::same_registry(with)),
         with => Problem::no_such_registry(with),
     })?;
-    let (own, other) = tokio::try_join!(names(here, &here.registry, query), names(here, there, query))?;
+    let ((own, lost_since), (other, with_lost_since)) =
+        tokio::try_join!(names(here, &here.registry, query), names(here, there, query))?;
     let all: BTreeSet<&JobName> = own.union(&other).collect();
     let after = parsed::<JobName>("cursor", &query.cursor)?;
     let rest: Vec<&JobName> =
@@ -109,15 +118,22 @@ pub(crate) async fn compared(here: &Here, query: &CompareQuery) -> Result<Compar
     let compared: Vec<Option<Compared>> = futures_util::stream::iter(asked).buffered(AT_ONCE).try_collect().await?;
     let same = compared.iter().filter(|one| one.is_none()).count();
     let jobs = compared.into_iter().flatten().collect();
-    Ok(Comparison { with: there.name().to_owned(), jobs, same, total: all.len(), next })
+    let (with, total) = (there.name().to_owned(), all.len());
+    Ok(Comparison { with, jobs, same, total, next, lost_since, with_lost_since })
 }
 
-/// The jobs of a registry center that the caller may see and asks for.
-async fn names(here: &Here, registry: &Registry, query: &CompareQuery) -> Result<BTreeSet<JobName>, Problem> {
+/// The jobs of a registry center that the caller may see and asks for, and since when it is lost.
+async fn names(
+    here: &Here,
+    registry: &Registry,
+    query: &CompareQuery,
+) -> Result<(BTreeSet<JobName>, Option<i64>), Problem> {
     let wanted = query.q.to_lowercase();
-    let listed = registry.catalogue().jobs().await?;
+    let listed = registry.catalogue().jobs().await;
+    let listed = listed.map_err(|error| Problem::from(error).of_registry(registry.name()))?;
     let names = listed.jobs.iter().map(|job| &job.job).filter(|job| job.as_str().to_lowercase().contains(&wanted));
-    Ok(names.filter(|job| here.identity.sees_job(registry.name(), job.as_str())).cloned().collect())
+    let names = names.filter(|job| here.identity.sees_job(registry.name(), job.as_str()));
+    Ok((names.cloned().collect(), listed.lost_since))
 }
 
 /// A job beside its namesake; `None` where both are the same.
@@ -130,8 +146,7 @@ async fn beside(
     let beside = match is_in {
         (true, false) => Some(Beside::OnlyHere),
         (false, _) => Some(Beside::OnlyThere),
-        (true, true) => match tokio::try_join!(read(here.views(), job), read(there.views(), job))? {
-            (Read::Unusable(why), _) | (_, Read::Unusable(why)) => Some(Beside::Unusable(why)),
+        (true, true) => match tokio::try_join!(read(&here.registry, job), read(there, job))? {
             (Read::Stored(own), Read::Stored(other)) => {
                 let differences = differences(&own, &other)?;
                 (!differences.is_empty()).then_some(Beside::Differs(differences))
@@ -139,16 +154,16 @@ async fn beside(
             (Read::Stored(_), Read::Gone) => Some(Beside::OnlyHere),
             (Read::Gone, Read::Stored(_)) => Some(Beside::OnlyThere),
             (Read::Gone, Read::Gone) => None,
+            (own, other) => Some(Beside::Unusable { here: own.why_unusable(), there: other.why_unusable() }),
         },
     };
     Ok(beside.map(|beside| Compared { job: job.clone(), beside }))
 }
 
-/// The settings in which they differ. Secrets are compared as they are, and shown masked.
+/// The settings in which they differ. Secrets are compared as they are, and shown masked, as is what Java alone reads.
 fn differences(here: &StoredConfiguration, there: &StoredConfiguration) -> Result<Vec<Difference>, Problem> {
-    let [own, other] = [here, there].map(|stored| stored.configuration.settings());
-    let [own_shown, other_shown] = [texts(&own.masked())?, texts(&other.masked())?];
-    let [own, other] = [texts(&own)?, texts(&other)?];
+    let [own_shown, other_shown] = [texts(here, &here.masked_settings())?, texts(there, &there.masked_settings())?];
+    let [own, other] = [texts(here, &here.configuration.settings())?, texts(there, &there.configuration.settings())?];
     let names: BTreeSet<&String> = own.keys().chain(other.keys()).collect();
     let differing = names.into_iter().filter(|name| own.get(*name) != other.get(*name));
     let shown = |name: &String| Difference {
@@ -156,10 +171,17 @@ fn differences(here: &StoredConfiguration, there: &StoredConfiguration) -> Resul
         here: own_shown.get(name).cloned(),
         there: other_shown.get(name).cloned(),
     };
-    Ok(differing.map(shown).collect())
+    let extra = |of: &StoredConfiguration| of.has_extra().then(|| Secret::MASK.to_owned());
+    let extra = (!here.has_extra_of(there)).then(|| Difference {
+        setting: EXTRA.to_owned(),
+        here: extra(here),
+        there: extra(there),
+    });
+    Ok(differing.map(shown).chain(extra).collect())
 }
 
-/// The texts of settings by their names.
-fn texts(settings: &JobSettings) -> Result<BTreeMap<String, String>, Problem> {
-    Ok(flat(&object(settings)?).into_iter().collect())
+/// The texts of the settings of a job by their names, and the class or the type of its code.
+fn texts(stored: &StoredConfiguration, settings: &JobSettings) -> Result<BTreeMap<String, String>, Problem> {
+    let code = code_of(stored.class_or_type()).map(|(setting, name)| (setting.to_owned(), name.to_owned()));
+    Ok(flat(&object(settings)?).into_iter().chain(code).collect())
 }

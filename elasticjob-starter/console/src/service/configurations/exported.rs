@@ -4,16 +4,20 @@ use std::collections::BTreeSet;
 
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use elasticjob::config::JobSettings;
+use elasticjob::config::{JobConfiguration, JobSettings};
 use elasticjob::ident::JobName;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::StreamExt;
 use serde_json::{Map, Value};
 
-use super::{AT_ONCE, Read, read};
+use super::{AT_ONCE, EXTRA, Read, code_of, read};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::{has_mask, object};
 use crate::service::jobs::{JobQuery, matching};
+use crate::service::time::Time;
+
+/// The number of jobs after which other work of the console has its turn.
+const TURN: usize = 64;
 
 /// The file with the configurations of the jobs that a query names, or leaves as the list of jobs does.
 pub(crate) async fn exported(here: &Here, query: &[(String, String)]) -> Result<Response, Problem> {
@@ -29,7 +33,7 @@ pub(crate) async fn exported(here: &Here, query: &[(String, String)]) -> Result<
 
 /// The configurations of the jobs with these names, or without names of those that the query leaves.
 async fn document(here: &Here, chosen: &BTreeSet<&str>, query: &JobQuery) -> Result<String, Problem> {
-    let (jobs, _) = matching(here, query).await?;
+    let (jobs, lost_since) = matching(here, query).await?;
     let mut jobs: Vec<JobName> = jobs.iter().map(|job| job.job.clone()).collect();
     if !chosen.is_empty() {
         let known: BTreeSet<&str> = jobs.iter().map(JobName::as_str).collect();
@@ -39,21 +43,24 @@ async fn document(here: &Here, chosen: &BTreeSet<&str>, query: &JobQuery) -> Res
         jobs.retain(|job| chosen.contains(job.as_str()));
     }
     jobs.sort();
-    let of_jobs = jobs.into_iter().map(|job| async move { Ok::<_, Problem>((read(here.views(), &job).await?, job)) });
-    let read: Vec<(Read, JobName)> = futures_util::stream::iter(of_jobs).buffered(AT_ONCE).try_collect().await?;
-    let mut text = format!(
-        "# The configurations of jobs in the registry center {}, as application.yaml takes them.\n\
-         # A setting with a secret is a comment, as no secret is exported: set it where the program has its settings.\n\
-         elasticjob:\n  jobs:\n",
-        quoted(here.registry.name())
-    );
-    for (read, job) in read {
-        match read {
+    let mut text = head(here.registry.name(), lost_since);
+    let plain = plain();
+    let of_jobs = jobs.into_iter().map(|job| async move { (read(&here.registry, &job).await, job) });
+    let mut read = futures_util::stream::iter(of_jobs).buffered(AT_ONCE).enumerate();
+    while let Some((number, (read, job))) = read.next().await {
+        // What is known already is read without waiting.
+        if number % TURN == TURN - 1 {
+            tokio::task::yield_now().await;
+        }
+        match read? {
             Read::Stored(stored) if stored.is_carried() => {
                 text +=
                     &format!("    # {}: a carried job, which is registered at its scheduler\n", quoted(job.as_str()));
             }
-            Read::Stored(stored) => text += &entry(&job, &stored.masked_settings())?,
+            Read::Stored(stored) => {
+                let (code, settings) = (code_of(stored.class_or_type()), stored.masked_settings());
+                text += &Entry { job: &job, code, settings, has_extra: stored.has_extra() }.text(&plain)?;
+            }
             Read::Unusable(why) => {
                 text += &format!("    # {}: {}\n", quoted(job.as_str()), why.as_str().replace(['\r', '\n'], " "));
             }
@@ -63,30 +70,67 @@ async fn document(here: &Here, chosen: &BTreeSet<&str>, query: &JobQuery) -> Res
     Ok(text)
 }
 
-/// The settings of a job below its name. What is empty is left out.
-fn entry(job: &JobName, settings: &JobSettings) -> Result<String, Problem> {
-    let mut settings = object(settings)?;
-    let props = match settings.remove("props") {
-        Some(Value::Object(props)) => props,
-        _ => Map::new(),
-    };
-    let mut text = format!("    {}:\n", quoted(job.as_str()));
-    for (key, value) in settings.iter().filter(|(_, value)| !is_empty(value)) {
-        text += &line("      ", key, value);
-    }
-    // A section with nothing but comments would be a setting without a value.
-    let is_section = props.values().any(|value| !has_mask(value));
-    if !props.is_empty() {
-        text += if is_section { "      props:\n" } else { "      # props:\n" };
-    }
-    for (key, value) in &props {
-        text += &line("        ", &quoted(key), value);
-    }
-    Ok(text)
+/// The begin of the file.
+fn head(registry: &str, lost_since: Option<i64>) -> String {
+    let lost = lost_since.map_or_else(String::new, |since| {
+        format!("# The registry center is lost since {}: the configurations are from then.\n", Time(since))
+    });
+    format!(
+        "# The configurations of jobs in the registry center {}, as application.yaml takes them.\n{lost}\
+         # A setting with its default is left out: where the attribute of a job function has another value, that one would count.\n\
+         # A setting with a secret is a comment, as no secret is exported: set it where the program has its settings.\n\
+         elasticjob:\n  jobs:\n",
+        quoted(registry)
+    )
 }
 
-fn is_empty(value: &Value) -> bool {
-    value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+/// The settings of a job for which nothing but its number of items is set, which is none of them.
+fn plain() -> Map<String, Value> {
+    let plain = JobConfiguration::builder("job", 1).build().map(|plain| object(&plain.settings()));
+    let mut plain = plain.expect("a name and a count are enough").unwrap_or_default();
+    plain.remove("sharding-total-count");
+    plain
+}
+
+/// A job of the file.
+struct Entry<'a> {
+    job: &'a JobName,
+    /// The setting that names its code, with the name.
+    code: Option<(&'static str, &'a str)>,
+    /// Its settings, with secrets masked.
+    settings: JobSettings,
+    has_extra: bool,
+}
+
+impl Entry<'_> {
+    /// Its lines, without the settings that are as plain ones. The settings of a program have limits, which thousands of jobs would
+    /// reach with all settings.
+    fn text(&self, plain: &Map<String, Value>) -> Result<String, Problem> {
+        let mut settings = object(&self.settings)?;
+        let props = match settings.remove("props") {
+            Some(Value::Object(props)) => props,
+            _ => Map::new(),
+        };
+        let mut text = format!("    {}:\n", quoted(self.job.as_str()));
+        if let Some((setting, name)) = self.code {
+            text += &line("      ", setting, &Value::from(name));
+        }
+        for (key, value) in settings.iter().filter(|(key, value)| plain.get(*key) != Some(*value)) {
+            text += &line("      ", key, value);
+        }
+        if self.has_extra {
+            text += &format!("      # {EXTRA} is left out: no settings of a program have it.\n");
+        }
+        // A section with nothing but comments would be a setting without a value.
+        let is_section = props.values().any(|value| !has_mask(value));
+        if !props.is_empty() {
+            text += if is_section { "      props:\n" } else { "      # props:\n" };
+        }
+        for (key, value) in &props {
+            text += &line("        ", &quoted(key), value);
+        }
+        Ok(text)
+    }
 }
 
 fn line(indent: &str, key: &str, value: &Value) -> String {
@@ -155,7 +199,14 @@ mod tests {
             settings.props = Some(props.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
         });
         let job = JobName::new("my.job: [1]").expect("a name");
-        let text = entry(&job, &settings.masked()).expect("it is written");
+        let entry = Entry {
+            job: &job,
+            code: Some(("elastic-job-type", "SCRIPT")),
+            settings: settings.masked(),
+            has_extra: true,
+        };
+        let text = entry.text(&plain()).expect("it is written");
+        assert!(text.contains("      # jobExtraConfigurations is left out"), "{text}");
         assert!(!text.contains("hunter2"), "{text}");
         for secret in ["      # job-parameter: \"token=***&all=1\"\n", "        # \"email.password\": \"***\"\n"] {
             assert!(text.contains(secret), "{text}");
@@ -169,6 +220,7 @@ mod tests {
         let expected = [
             of("cron", "0 0 0 1 1 ?"),
             of("description", &literal(odd)),
+            of("elastic-job-type", "SCRIPT"),
             of("failover", "true"),
             of("job-listener-types", "one, two"),
             of("job-listener-types", "yes"),
@@ -184,9 +236,28 @@ mod tests {
             settings.sharding_total_count = Some(1);
             settings.props = Some([("email.password".to_owned(), "hunter2".to_owned())].into());
         });
-        let text = entry(&JobName::new("x").expect("a name"), &settings.masked()).expect("it is written");
+        let job = JobName::new("x").expect("a name");
+        let entry = Entry { job: &job, code: None, settings: settings.masked(), has_extra: false };
+        let text = entry.text(&plain()).expect("it is written");
         let expected =
             "    \"x\":\n      sharding-total-count: 1\n      # props:\n        # \"email.password\": \"***\"\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn thousands_of_jobs_stay_below_the_limit_of_those_who_read_settings() {
+        let configuration = JobConfiguration::builder("job", 2).cron("0 0 3 * * ?").build().expect("it is right");
+        let (plain, mut text) = (plain(), head("default", Some(0)));
+        assert!(text.contains("\n# The registry center is lost since 1970-01-01T00:00:00.000Z"), "{text}");
+        for number in 0..5_000 {
+            let job = JobName::new(format!("job-{number}")).expect("a name");
+            let entry = Entry { job: &job, code: None, settings: configuration.settings().masked(), has_extra: false };
+            text += &entry.text(&plain).expect("it is written");
+        }
+        let limits = Limits { bytes: 16 * 1024 * 1024, nodes: 100_000 };
+        let read = yaml::parse(&text, limits).unwrap_or_else(|wrong| panic!("{}", wrong.reason));
+        let mut found = Vec::new();
+        texts(&read.expect("it has something"), "", &mut found);
+        assert_eq!(found.len(), 2 * 5_000, "the schedule and the number of items of each");
     }
 }
