@@ -26,7 +26,8 @@ pub async fn is_said() {
         assert!(Instant::now() < deadline, "the page does not say that its session has ended");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    assert!(chrome.text().await.contains("nightly"), "it stays as it is");
+    let text = chrome.text().await;
+    assert!(text.contains("nightly"), "it stays as it is\n{text}");
     let before = opened_streams(&metrics(&stage.address).await);
     tokio::time::sleep(LOOKED_AT).await;
     let asked = opened_streams(&metrics(&stage.address).await) - before;
