@@ -20,5 +20,6 @@ const refused = status => {
 // A stream that was open is opened again by the extension; the first one of a page is an answer like others.
 document.addEventListener('htmx:sse:error', event => refused(event.detail.status));
 document.addEventListener('htmx:response:error', event => {
-    if (event.target.id === 'live') refused(event.detail.ctx.response.status);
+    const status = event.detail.ctx.response.status;
+    if (event.target.id === 'live' || status === 401) refused(status);
 });

@@ -117,6 +117,8 @@ pub(crate) async fn guard(
         };
     }
     match is_unknown {
+        // A page that follows its job keeps what it shows, and what is typed in it: the login would take its place.
+        true if request.headers().contains_key("hx-request") => pages::login::keep_the_page(),
         true if request.method() == Method::GET => pages::login::redirect(&app, request.uri()),
         true => pages::login::redirect_to_start(&app),
         false => pages::error::forbidden(&app, &identity, request.headers(), permission),

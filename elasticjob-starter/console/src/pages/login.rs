@@ -75,6 +75,11 @@ pub(crate) fn redirect(app: &App, wanted: &Uri) -> Response {
     Redirect::to(&format!("{}{}", app.options.base_path, path_to(next))).into_response()
 }
 
+/// The answer to a script of a page whose session has ended: the page says so, and stays as it is.
+pub(crate) fn keep_the_page() -> Response {
+    (StatusCode::UNAUTHORIZED, [("hx-reswap", "none")]).into_response()
+}
+
 /// The path of the login, below the base path, from where a reader goes on to this path.
 pub(super) fn path_to(next: &str) -> String {
     let next: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();

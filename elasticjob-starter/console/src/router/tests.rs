@@ -104,6 +104,16 @@ async fn a_login_makes_a_new_session_and_a_logout_ends_it() {
 }
 
 #[tokio::test]
+async fn a_page_that_follows_its_job_stays_as_it_is_when_its_session_has_ended() {
+    let console = console(with_users());
+    let mut update = request("GET", "/r/default/jobs", Some("elasticjob_session=ended"));
+    update.headers_mut().insert("hx-request", "true".parse().expect("a value"));
+    let answer = call(&console, update).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "and not the login, which would take the place of the page");
+    assert_eq!(answer.headers.get("hx-reswap").map(|value| value.as_bytes()), Some(&b"none"[..]));
+}
+
+#[tokio::test]
 async fn a_wrong_password_is_refused_and_guessing_is_slowed_down() {
     let console = console(with_users());
     let mut statuses = Vec::new();
