@@ -10,6 +10,7 @@ use elasticjob::log::warn;
 use rustix::process::Signal;
 use tokio::process::Child;
 use tokio::sync::Notify;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
 use super::Shared;
@@ -33,6 +34,8 @@ pub(super) struct Tracked {
     pub(super) permit: Permit,
     /// The cause of the first stop that this carrier was asked for.
     pub(super) stopped: Option<StopCause>,
+    /// The task that ends it after the last stop: one for an item, however often it is stopped.
+    pub(super) ends: Option<AbortHandle>,
 }
 
 /// An item that is followed to its end.
@@ -49,7 +52,7 @@ impl Item {
     pub(super) fn new(shared: Arc<Shared>, launch: Arc<Launch>, item: LaunchItem, slot: Slot) -> Self {
         let wake = Arc::new(Notify::new());
         let state = ItemState::waiting("it is being prepared");
-        let tracked = Tracked { state, wake: wake.clone(), permit: item.permit.clone(), stopped: None };
+        let tracked = Tracked { state, wake: wake.clone(), permit: item.permit.clone(), stopped: None, ends: None };
         shared.lock().insert((launch.id.clone(), item.item), tracked);
         Self { shared, launch, item, slot, wake }
     }

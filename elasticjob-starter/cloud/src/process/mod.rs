@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::log::{info, warn};
 use rustix::process::Signal;
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::{AbortHandle, JoinSet, spawn_blocking};
 
 pub use self::memory::MemoryLimit;
 use crate::carrier::{
@@ -127,10 +127,10 @@ impl ProcessCarrier {
         self.shared.memory.tells()
     }
 
-    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
         let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while tasks.try_join_next().is_some() {}
-        tasks.spawn(task);
+        tasks.spawn(task)
     }
 
     async fn launched(&self, mut launch: Launch) -> Result<Launched, LaunchError> {
@@ -192,13 +192,16 @@ impl ProcessCarrier {
             );
             None
         });
+        // An earlier stop has begun the grace: the end that it waits for is not sooner than this one.
+        let grace = first.map_or(stop.grace, |first| slot.grace_left(&first, now).min(stop.grace));
+        let ends = self.spawn(item::end(slot, self.shared.clone(), grace));
         if let Some(tracked) = self.shared.lock().get_mut(&key) {
             tracked.stopped.get_or_insert_with(|| stop.cause.clone());
             tracked.wake.notify_one();
+            if let Some(before) = tracked.ends.replace(ends) {
+                before.abort();
+            }
         }
-        // An earlier stop has begun the grace.
-        let grace = first.map_or(stop.grace, |first| slot.grace_left(&first, now).min(stop.grace));
-        self.spawn(item::end(slot, self.shared.clone(), grace));
         Ok(())
     }
 }

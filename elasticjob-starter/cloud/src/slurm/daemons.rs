@@ -356,8 +356,11 @@ impl Keeping {
             Ok((noted, first))
         };
         let (noted, first) = blocking(note).await.map_err(|error| error.to_string())?;
-        let asked = ask_to_end(&self.shared.commands, &noted, grace).await;
-        let asked = asked.map_err(|failed| failed.why().to_owned())?;
+        let (asked, sent) = match ask_to_end(&self.shared.commands, &noted, grace).await {
+            Ok(asked) => (asked, Ok(())),
+            // Those that are late are cancelled all the same.
+            Err(failed) => (Vec::new(), Err(failed.why().to_owned())),
+        };
         let now = Instant::now();
         // One in doubt is asked again with a later look.
         let asked = asked.iter().filter_map(|(row, asked)| match asked {
@@ -371,7 +374,7 @@ impl Keeping {
             let cancelled = self.shared.commands.run("scancel", &late).await;
             cancelled.map_err(|failed| failed.why().to_owned())?;
         }
-        first
+        sent.and(first)
     }
 
     /// Removes the folders of all settings of the job.

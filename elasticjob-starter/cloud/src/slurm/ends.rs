@@ -114,10 +114,11 @@ impl Ends {
         due
     }
 
-    fn put_off(&self, id: &LaunchId, items: impl IntoIterator<Item = ShardingItem>, pause: Duration) {
+    /// Has what was due come again after a pause. An item that was stopped meanwhile has its own time.
+    fn put_off(&self, id: &LaunchId, due: impl IntoIterator<Item = (ShardingItem, Instant)>, pause: Duration) {
         let (mut ends, at) = (self.lock(), Instant::now() + pause);
-        for item in items {
-            if let Some(end) = ends.get_mut(&(id.clone(), item)) {
+        for (item, was) in due {
+            if let Some(end) = ends.get_mut(&(id.clone(), item)).filter(|end| end.at == was) {
                 end.at = at;
             }
         }
@@ -132,11 +133,12 @@ impl Ends {
 async fn end(shared: &Shared, id: LaunchId, due: Vec<(ShardingItem, End)>) {
     let ends = &shared.ends;
     let Ok(snapshot) = shared.mirror.now().await else {
-        return ends.put_off(&id, due.iter().map(|(item, _)| *item), AFTER_GRACE);
+        return ends.put_off(&id, due.iter().map(|(item, end)| (*item, end.at)), AFTER_GRACE);
     };
     let name = shared.name(&id);
-    let mut cancelled: Vec<(ShardingItem, String)> = Vec::new();
-    let mut asked: BTreeMap<Duration, Vec<ShardingItem>> = BTreeMap::new();
+    let mut cancelled: Vec<String> = Vec::new();
+    let mut put_off: Vec<(ShardingItem, Instant)> = Vec::new();
+    let mut asked: BTreeMap<Duration, Vec<(ShardingItem, Instant)>> = BTreeMap::new();
     for (item, end) in due {
         let mut live = snapshot.rows(&name, item).iter().filter(|row| row.is_live()).map(Row::id).peekable();
         if live.peek().is_none() {
@@ -144,22 +146,26 @@ async fn end(shared: &Shared, id: LaunchId, due: Vec<(ShardingItem, End)>) {
             continue;
         }
         match end.step {
-            Step::Ask => asked.entry(end.grace).or_default().push(item),
-            Step::Cancel { .. } => cancelled.extend(live.map(|row| (item, row))),
+            Step::Ask => asked.entry(end.grace).or_default().push((item, end.at)),
+            Step::Cancel { .. } => {
+                cancelled.extend(live);
+                put_off.push((item, end.at));
+            }
         }
     }
-    for (grace, items) in asked {
+    for (grace, due) in asked {
+        let items: Vec<ShardingItem> = due.iter().map(|(item, _)| *item).collect();
         if stop::ask(shared, &id, &items, grace).await.is_err() {
-            ends.put_off(&id, items, AFTER_GRACE);
+            ends.put_off(&id, due, AFTER_GRACE);
         }
     }
     if cancelled.is_empty() {
         return;
     }
-    if let Err(failed) = shared.commands.run("scancel", cancelled.iter().map(|(_, row)| row)).await {
+    if let Err(failed) = shared.commands.run("scancel", &cancelled).await {
         warn!("{id}: a stopped process still runs: {}", failed.why());
     }
-    ends.put_off(&id, cancelled.into_iter().map(|(item, _)| item), CANCEL_AGAIN);
+    ends.put_off(&id, put_off, CANCEL_AGAIN);
 }
 
 #[cfg(test)]
@@ -192,5 +198,21 @@ mod tests {
         assert_eq!(due(), 63);
         ends.forget(&id);
         assert!(ends.lock().is_empty());
+    }
+
+    #[test]
+    fn an_item_that_is_stopped_while_a_request_fails_keeps_its_own_time() {
+        let id = LaunchId { job: JobName::new("long").unwrap(), fire: Fire::Scheduled(0) };
+        let ends = Ends::default();
+        ends.note(&id, 0, HOUR, Asked::InDoubt(Duration::ZERO));
+        let due: Vec<_> = ends.due()[&id].iter().map(|(item, end)| (*item, end.at)).collect();
+        ends.note(&id, 0, HOUR, Asked::Before(Duration::ZERO));
+        ends.put_off(&id, due, AFTER_GRACE);
+        let left =
+            |ends: &Ends| ends.lock().values().map(|end| end.at.duration_since(Instant::now()).as_secs()).sum::<u64>();
+        assert!(left(&ends) > 3_500, "the request that failed was not for this step");
+        let own: Vec<_> = ends.lock().iter().map(|((_, item), end)| (*item, end.at)).collect();
+        ends.put_off(&id, own, AFTER_GRACE);
+        assert!(left(&ends) <= 3);
     }
 }

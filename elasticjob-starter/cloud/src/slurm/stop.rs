@@ -55,7 +55,8 @@ impl Unwanted {
     /// it cannot be noted, another scheduler may ask again.
     fn request(&self) -> Option<Asked> {
         let arrived = age(&self.folder.join(format!("{ENDING}{}", self.row.array)));
-        if let Some(ago) = arrived.or(self.asked) {
+        // The clock of this carrier counts before the times of files, which the clock of another host may have given them.
+        if let Some(ago) = self.asked.or(arrived) {
             return Some(Asked::Before(ago));
         }
         let is_noted =
@@ -76,12 +77,15 @@ impl Unwanted {
         is_noted(&self.make_note()).then_some(Asked::InDoubt(IN_DOUBT))
     }
 
-    /// Notes whether Slurm has taken the request. A note that cannot be changed is in doubt for some time.
-    fn note_sent(&self, is_sent: bool) {
-        let _ = match is_sent {
-            true => File::options().write(true).open(self.note()).and_then(|mut note| note.write_all(SENT.as_bytes())),
-            // Jobs that it reached all the same are known by what their keepers write.
-            false => fs::remove_file(self.note()),
+    /// Notes whether Slurm has taken the request. A note that is not changed is in doubt for some time.
+    fn note_sent(&self, sent: &Result<(), Failed>) {
+        let _ = match sent {
+            Ok(()) => {
+                File::options().write(true).open(self.note()).and_then(|mut note| note.write_all(SENT.as_bytes()))
+            }
+            // It may have arrived: what its keeper writes is seen late on a shared file system.
+            Err(Failed::Unknown(_)) => Ok(()),
+            Err(Failed::NotReached(_) | Failed::Refused(_)) => fs::remove_file(self.note()),
         };
     }
 }
@@ -130,9 +134,9 @@ pub(super) async fn ask_to_end(
     let is_first = |(asked, _): &&(Option<Asked>, Unwanted)| asked.is_none();
     let first: Vec<Unwanted> = requests.iter().filter(is_first).map(|(_, job)| job.clone()).collect();
     let sent = signal(commands, "TERM", &first).await;
-    let is_sent = sent.is_ok();
+    let outcome = sent.clone();
     let _ = blocking(move || {
-        first.iter().for_each(|job| job.note_sent(is_sent));
+        first.iter().for_each(|job| job.note_sent(&outcome));
         Ok(())
     })
     .await;
