@@ -192,15 +192,17 @@ impl ProcessCarrier {
             );
             None
         });
-        // An earlier stop has begun the grace: the end that it waits for is not sooner than this one.
-        let grace = first.map_or(stop.grace, |first| slot.grace_left(&first, now).min(stop.grace));
-        let ends = self.spawn(item::end(slot, self.shared.clone(), grace));
+        // Before it can end: an item that is not known to be stopped is taken for lost, and runs again.
         if let Some(tracked) = self.shared.lock().get_mut(&key) {
             tracked.stopped.get_or_insert_with(|| stop.cause.clone());
             tracked.wake.notify_one();
-            if let Some(before) = tracked.ends.replace(ends) {
-                before.abort();
-            }
+        }
+        // An earlier stop has begun the grace: the end that it waits for is not sooner than this one.
+        let grace = first.map_or(stop.grace, |first| slot.grace_left(&first, now).min(stop.grace));
+        let ends = self.spawn(item::end(slot, self.shared.clone(), grace));
+        let before = self.shared.lock().get_mut(&key).and_then(|tracked| tracked.ends.replace(ends));
+        if let Some(before) = before {
+            before.abort();
         }
         Ok(())
     }
