@@ -31,6 +31,10 @@ run() {
     child=$!
     # A signal ends the wait before the program has ended.
     while wait "$child"; code=$?; kill -0 "$child" 2>/dev/null; do :; done
+    # Or just before it ends: then its exit code is still there, else nothing is, which is 127.
+    wait "$child" 2>/dev/null
+    again=$?
+    [ "$again" -eq 127 ] || code=$again
 }
 
 run_item() {
