@@ -1,4 +1,4 @@
-//! What was stopped and has not ended: it is cancelled some time after its grace.
+//! The items that were stopped and have not ended: they are cancelled some time after their grace.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -31,10 +31,14 @@ run() {
     child=$!
     # A signal ends the wait before the program has ended.
     while wait "$child"; code=$?; kill -0 "$child" 2>/dev/null; do :; done
-    # Or just before it ends: then its exit code is still there, else nothing is, which is 127.
-    wait "$child" 2>/dev/null
-    again=$?
-    [ "$again" -eq 127 ] || code=$again
+    # Or just before it ends: then its exit code is still to be had, else 127. Bash may say -1 first.
+    for _ in 1 2 3; do
+        [ "$code" -gt 128 ] || break
+        wait "$child" 2>/dev/null
+        again=$?
+        [ "$again" -eq 127 ] && break
+        [ "$again" -ge 0 ] && code=$again
+    done
 }
 
 run_item() {
