@@ -15,6 +15,8 @@
 //! | `slurm` | the carrier `SLURM`: jobs of a Slurm cluster, with the feature `slurm`, on Unix |
 
 pub mod carrier;
+#[cfg(all(test, unix))]
+mod deaf_script;
 #[cfg(unix)]
 mod files;
 #[cfg(feature = "kubernetes")]

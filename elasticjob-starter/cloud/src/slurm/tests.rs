@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::*;
 use crate::carrier::{LaunchEvent, LaunchItem, Outcome, StopCause};
+use crate::deaf_script::DEAF;
 use model::Model;
 
 /// The time that a test waits for an event.
@@ -19,10 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A grace that no test waits for.
 const HOUR: Duration = Duration::from_secs(3_600);
-
-/// Says when it begins and each time that it is asked to end, and runs until the test lets it end: with 0, though the request may end
-/// its last `sleep`.
-const DEAF: &str = "trap 'echo asked >>$DIR/asked' TERM; echo begun >>$DIR/runs; while [ -d $DIR ] && [ ! -e $DIR/end ]; do sleep 0.05; done; exit 0";
 
 /// A job whose program is [`DEAF`].
 struct Long {

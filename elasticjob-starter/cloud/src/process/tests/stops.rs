@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::*;
+use crate::deaf_script::DEAF;
 use crate::process::item::Item;
 use crate::process::slot::StopNote;
 
@@ -12,10 +13,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A grace that no test waits for.
 const HOUR: Duration = Duration::from_secs(3_600);
-
-/// Says when it begins and each time that it is asked to end, and runs until the test lets it end: with 0, though the request may end
-/// its last `sleep`.
-const DEAF: &str = "trap 'echo asked >>$DIR/asked' TERM; echo begun >>$DIR/runs; while [ -d $DIR ] && [ ! -e $DIR/end ]; do sleep 0.05; done; exit 0";
 
 /// A job with two items whose program is this script; `$DIR` is a folder of the test.
 struct Stopped {
