@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{Case, Party, Stage};
-use crate::measure::{beside, last_line};
+use crate::measure::beside;
 
 pub(super) fn measure(stage: &Stage, case: &Case, party: Party, beside_java: bool) -> io::Result<Option<Value>> {
     let command = match party {
@@ -19,7 +19,7 @@ pub(super) fn measure(stage: &Stage, case: &Case, party: Party, beside_java: boo
         command.args(case.options);
     }
     command.args(["--jobs", &case.jobs.to_string(), "--seconds", &stage.plan.seconds.to_string()]);
-    let mut line = last_line(command.args(["--zookeeper", &stage.server.connect_string()]))?;
+    let mut line = party.last_line(command.args(["--zookeeper", &stage.server.connect_string()]))?;
     // Jobs of these cases fire once a second, those with a cron of their own have no such figure.
     line["requests_per_s"] =
         line["registry_requests_per_fire"].as_f64().map(|requests| requests * f64::from(case.jobs)).into();

@@ -10,17 +10,21 @@ mod traces;
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use self::case::{CASES, Case, Subject};
 pub use self::table::table;
 use crate::java_peer::{JavaPeer, target_folder};
-use crate::measure::beside;
+use crate::measure::{beside, last_line_within};
 use crate::zookeeper::ZookeeperServer;
 
 /// Memory of the server: it keeps its last 500 requests, which are long where thousands of jobs fire together.
 const SERVER_MEBIBYTES: u32 = 1_024;
+
+/// Who takes longer has no other turn. The Java release takes 50 ms to start each job, and longer to end it.
+const ONE_TURN: Duration = Duration::from_secs(100);
 
 /// How to measure.
 #[derive(Debug)]
@@ -52,7 +56,24 @@ enum Party {
 
 impl Party {
     const ALL: [Self; 4] = [Self::Before, Self::Now, Self::Peer, Self::Limit];
+
+    /// How long its turn may take: who cannot keep up may never end.
+    const fn patience(self) -> Duration {
+        match self {
+            Self::Peer => Duration::from_secs(600),
+            Self::Before | Self::Now | Self::Limit => Duration::from_secs(180),
+        }
+    }
+
+    /// Runs a program of this party, and reads its last line. One that takes too long is ended, and its line says so.
+    fn last_line(self, command: &mut Command) -> io::Result<Value> {
+        let line = last_line_within(command, self.patience())?;
+        Ok(line.unwrap_or_else(|| json!({ NOT_WITHIN: self.patience().as_secs() })))
+    }
 }
+
+/// Where a line says within how many seconds its program had not ended.
+const NOT_WITHIN: &str = "not_within_s";
 
 /// The server and the programs.
 struct Stage {
@@ -96,11 +117,18 @@ pub async fn measure(plan: Plan) -> io::Result<Vec<Measured>> {
     let mut all = Vec::new();
     for case in cases {
         let mut measured = Measured { case, lines: Default::default() };
+        let mut parties = Party::ALL.to_vec();
         for round in 1..=stage.plan.rounds {
             eprintln!("{}, round {round} of {}", case.name, stage.plan.rounds);
-            for party in Party::ALL {
-                measured.lines[party as usize].extend(line(&stage, case, party).await?);
+            let mut again = Vec::new();
+            for party in parties {
+                let begun = Instant::now();
+                take_turn(&stage, &mut measured, party).await?;
+                if begun.elapsed() < ONE_TURN {
+                    again.push(party);
+                }
             }
+            parties = again;
         }
         all.push(measured);
     }
@@ -115,12 +143,21 @@ pub async fn measure(plan: Plan) -> io::Result<Vec<Measured>> {
     Ok(all)
 }
 
-/// One round of one party; `None` where it takes no part.
-async fn line(stage: &Stage, case: &Case, party: Party) -> io::Result<Option<Value>> {
-    match case.subject {
-        Subject::Fires { beside_java } => fires::measure(stage, case, party, beside_java),
-        Subject::Instances(count) => instances::measure(stage, case, party, count).await,
-        Subject::OneProcess => one_process::measure(stage, case, party),
-        Subject::Traces => traces::measure(stage, party),
+fn of(party: Party, line: Option<Value>) -> Vec<(Party, Value)> {
+    line.map(|line| (party, line)).into_iter().collect()
+}
+
+/// Measures one party once. Who takes no part in the case leaves no line.
+async fn take_turn(stage: &Stage, measured: &mut Measured, party: Party) -> io::Result<()> {
+    let case = measured.case;
+    let lines = match case.subject {
+        Subject::Fires { beside_java } => of(party, fires::measure(stage, case, party, beside_java)?),
+        Subject::Instances(count) => of(party, instances::measure(stage, case, party, count).await?),
+        Subject::OneProcess => of(party, one_process::measure(stage, case, party)?),
+        Subject::Traces => traces::measure(stage, party)?,
+    };
+    for (party, line) in lines {
+        measured.lines[party as usize].push(line);
     }
+    Ok(())
 }

@@ -6,7 +6,6 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::{Case, Party, Stage};
-use crate::measure::last_line;
 
 pub(super) fn measure(stage: &Stage, case: &Case, party: Party) -> io::Result<Option<Value>> {
     let rival = |name: &str| {
@@ -26,7 +25,7 @@ pub(super) fn measure(stage: &Stage, case: &Case, party: Party) -> io::Result<Op
     };
     let Some(mut command) = command else { return Ok(None) };
     command.args(["--jobs", &case.jobs.to_string(), "--seconds", &stage.plan.seconds.to_string()]);
-    let mut line = last_line(&mut command)?;
+    let mut line = party.last_line(&mut command)?;
     line["kb_per_job"] = line["rss_kb"].as_f64().map(|memory| memory / f64::from(case.jobs)).into();
     Ok(Some(line))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::case::Figure;
-use super::{Measured, Party};
+use super::{Measured, NOT_WITHIN, Party};
 use crate::measure::{digits, median};
 
 /// Medians of all rounds, a row for each figure.
@@ -23,7 +23,10 @@ pub fn table(measured: &[Measured]) -> String {
 }
 
 fn cell(lines: &[Value], figure: &Figure) -> String {
-    let Some(value) = median(lines, figure.pointer) else { return String::new() };
+    let Some(value) = median(lines, figure.pointer) else {
+        let seconds = lines.iter().find_map(|line| line[NOT_WITHIN].as_u64());
+        return seconds.map(|seconds| format!("not ended within {seconds} s")).unwrap_or_default();
+    };
     match median(lines, "/expected_runs").filter(|_| figure.pointer == "/item_runs") {
         Some(due) => format!("{value} of {due}"),
         None => digits(value / figure.unit),
@@ -49,6 +52,14 @@ mod tests {
         assert_eq!(rows[0], "| 1,000 jobs together | requests a second | <= 40 |  | 5.90 |  |  |");
         assert_eq!(rows[1], "|  | late, ms p50 | <= 15 |  | 1.50 |  | 123 |");
         assert_eq!(rows[3], "|  | item runs, of those due | all |  | 7 of 8 |  |  |");
+    }
+
+    #[test]
+    fn who_cannot_keep_up_is_named() {
+        let case = CASES.iter().find(|case| case.name == "5,000 jobs together").unwrap();
+        let before = vec![json!({ NOT_WITHIN: 180 })];
+        let text = table(&[Measured { case, lines: [before, vec![], vec![], vec![]] }]);
+        assert!(text.ends_with("| late, ms p99 |  | not ended within 180 s |  |  |  |"), "{text}");
     }
 
     #[test]

@@ -2,28 +2,24 @@
 
 use std::io;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Party, Stage};
-use crate::measure::last_line;
 
 /// Enough for a second of the fastest database.
 const EVENTS: &str = "100000";
 
 const DATABASES: [&str; 4] = ["sqlite", "postgresql", "mariadb", "mariadb_flushed"];
 
-/// Java's way and the limit of PostgreSQL are measured anew, by the same program.
-pub(super) fn measure(stage: &Stage, party: Party) -> io::Result<Option<Value>> {
-    let Some(mut command) = stage.program(party, "trace_bench")? else { return Ok(None) };
-    let measured = last_line(command.args(["--events", EVENTS]))?;
-    let rate = match party {
-        Party::Before | Party::Now => "queued_per_s",
-        Party::Peer => "one_by_one_per_s",
-        Party::Limit => "copy_per_s",
+/// One run of the program gives the rate of this implementation, that of Java's way and the limit of PostgreSQL.
+pub(super) fn measure(stage: &Stage, party: Party) -> io::Result<Vec<(Party, Value)>> {
+    let rates: &[(Party, &str)] = match party {
+        Party::Before => &[(Party::Before, "queued_per_s")],
+        Party::Now => &[(Party::Now, "queued_per_s"), (Party::Peer, "one_by_one_per_s"), (Party::Limit, "copy_per_s")],
+        Party::Peer | Party::Limit => return Ok(Vec::new()),
     };
-    let mut line = json!({});
-    for database in DATABASES {
-        line[database] = measured[database][rate].clone();
-    }
-    Ok(Some(line))
+    let Some(mut command) = stage.program(party, "trace_bench")? else { return Ok(Vec::new()) };
+    let measured = party.last_line(command.args(["--events", EVENTS]))?;
+    let line = |rate: &str| DATABASES.iter().map(|name| ((*name).to_owned(), measured[name][rate].clone())).collect();
+    Ok(rates.iter().map(|(party, rate)| (*party, Value::Object(line(rate)))).collect())
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub use self::lateness::{Begins, Begun, percentiles};
 pub use self::process::ProcessUse;
-pub use self::program::{beside, last_line};
+pub use self::program::{beside, last_line, last_line_within};
 pub use self::rounds::{digits, median};
 pub use self::server::ServerReport;
 pub use self::slope::Series;
