@@ -263,8 +263,10 @@ mod tests {
                    scancel: error: Kill job error on job id 17_1: Socket timed out on send/recv operation\n";
         let two = of(Some(1), two);
         assert!(matches!(&two[..], [Ok(()), Err(Failed::Refused(_)), Err(Failed::Unknown(_))]), "{two:?}");
-        let requeued =
-            of(Some(229), "scancel: error: Kill job error on job id 7_[1]: Job can not be altered now, try again later");
+        let requeued = of(
+            Some(229),
+            "scancel: error: Kill job error on job id 7_[1]: Job can not be altered now, try again later",
+        );
         assert!(matches!(&requeued[..], [Err(Failed::Unknown(_)), Ok(()), Ok(())]), "{requeued:?}");
         let away = of(Some(1), "scancel: error: Unable to contact slurm controller (connect failure)");
         assert!(away.iter().all(|answer| matches!(answer, Err(Failed::NotReached(_)))), "{away:?}");
