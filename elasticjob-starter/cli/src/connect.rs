@@ -19,7 +19,7 @@ use crate::failure::Failure;
 
 const NO_SERVERS: &str = "no registry center is set: give --server-lists and --namespace, or set \
     elasticjob.reg-center.server-lists in application.yaml or ELASTICJOB_REG_CENTER_SERVER_LISTS; jobs on the embedded \
-    registry of a program can be operated in that program alone";
+    registry of a program can be operated in that program alone, and those of `elasticjob cloud` on its pages and by REST";
 
 /// The sources of the settings that the flags name. The arguments of this program are not among them.
 pub(crate) fn files(flags: &Registry, sources: &Sources) -> Sources {

@@ -49,13 +49,6 @@ impl HeldRecording {
     fn part(&self) -> String {
         format!("the records for {}", self.at)
     }
-
-    /// Writes what waits, within a limit. Returns how many records are lost.
-    async fn close(&self) -> u64 {
-        let before = self.tracing.counts().lost;
-        self.tracing.close(crate::audit_writer::WRITE_LIMIT).await;
-        self.tracing.counts().lost - before
-    }
 }
 
 /// The part of leaving that ends the scheduler, by its name.
@@ -116,7 +109,7 @@ impl Held {
         }
         for recording in self.recordings {
             closing.spawn(async move {
-                let lost = recording.close().await;
+                let lost = recording.tracing.close(crate::audit_writer::WRITE_LIMIT).await;
                 (recording.part(), lost)
             });
         }

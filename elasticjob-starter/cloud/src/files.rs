@@ -67,7 +67,7 @@ fn write_first_by(path: &Path, text: &str, link: impl Fn(&Path, &Path) -> io::Re
 }
 
 /// A name for a file that becomes the one of this path, other than those of all other writers.
-fn beside(path: &Path) -> PathBuf {
+pub(crate) fn beside(path: &Path) -> PathBuf {
     path.with_extension(format!("{:x}.new", RandomState::new().hash_one(std::process::id())))
 }
 

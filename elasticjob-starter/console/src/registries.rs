@@ -212,10 +212,10 @@ impl Registry {
 
     /// Writes the actions that wait to be kept, within a limit. Returns how many are lost.
     pub(crate) async fn close_kept(&self, limit: Duration) -> u64 {
-        let Some(kept) = &self.kept else { return 0 };
-        let before = kept.record.counts().lost;
-        kept.record.close(limit).await;
-        kept.record.counts().lost - before
+        match &self.kept {
+            Some(kept) => kept.record.close(limit).await,
+            None => 0,
+        }
     }
 
     pub(crate) fn name(&self) -> &str {

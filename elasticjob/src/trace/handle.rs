@@ -102,13 +102,15 @@ impl Tracing {
     }
 
     /// Writes the waiting events, for at most `limit`, and ends. Call it when the jobs have left: later events are
-    /// lost.
-    pub async fn close(&self, limit: Duration) {
+    /// lost. Returns how many were lost meanwhile.
+    pub async fn close(&self, limit: Duration) -> u64 {
+        let before = self.counts().lost;
         self.0.closing.cancel();
         if tokio::time::timeout(limit, self.0.closed.cancelled()).await.is_err() {
             self.0.given_up.cancel();
             self.0.closed.cancelled().await;
         }
+        self.counts().lost - before
     }
 }
 

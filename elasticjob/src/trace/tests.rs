@@ -203,7 +203,7 @@ async fn an_end_does_not_wait_longer_than_it_may_for_a_storage() {
         storage.attempts(1).await;
         tracing.post(event("b"));
         let began = tokio::time::Instant::now();
-        tracing.close(LIMIT).await;
+        assert_eq!(tracing.close(LIMIT).await, 2);
         assert_eq!(began.elapsed(), LIMIT);
         tracing.post(event("too late"));
         assert_eq!(totals(&tracing), (3, 0, 3));

@@ -34,21 +34,21 @@ pub enum LaunchError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub struct CarrierError {
-    /// The action that failed, as a verb with its object.
-    pub action: &'static str,
+    /// The action that failed, as a verb with its object. A text of your own without a code is English in all languages.
+    pub action: Message,
     /// The cause.
     pub why: String,
 }
 
 impl CarrierError {
     /// An error of the engine.
-    pub fn new(action: &'static str, why: impl ToString) -> Self {
-        Self { action, why: why.to_string() }
+    pub fn new(action: impl Into<Message>, why: impl ToString) -> Self {
+        Self { action: action.into(), why: why.to_string() }
     }
 
     /// The message: what the carrier could not do, and why.
     pub fn message(&self) -> Message {
-        texts::carrier_failed(self.action, &self.why)
+        texts::carrier_failed(self.action.clone(), &self.why)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use elasticjob::config::Message;
 use kube::Error;
 use kube::core::Status;
 
@@ -74,7 +75,7 @@ impl Trouble {
         }
     }
 
-    pub(super) fn of_carrier(self, action: &'static str) -> CarrierError {
+    pub(super) fn of_carrier(self, action: Message) -> CarrierError {
         CarrierError::new(action, self.text())
     }
 }

@@ -37,6 +37,7 @@ use crate::carrier::{
     Launched, Stop, digest,
 };
 use crate::model::{App, CarriedJob, Problem};
+use crate::texts as of_carriers;
 use follow::Following;
 use indexed_job::Common;
 use names::LAUNCH;
@@ -135,26 +136,30 @@ impl Carrier for KubernetesCarrier {
     fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
         // The grace is part of the pod since it was made.
         Box::pin(async move {
-            self.note_stop(id, items, &stop.cause).await.map_err(|trouble| trouble.of_carrier("stop the items"))
+            self.note_stop(id, items, &stop.cause).await.map_err(|trouble| trouble.of_carrier(texts::stop_items()))
         })
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
-        Box::pin(async move {
-            self.forgotten(id).await.map_err(|trouble| trouble.of_carrier("delete the Jobs of the launch"))
-        })
+        Box::pin(async move { self.forgotten(id).await.map_err(|trouble| trouble.of_carrier(texts::delete_jobs())) })
     }
 
     fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
-        Box::pin(async move { self.states_of(id).await.map_err(|trouble| trouble.of_carrier("read the states")) })
+        Box::pin(
+            async move { self.states_of(id).await.map_err(|trouble| trouble.of_carrier(of_carriers::read_states())) },
+        )
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        Box::pin(async { self.all_launches().await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+        Box::pin(async {
+            self.all_launches().await.map_err(|trouble| trouble.of_carrier(of_carriers::list_launches()))
+        })
     }
 
     fn launches_of<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<LaunchId>> {
-        Box::pin(async { self.launches_with(job).await.map_err(|trouble| trouble.of_carrier("list the launches")) })
+        Box::pin(async {
+            self.launches_with(job).await.map_err(|trouble| trouble.of_carrier(of_carriers::list_launches()))
+        })
     }
 
     fn watch(&self) -> Box<dyn LaunchStream> {
@@ -166,18 +171,18 @@ impl Carrier for KubernetesCarrier {
     }
 
     fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
-        Box::pin(
-            async move { self.processes(job).await.map_err(|trouble| trouble.of_carrier("list the pods of the job")) },
-        )
+        Box::pin(async move { self.processes(job).await.map_err(|trouble| trouble.of_carrier(texts::list_pods())) })
     }
 
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
-        Box::pin(async move { self.log_of(id, item, most).await.map_err(|trouble| trouble.of_carrier("read the log")) })
+        Box::pin(async move {
+            self.log_of(id, item, most).await.map_err(|trouble| trouble.of_carrier(of_carriers::read_log()))
+        })
     }
 
     fn daemon_log<'a>(&'a self, job: &'a JobName, index: u32, most: usize) -> Answer<'a, Option<String>> {
         Box::pin(async move {
-            self.log_of_process(job, index, most).await.map_err(|trouble| trouble.of_carrier("read the log"))
+            self.log_of_process(job, index, most).await.map_err(|trouble| trouble.of_carrier(of_carriers::read_log()))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! The messages of what cannot run in pods.
+//! The messages of what cannot run in pods, and of what the carrier could not do.
 
 elasticjob_syntax::messages! {
     too_many_of_pod(count, most) = "cloud-too-many-of-pod": "is {count}: at most {most} items share a pod";
@@ -9,4 +9,7 @@ elasticjob_syntax::messages! {
     image_missing() = "cloud-image-missing": "is missing: the image with the shell and the tools that the package needs";
     checksum_missing() =
         "cloud-checksum-missing": "has no checksum: each pod fetches the package by itself, and all have to run the same; add #sha256=HEX";
+    stop_items() = "cloud-stop-items": "stop the items";
+    delete_jobs() = "cloud-delete-jobs": "delete the Jobs of the launch";
+    list_pods() = "cloud-list-pods": "list the pods of the job";
 }

@@ -173,7 +173,7 @@ impl ProcessCarrier {
     fn stop_item(&self, id: &LaunchId, item: ShardingItem, stop: &Stop) -> Result<(), CarrierError> {
         let key = (id.clone(), item);
         let slot = self.shared.known_slot(id, item);
-        let fails = |error| CarrierError::new("look at the item", format!("{}: {error}", slot.folder.display()));
+        let fails = |error| CarrierError::new(texts::look_at_item(), format!("{}: {error}", slot.folder.display()));
         let look = slot.look().map_err(fails)?;
         let is_open = self.shared.lock().get(&key).is_some_and(|tracked| tracked.state.is_open());
         let is_over = match look {
@@ -380,17 +380,17 @@ impl Carrier for ProcessCarrier {
     }
 
     fn forget<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, ()> {
-        Box::pin(async move {
-            self.shared.forget(id).map_err(|error| CarrierError::new("remove the folder of the launch", error))
-        })
+        Box::pin(
+            async move { self.shared.forget(id).map_err(|error| CarrierError::new(texts::remove_launch(), error)) },
+        )
     }
 
     fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
-        Box::pin(async move { self.shared.states(id).map_err(|error| CarrierError::new("read the states", error)) })
+        Box::pin(async move { self.shared.states(id).map_err(|error| CarrierError::new(texts::read_states(), error)) })
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        Box::pin(async { self.shared.launches().map_err(|error| CarrierError::new("list the launches", error)) })
+        Box::pin(async { self.shared.launches().map_err(|error| CarrierError::new(texts::list_launches(), error)) })
     }
 
     fn watch(&self) -> Box<dyn LaunchStream> {
@@ -406,7 +406,7 @@ impl Carrier for ProcessCarrier {
             let (shared, apps) = (self.shared.clone(), apps.to_vec());
             let prune = move || shared.packages.prune(&apps, users(&shared.options.folder));
             let pruned = spawn_blocking(prune).await.map_err(io::Error::other).flatten();
-            pruned.map_err(|error| CarrierError::new("remove packages that are not used", error))
+            pruned.map_err(|error| CarrierError::new(texts::remove_packages(), error))
         })
     }
 
@@ -417,21 +417,21 @@ impl Carrier for ProcessCarrier {
     fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
         Box::pin(async move {
             let kept = self.daemons.kept(job);
-            kept.map_err(|error| CarrierError::new("look at the processes of the job", error))
+            kept.map_err(|error| CarrierError::new(texts::look_at_processes(), error))
         })
     }
 
     fn log<'a>(&'a self, id: &'a LaunchId, item: ShardingItem, most: usize) -> Answer<'a, Option<String>> {
         Box::pin(async move {
             let log = self.shared.known_slot(id, item).log(most);
-            log.map_err(|error| CarrierError::new("read the log", error))
+            log.map_err(|error| CarrierError::new(texts::read_log(), error))
         })
     }
 
     fn daemon_log<'a>(&'a self, job: &'a JobName, index: u32, most: usize) -> Answer<'a, Option<String>> {
         Box::pin(async move {
             let log = self.daemons.log(job, index, most);
-            log.map_err(|error| CarrierError::new("read the log", error))
+            log.map_err(|error| CarrierError::new(texts::read_log(), error))
         })
     }
 }

@@ -9,7 +9,6 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use elasticjob::config::Message;
 use elasticjob_console::{Caller, NotKnown, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,7 +51,7 @@ pub(super) async fn guard(
     let of_client = || api.access.caller(shown(headers), client(&api, extensions, headers), extensions);
     let caller = match of_page.map_or_else(of_client, Ok) {
         Ok(caller) => caller,
-        Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, not_known(&error)).into_response(),
+        Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.message()).into_response(),
     };
     // A page of a foreign name that leads to this host by a trick of its name server shows nothing either.
     let peer = peer(request.extensions());
@@ -136,18 +135,6 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
     }
 }
 
-/// The message of a caller that is not known.
-fn not_known(error: &NotKnown) -> Message {
-    match error {
-        NotKnown::WrongPassword => texts::login_refused(),
-        NotKnown::Slowed(wait) => texts::login_slowed((wait.as_secs() + 1).to_string()),
-        NotKnown::Token => texts::token_refused(),
-        NotKnown::NoSession(why) => texts::no_session(why),
-        // A reason that a later release of the console has.
-        other => other.to_string().into(),
-    }
-}
-
 /// The body of a login.
 #[derive(Deserialize)]
 pub(super) struct Login {
@@ -172,7 +159,7 @@ pub(super) async fn log_in(
                 NotKnown::NoSession(_) => StatusCode::INTERNAL_SERVER_ERROR,
                 _ => StatusCode::UNAUTHORIZED,
             };
-            Err(Refusal::new(status, not_known(&error)))
+            Err(Refusal::new(status, error.message()))
         }
     }
 }

@@ -58,7 +58,7 @@ async fn every_route_refuses_with_a_code_and_in_both_languages() {
         let method = route.method;
         let path = route.path.replace("{app}", "none").replace("{job}", "none").replace("{period}", "never");
         if route.role.is_some() {
-            assert_eq!(refused(&server, "unknown", method, &path, "").await, "cloud-token-refused", "{method} {path}");
+            assert_eq!(refused(&server, "unknown", method, &path, "").await, "token-refused", "{method} {path}");
             assert_eq!(refused(&server, &stranger, method, &path, "").await, "cloud-role-needed", "{method} {path}");
         }
         // What an administrator is refused depends on the route: some lists are empty then.
@@ -119,12 +119,7 @@ async fn each_mistake_has_a_code_of_its_own() {
         ("POST", "/api/app".to_owned(), "x".repeat(300 * 1_024), "cloud-body-too-long"),
         ("GET", "/api/app/%FF".to_owned(), String::new(), "cloud-unreadable-request"),
         ("POST", "/api/login".to_owned(), "{}".to_owned(), "cloud-login-body"),
-        (
-            "POST",
-            "/api/login".to_owned(),
-            r#"{"username":"admin","password":"guessed"}"#.to_owned(),
-            "cloud-login-refused",
-        ),
+        ("POST", "/api/login".to_owned(), r#"{"username":"admin","password":"guessed"}"#.to_owned(), "login-refused"),
     ] {
         assert_eq!(refused(&server, &admin, method, &path, &body).await, code, "{method} {path}");
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use tokio::process::Command;
@@ -114,6 +114,28 @@ impl Commands {
         program: &str,
         arguments: impl IntoIterator<Item = S>,
     ) -> Result<String, Failed> {
+        let output = self.output(program, arguments).await?;
+        if output.status.success() {
+            return String::from_utf8(output.stdout).map_err(|_| Failed::Unknown(format!("{program} wrote no text")));
+        }
+        Err(failure(program, output.status.code(), &String::from_utf8_lossy(&output.stderr)))
+    }
+
+    /// Cancels jobs, or sends them a signal by these options, all with one `scancel`. Says of each job whether it was done, in their
+    /// order: one that fails does not speak for the others.
+    pub(super) async fn cancel(&self, options: &[&str], ids: &[String]) -> Vec<Result<(), Failed>> {
+        match self.output("scancel", options.iter().copied().chain(ids.iter().map(String::as_str))).await {
+            Err(failed) => vec![Err(failed); ids.len()],
+            Ok(output) if output.status.success() => vec![Ok(()); ids.len()],
+            Ok(output) => of_each(ids, output.status.code(), &String::from_utf8_lossy(&output.stderr)),
+        }
+    }
+
+    async fn output<S: AsRef<OsStr>>(
+        &self,
+        program: &str,
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Result<Output, Failed> {
         let path = self.folder.as_ref().map_or_else(|| PathBuf::from(program), |folder| folder.join(program));
         let mut command = Command::new(&path);
         command.args(arguments).env_clear();
@@ -124,18 +146,31 @@ impl Commands {
         command.env("LC_ALL", "C.UTF-8").env("SLURM_TIME_FORMAT", "%s");
         command.envs(self.conf.iter().map(|conf| ("SLURM_CONF", conf)));
         command.stdin(Stdio::null()).kill_on_drop(true);
-        let output = match tokio::time::timeout(COMMAND_LIMIT, command.output()).await {
-            Err(_) => {
-                return Err(Failed::Unknown(format!("{program} has not answered for {} s", COMMAND_LIMIT.as_secs())));
-            }
-            Ok(Err(error)) => return Err(Failed::NotReached(format!("{} does not start: {error}", path.display()))),
-            Ok(Ok(output)) => output,
-        };
-        if output.status.success() {
-            return String::from_utf8(output.stdout).map_err(|_| Failed::Unknown(format!("{program} wrote no text")));
+        match tokio::time::timeout(COMMAND_LIMIT, command.output()).await {
+            Err(_) => Err(Failed::Unknown(format!("{program} has not answered for {} s", COMMAND_LIMIT.as_secs()))),
+            Ok(Err(error)) => Err(Failed::NotReached(format!("{} does not start: {error}", path.display()))),
+            Ok(Ok(output)) => Ok(output),
         }
-        Err(failure(program, output.status.code(), &String::from_utf8_lossy(&output.stderr)))
     }
+}
+
+/// What became of each job of a `scancel` that failed. It goes on with the others, and its errors name the jobs that they are of.
+fn of_each(ids: &[String], code: Option<i32>, said: &str) -> Vec<Result<(), Failed>> {
+    // One that waits again is named as `7_[1]`.
+    let names = |line: &str, id: &str| {
+        line.replace("_[", "_").split(|c: char| !c.is_ascii_digit() && c != '_').any(|word| word == id)
+    };
+    let lines = said.lines().filter(|line| !line.trim().is_empty());
+    let (of_some, of_all): (Vec<&str>, Vec<&str>) = lines.partition(|line| ids.iter().any(|id| names(line, id)));
+    let of = |id: &String| {
+        let own: Vec<&str> = of_some.iter().copied().filter(|line| names(line, id)).collect();
+        match own.is_empty() {
+            false => Err(failure("scancel", code, &own.join("\n"))),
+            true if code.is_some() && of_all.is_empty() && !of_some.is_empty() => Ok(()),
+            true => Err(failure("scancel", code, &of_all.join("\n"))),
+        }
+    };
+    ids.iter().map(of).collect()
 }
 
 /// What a command that failed came to, by what it wrote to its standard error.
@@ -215,6 +250,29 @@ mod tests {
         assert!(matches!(unknown, Failed::Unknown(_)), "{unknown:?}");
         let gone = "scancel: error: Kill job error on job id 7: Invalid job id specified";
         assert!(matches!(failure("scancel", Some(1), gone), Failed::Refused(_)));
+    }
+
+    #[test]
+    fn a_request_for_several_jobs_is_answered_for_each() {
+        let ids = ["7_1", "7_11", "17_1"].map(str::to_owned);
+        let of = |code, said: &str| of_each(&ids, code, said);
+        let one = of(Some(1), "scancel: error: Kill job error on job id 7_1: a text of the site\n");
+        let why = "scancel: Kill job error on job id 7_1: a text of the site".to_owned();
+        assert_eq!(one, [Err(Failed::Unknown(why)), Ok(()), Ok(())]);
+        let two = "scancel: error: Kill job error on job id 7_11: Invalid job id specified\n\
+                   scancel: error: Kill job error on job id 17_1: Socket timed out on send/recv operation\n";
+        let two = of(Some(1), two);
+        assert!(matches!(&two[..], [Ok(()), Err(Failed::Refused(_)), Err(Failed::Unknown(_))]), "{two:?}");
+        let requeued = of(
+            Some(229),
+            "scancel: error: Kill job error on job id 7_[1]: Job can not be altered now, try again later",
+        );
+        assert!(matches!(&requeued[..], [Err(Failed::Unknown(_)), Ok(()), Ok(())]), "{requeued:?}");
+        let away = of(Some(1), "scancel: error: Unable to contact slurm controller (connect failure)");
+        assert!(away.iter().all(|answer| matches!(answer, Err(Failed::NotReached(_)))), "{away:?}");
+        // It was killed: nothing says how far it came.
+        let killed = of(None, "scancel: error: Kill job error on job id 7_1: a text of the site");
+        assert!(killed.iter().all(|answer| matches!(answer, Err(Failed::Unknown(_)))), "{killed:?}");
     }
 
     #[tokio::test]

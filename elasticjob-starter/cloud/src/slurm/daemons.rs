@@ -21,10 +21,12 @@ use super::mirror::Snapshot;
 use super::queue::{JobState, Row, waits_for};
 use super::stop::{Unwanted, ask_to_end, forget_asked};
 use super::submit::{self, Submission};
+use super::texts as of_slurm;
 use super::{KEEPER, SLURM, Shared, blocking};
 use crate::carrier::{CarrierError, Daemon, DaemonProcess, ItemState, LaunchError, job_token};
 use crate::files::{last_words, log, text_of, write_whole};
 use crate::model::needs_image;
+use crate::texts;
 
 /// How often the jobs are looked at.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
@@ -97,7 +99,7 @@ impl Daemons {
     /// The processes, whichever scheduler looks after them.
     pub(super) async fn kept(&self, job: &JobName) -> Result<Vec<DaemonProcess>, CarrierError> {
         let snapshot = self.shared.mirror.now().await;
-        let snapshot = snapshot.map_err(|failed| CarrierError::new("ask Slurm", failed.why()))?;
+        let snapshot = snapshot.map_err(|failed| CarrierError::new(of_slurm::ask_slurm(), failed.why()))?;
         let troubles = {
             let jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
             let of_job = jobs.get(job).map(|kept| kept.troubles.clone()).unwrap_or_default();
@@ -116,7 +118,7 @@ impl Daemons {
         };
         let of = move |row: &Row| process(row, &folder).unwrap_or_else(|error| unread(row, error));
         let read = move || Ok(rows.iter().map(of).collect::<Vec<_>>());
-        let live = blocking(read).await.map_err(|error| CarrierError::new("read the states", error))?;
+        let live = blocking(read).await.map_err(|error| CarrierError::new(texts::read_states(), error))?;
         processes.extend(live.into_iter().map(|process| (process.index, process)));
         Ok(processes.into_values().collect())
     }
@@ -132,7 +134,7 @@ impl Daemons {
             }
             Ok(None)
         };
-        blocking(read).await.map_err(|error| CarrierError::new("read the log", error))
+        blocking(read).await.map_err(|error| CarrierError::new(texts::read_log(), error))
     }
 }
 
@@ -356,18 +358,17 @@ impl Keeping {
             Ok((noted, first))
         };
         let (noted, first) = blocking(note).await.map_err(|error| error.to_string())?;
-        let (asked, sent) = match ask_to_end(&self.shared.commands, &noted, grace).await {
-            Ok(asked) => (asked, Ok(())),
-            // Those that are late are cancelled all the same.
-            Err(failed) => (Vec::new(), Err(failed.why().to_owned())),
-        };
-        let now = Instant::now();
-        // One in doubt is asked again with a later look.
-        let asked = asked.iter().filter_map(|(row, asked)| match asked {
-            Asked::Before(ago) => Some((row.id(), now.checked_sub(*ago).unwrap_or(now))),
-            Asked::InDoubt(_) => None,
-        });
-        self.stopped.extend(asked);
+        let answered = ask_to_end(&self.shared.commands, noted, grace).await;
+        let (now, mut sent) = (Instant::now(), Ok(()));
+        for (row, asked) in answered {
+            match asked {
+                Ok(Asked::Before(ago)) => drop(self.stopped.insert(row.id(), now.checked_sub(ago).unwrap_or(now))),
+                // It is asked again with a later look.
+                Ok(Asked::InDoubt(_)) => {}
+                // Those that are late are cancelled all the same.
+                Err(failed) => sent = sent.and(Err(failed.why().to_owned())),
+            }
+        }
         let late = |id: &&String| self.stopped[*id].elapsed() > grace + LOOK_AGAIN * 2;
         let late: Vec<String> = self.stopped.keys().filter(late).cloned().collect();
         if !late.is_empty() {

@@ -4,6 +4,7 @@
 //! and all schedulers share. On the node a small script keeps the program: it claims the item, so that a submission that was
 //! repeated runs nothing twice, and writes the exit code, as Slurm forgets jobs some minutes after their end.
 
+mod ages;
 mod cluster;
 mod command;
 mod daemons;
@@ -36,6 +37,7 @@ use crate::carrier::{
 use crate::files::{make_private, text_of, write_whole};
 use crate::model::{App, CarriedJob, Problem};
 use crate::package::{Packages, users};
+use crate::texts as of_carriers;
 use cluster::Cluster;
 use command::{Commands, Failed};
 use daemons::Daemons;
@@ -293,7 +295,7 @@ impl Shared {
     }
 
     async fn states(self: &Arc<Self>, id: &LaunchId) -> Result<Option<ItemStates>, CarrierError> {
-        let fails = |error: io::Error| CarrierError::new("read the states", error);
+        let fails = |error: io::Error| CarrierError::new(of_carriers::read_states(), error);
         let (shared, of) = (self.clone(), id.clone());
         let known = move || {
             let Some(items) = shared.items_of(&of)? else { return Ok(None) };
@@ -301,8 +303,8 @@ impl Shared {
             Ok(Some(items.into_iter().map(|item| (item, known(item))).collect::<Vec<_>>()))
         };
         let Some(known) = blocking(known).await.map_err(fails)? else { return Ok(None) };
-        let snapshot = self.mirror.now().await.map_err(|failed| CarrierError::new("ask Slurm", failed.why()))?;
-        let (name, folder) = (self.name(id), self.launch_folder(id));
+        let snapshot = self.mirror.now().await.map_err(|failed| CarrierError::new(texts::ask_slurm(), failed.why()))?;
+        let (name, shared, of) = (self.name(id), self.clone(), id.clone());
         let read = move || {
             let (mut states, mut unread) = (ItemStates::new(), Vec::new());
             for (item, known) in known {
@@ -311,7 +313,7 @@ impl Shared {
                 // One that cannot be read says so, and hides no other one.
                 let waits = |error| {
                     unread.push(item);
-                    let folder = folder.join(item.to_string());
+                    let folder = shared.item_folder(&of, item);
                     Some(ItemState::waiting(format!("its folder {} cannot be read: {error}", folder.display())))
                 };
                 if let Some(state) = state.unwrap_or_else(waits) {
@@ -336,9 +338,9 @@ impl Shared {
 
     async fn forget(self: &Arc<Self>, id: &LaunchId) -> Result<(), CarrierError> {
         let (shared, of) = (self.clone(), id.clone());
-        let fails = |error: io::Error| CarrierError::new("remove the folder of the launch", error);
+        let fails = |error: io::Error| CarrierError::new(of_carriers::remove_launch(), error);
         let Some(items) = blocking(move || shared.items_of(&of)).await.map_err(fails)? else { return Ok(()) };
-        let not_cancelled = |failed: Failed| CarrierError::new("cancel the jobs of the launch", failed.why());
+        let not_cancelled = |failed: Failed| CarrierError::new(texts::cancel_jobs(), failed.why());
         let snapshot = self.mirror.now().await.map_err(not_cancelled)?;
         let name = self.name(id);
         let rows = items.iter().flat_map(|item| snapshot.rows(&name, *item));
@@ -412,7 +414,7 @@ impl Carrier for SlurmCarrier {
         Box::pin(async {
             let shared = self.shared.clone();
             let launches = blocking(move || shared.launches()).await;
-            launches.map_err(|error| CarrierError::new("list the launches", error))
+            launches.map_err(|error| CarrierError::new(of_carriers::list_launches(), error))
         })
     }
 
@@ -428,7 +430,7 @@ impl Carrier for SlurmCarrier {
         Box::pin(async move {
             let (shared, apps) = (self.shared.clone(), apps.to_vec());
             let prune = move || shared.packages.prune(&apps, users(&shared.options.folder));
-            blocking(prune).await.map_err(|error| CarrierError::new("remove packages that are not used", error))
+            blocking(prune).await.map_err(|error| CarrierError::new(of_carriers::remove_packages(), error))
         })
     }
 
@@ -444,7 +446,7 @@ impl Carrier for SlurmCarrier {
         Box::pin(async move {
             let (shared, id) = (self.shared.clone(), id.clone());
             let log = blocking(move || shared.place(&id, item)?.log(most)).await;
-            log.map_err(|error| CarrierError::new("read the log", error))
+            log.map_err(|error| CarrierError::new(of_carriers::read_log(), error))
         })
     }
 

@@ -6,15 +6,16 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use super::queue::{End, JobState, Row, waits_for};
 use elasticjob::log::warn;
 
+use super::ages::age;
+use super::queue::{End, JobState, Row, waits_for};
 use crate::carrier::{ItemState, LostPlace, Outcome, Stop, StopCause};
 use crate::files::{last_words, log, text_of, write_first, write_whole};
 
-/// The file that says when an exit code was missed first, in seconds since 1970.
+/// The file that is written when an exit code is missed first.
 const MISSED: &str = "missed";
 
 /// The file that says for how many seconds a run was halted.
@@ -223,12 +224,9 @@ impl Place {
     /// Whether an exit code that is missing may still come: clients of a shared folder see what a node wrote, or that a file is there
     /// at all, up to a minute later. The first look that misses it is noted for all schedulers.
     fn may_come(&self) -> io::Result<bool> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let missed = text_of(&self.file(MISSED))?.and_then(|at| at.trim().parse().ok()).map(Duration::from_secs);
-        if missed.is_none() {
-            write_whole(&self.file(MISSED), &now.as_secs().to_string())?;
-        }
-        Ok(missed.is_none_or(|missed| now < missed + SEEN_LATE))
+        let missed = self.file(MISSED);
+        write_first(&missed, "")?;
+        Ok(age(&missed).unwrap_or_default() < SEEN_LATE)
     }
 
     /// How often the item was started again after its node was lost.
@@ -261,6 +259,8 @@ fn node(row: Option<(End, &Row)>) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
     use crate::scratch::Scratch;
 
@@ -279,6 +279,14 @@ mod tests {
         fn with(self, file: &str, text: &str) -> Self {
             fs::write(self.scratch.path().join(file), text).unwrap();
             self
+        }
+
+        /// As after a look of a scheduler that is so long ago.
+        fn missed_before(self, ago: Duration) -> Self {
+            let item = self.with(MISSED, "");
+            let note = fs::File::options().write(true).open(item.scratch.path().join(MISSED)).unwrap();
+            note.set_modified(SystemTime::now() - ago).unwrap();
+            item
         }
 
         fn outcome(&self, row: Option<Row>) -> Outcome {
@@ -312,13 +320,14 @@ mod tests {
         assert_eq!(lost, Outcome::Lost { why: "its node n1 failed".to_owned() });
         let cancelled = Item::new().outcome(ended(End::Cancelled));
         assert!(matches!(&cancelled, Outcome::Failed { text, .. } if text.contains("cancelled")), "{cancelled:?}");
-        let unshared = Item::new().with(MISSED, "7").outcome(ended(End::Completed));
+        let unshared = Item::new().missed_before(2 * SEEN_LATE).outcome(ended(End::Completed));
         assert!(matches!(&unshared, Outcome::Failed { text, .. } if text.contains("share")), "{unshared:?}");
     }
 
     #[test]
     fn an_exit_code_that_is_not_to_be_seen_yet_is_looked_for_again() {
-        let item = Item::new();
+        // The clock of the scheduler that looked first is years behind, as its note says: that does not count.
+        let item = Item::new().with(MISSED, "7");
         let rows = ended(End::Completed);
         for _ in 0..2 {
             let state = item.place.state(rows.as_slice(), true).unwrap();

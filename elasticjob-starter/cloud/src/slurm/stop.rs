@@ -12,22 +12,24 @@ use elasticjob::ident::ShardingItem;
 use futures_util::future::join_all;
 use tokio::time::sleep;
 
+use super::ages::age;
 use super::command::{COMMAND_LIMIT, Commands, Failed};
 use super::ends::{AFTER_GRACE, Asked};
 use super::queue::{JobState, Row};
+use super::texts as of_slurm;
 use super::{Shared, blocking};
 use crate::carrier::{CarrierError, LaunchId, Stop};
 use crate::files::text_of;
 
-/// The file that says that a scheduler asks a job of Slurm to end; the id of its array follows. Many programs take a second signal for
-/// the wish that they end at once. It has no text until the request is answered.
+/// The file that says that a scheduler asks a job of Slurm to end; the id of its array follows, and the number of the request where it
+/// is not the first one. Many programs take a second signal for the wish that they end at once. It has no text until the request is
+/// answered.
 const ASKED: &str = "asked-";
 
 /// The text of that file once Slurm has taken the request.
 const SENT: &str = "sent";
 
-/// How long that file counts without its text: its scheduler may have gone before the request was sent. The clocks of the file server
-/// and of a scheduler may differ by the time that it is longer than a request takes.
+/// How long that file counts without its text: its scheduler may have gone before the request was sent.
 pub(super) const IN_DOUBT: Duration = Duration::from_secs(COMMAND_LIMIT.as_secs() + 30);
 
 /// The file in which the keeper of a job says that it was asked to end: the answer to the request may get lost.
@@ -42,58 +44,69 @@ pub(super) struct Unwanted {
     pub(super) asked: Option<Duration>,
 }
 
+/// What is known of the request that a job ends.
+#[derive(Debug)]
+enum Request {
+    Noted(Asked),
+    /// The call that made this note sends it. Where it cannot be noted, another scheduler may ask again.
+    Ours(Option<PathBuf>),
+}
+
 impl Unwanted {
-    fn note(&self) -> PathBuf {
-        self.folder.join(format!("{ASKED}{}", self.row.array))
-    }
-
-    fn make_note(&self) -> io::Result<File> {
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.note())
-    }
-
-    /// What is known of the request that it ends. `None` for the call that is to send it: the one that makes the note does. Where
-    /// it cannot be noted, another scheduler may ask again.
-    fn request(&self) -> Option<Asked> {
+    fn request(&self) -> Request {
         let arrived = age(&self.folder.join(format!("{ENDING}{}", self.row.array)));
-        // The clock of this carrier counts before the times of files, which the clock of another host may have given them.
+        // The clock of this carrier counts before the times of files.
         if let Some(ago) = self.asked.or(arrived) {
-            return Some(Asked::Before(ago));
+            return Request::Noted(Asked::Before(ago));
         }
-        let is_noted =
-            |noted: &io::Result<File>| noted.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists);
-        if !is_noted(&self.make_note()) {
-            return None;
+        let next = match self.last_note() {
+            None => 0,
+            Some(last) => {
+                let note = self.note(last);
+                let ago = age(&note).unwrap_or_default();
+                if text_of(&note).ok().flatten().is_some_and(|text| text == SENT) {
+                    return Request::Noted(Asked::Before(ago));
+                }
+                let left = IN_DOUBT.saturating_sub(ago);
+                if !left.is_zero() {
+                    return Request::Noted(Asked::InDoubt(left));
+                }
+                last + 1
+            }
+        };
+        let note = self.note(next);
+        match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&note) {
+            // Another scheduler has made it meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Request::Noted(Asked::InDoubt(IN_DOUBT)),
+            made => Request::Ours(made.is_ok().then_some(note)),
         }
-        let ago = age(&self.note()).unwrap_or_default();
-        if text_of(&self.note()).ok().flatten().is_some_and(|text| text == SENT) {
-            return Some(Asked::Before(ago));
-        }
-        let left = IN_DOUBT.saturating_sub(ago);
-        if !left.is_zero() {
-            return Some(Asked::InDoubt(left));
-        }
-        let _ = fs::remove_file(self.note());
-        // Another scheduler may have made it meanwhile.
-        is_noted(&self.make_note()).then_some(Asked::InDoubt(IN_DOUBT))
     }
 
-    /// Notes whether Slurm has taken the request. A note that is not changed is in doubt for some time.
-    fn note_sent(&self, sent: &Result<(), Failed>) {
-        let _ = match sent {
-            Ok(()) => {
-                File::options().write(true).open(self.note()).and_then(|mut note| note.write_all(SENT.as_bytes()))
-            }
-            // It may have arrived: what its keeper writes is seen late on a shared file system.
-            Err(Failed::Unknown(_)) => Ok(()),
-            Err(Failed::NotReached(_) | Failed::Refused(_)) => fs::remove_file(self.note()),
+    /// A request that is sent again has a note of its own: of several schedulers one alone makes it.
+    fn note(&self, number: u32) -> PathBuf {
+        let first = format!("{ASKED}{}", self.row.array);
+        self.folder.join(if number == 0 { first } else { format!("{first}-{number}") })
+    }
+
+    fn last_note(&self) -> Option<u32> {
+        let first = format!("{ASKED}{}", self.row.array);
+        let number = |name: &str| match name.strip_prefix(&first)? {
+            "" => Some(0),
+            more => more.strip_prefix('-')?.parse().ok(),
         };
+        let entries = fs::read_dir(&self.folder).ok()?;
+        entries.filter_map(|entry| number(entry.ok()?.file_name().to_str()?)).max()
     }
 }
 
-/// How long ago a file was written; nothing where the clock was set back.
-fn age(file: &Path) -> Option<Duration> {
-    let written = fs::metadata(file).and_then(|file| file.modified()).ok()?;
-    Some(written.elapsed().unwrap_or_default())
+/// Notes whether Slurm has taken a request. A note that is not changed is in doubt for some time.
+fn note_sent(note: &Path, sent: &Result<(), Failed>) {
+    let _ = match sent {
+        Ok(()) => File::options().write(true).open(note).and_then(|mut note| note.write_all(SENT.as_bytes())),
+        // It may have arrived: what its keeper writes is seen late on a shared file system.
+        Err(Failed::Unknown(_)) => Ok(()),
+        Err(Failed::NotReached(_) | Failed::Refused(_)) => fs::remove_file(note),
+    };
 }
 
 /// Forgets which jobs of Slurm were asked to end whose process was in a folder: it gets another one.
@@ -108,54 +121,71 @@ pub(super) fn forget_asked(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What is known of the request to a job, or why it was not asked.
+pub(super) type Answered = (Row, Result<Asked, Failed>);
+
 /// Asks live jobs to end, unless they were asked before. Those that wait are cancelled; the keepers of the others see to the grace, from
-/// the first request on, also when this scheduler does not live so long. Without a grace they are killed. Returns what is known of the
-/// request to each of them.
-pub(super) async fn ask_to_end(
-    commands: &Commands,
-    jobs: &[Unwanted],
-    grace: Duration,
-) -> Result<Vec<(Row, Asked)>, Failed> {
-    let of = |states: &[JobState]| -> Vec<Unwanted> {
-        jobs.iter().filter(|job| states.contains(&job.row.state)).cloned().collect()
+/// the first request on, also when this scheduler does not live so long. Without a grace they are killed. Each job has an answer of its
+/// own: one that cannot be asked keeps no other one running.
+pub(super) async fn ask_to_end(commands: &Commands, jobs: Vec<Unwanted>, grace: Duration) -> Vec<Answered> {
+    let (waiting, running): (Vec<Unwanted>, Vec<Unwanted>) =
+        jobs.into_iter().partition(|job| job.row.state == JobState::Pending);
+    let end_running = async {
+        match grace.is_zero() {
+            true => end_now(commands, &["--full", "--signal=KILL"], running).await,
+            false => ask_running(commands, running).await,
+        }
     };
-    let now = |job: &Unwanted| (job.row.clone(), Asked::Before(Duration::ZERO));
-    let waiting = of(&[JobState::Pending]);
-    if !waiting.is_empty() {
-        commands.run("scancel", ids(&waiting)).await?;
+    let (mut answered, of_running) = tokio::join!(end_now(commands, &[], waiting), end_running);
+    answered.extend(of_running);
+    answered
+}
+
+async fn end_now(commands: &Commands, options: &[&str], jobs: Vec<Unwanted>) -> Vec<Answered> {
+    let sent = signal(commands, options, &jobs).await;
+    jobs.into_iter().zip(sent).map(|(job, sent)| (job.row, sent.map(|()| Asked::Before(Duration::ZERO)))).collect()
+}
+
+async fn ask_running(commands: &Commands, jobs: Vec<Unwanted>) -> Vec<Answered> {
+    let rows: Vec<Row> = jobs.iter().map(|job| job.row.clone()).collect();
+    let look = move || Ok(jobs.into_iter().map(|job| (job.request(), job)).collect::<Vec<_>>());
+    let requests = match blocking(look).await {
+        Ok(requests) => requests,
+        Err(error) => {
+            let failed = Failed::NotReached(error.to_string());
+            return rows.into_iter().map(|row| (row, Err(failed.clone()))).collect();
+        }
+    };
+    let (mut answered, mut ours, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    for (request, job) in requests {
+        match request {
+            Request::Noted(asked) => answered.push((job.row, Ok(asked))),
+            Request::Ours(note) => {
+                ours.push(job);
+                notes.push(note);
+            }
+        }
     }
-    let running = of(&[JobState::Starting, JobState::Suspended, JobState::Running]);
-    if grace.is_zero() {
-        signal(commands, "KILL", &running).await?;
-        return Ok(jobs.iter().map(now).collect());
-    }
-    let look = move || Ok(running.into_iter().map(|job| (job.request(), job)).collect::<Vec<_>>());
-    let requests = blocking(look).await.map_err(|error| Failed::NotReached(error.to_string()))?;
-    let is_first = |(asked, _): &&(Option<Asked>, Unwanted)| asked.is_none();
-    let first: Vec<Unwanted> = requests.iter().filter(is_first).map(|(_, job)| job.clone()).collect();
-    let sent = signal(commands, "TERM", &first).await;
-    let outcome = sent.clone();
+    let sent = signal(commands, &["--full", "--signal=TERM"], &ours).await;
+    let outcomes = sent.clone();
     let _ = blocking(move || {
-        first.iter().for_each(|job| job.note_sent(&outcome));
+        let of_notes = notes.iter().zip(&outcomes).filter_map(|(note, sent)| Some((note.as_deref()?, sent)));
+        of_notes.for_each(|(note, sent)| note_sent(note, sent));
         Ok(())
     })
     .await;
-    sent?;
-    let requests =
-        requests.into_iter().map(|(asked, job)| asked.map_or_else(|| now(&job), |asked| (job.row.clone(), asked)));
-    Ok(waiting.iter().map(now).chain(requests).collect())
+    let ours = ours.into_iter().zip(sent);
+    answered.extend(ours.map(|(job, sent)| (job.row, sent.map(|()| Asked::Before(Duration::ZERO)))));
+    answered
 }
 
-async fn signal(commands: &Commands, signal: &str, jobs: &[Unwanted]) -> Result<(), Failed> {
+/// Cancels jobs, or sends them a signal. Those that have ended in the meantime, or are about to, need none.
+async fn signal(commands: &Commands, options: &[&str], jobs: &[Unwanted]) -> Vec<Result<(), Failed>> {
     if jobs.is_empty() {
-        return Ok(());
+        return Vec::new();
     }
-    let arguments = ["--full".to_owned(), format!("--signal={signal}")].into_iter().chain(ids(jobs));
-    match commands.run("scancel", arguments).await {
-        // They have ended in the meantime, or are about to.
-        Err(Failed::Refused(_)) => Ok(()),
-        done => done.map(drop),
-    }
+    let done = commands.cancel(options, &ids(jobs)).await.into_iter();
+    done.map(|done| if matches!(done, Err(Failed::Refused(_))) { Ok(()) } else { done }).collect()
 }
 
 fn ids(jobs: &[Unwanted]) -> Vec<String> {
@@ -184,20 +214,23 @@ pub(super) async fn stop(
         for item in to_note {
             let done = of_notes.place(&of, item).and_then(|place| place.note_stop(&stop));
             let why = |error| format!("{}: {error}", of_notes.item_folder(&of, item).display());
-            noted = noted.and(done.map_err(|error| CarrierError::new("note that an item is stopped", why(error))));
+            noted = noted.and(done.map_err(|error| CarrierError::new(of_slurm::note_stop(), why(error))));
         }
         Ok(noted)
     };
-    let noted = blocking(note).await.map_err(|error| CarrierError::new("note that items are stopped", error))?;
+    let noted = blocking(note).await.map_err(|error| CarrierError::new(of_slurm::note_stop(), error))?;
     // Asked after the note: what begins from now on finds it.
     let asked = ask(shared, id, &live, grace).await;
-    asked.map_err(|failed| CarrierError::new("ask the jobs to end", failed.why()))?;
     shared.follow(id, &live);
     shared.mirror.wake();
+    asked.map_err(|failed| CarrierError::new(of_slurm::ask_jobs_to_end(), failed.why()))?;
     noted
 }
 
 /// Asks the live jobs of items to end, and has those that do not end cancelled. Returns whether there are any.
+///
+/// # Errors
+/// The first job that could not be asked. The others are asked all the same.
 pub(super) async fn ask(
     shared: &Shared,
     id: &LaunchId,
@@ -213,10 +246,14 @@ pub(super) async fn ask(
         let live = snapshot.rows(&name, *item).iter().filter(|row| row.is_live());
         jobs.extend(live.map(|row| Unwanted { row: row.clone(), folder: folder.clone(), asked }));
     }
-    for (row, asked) in ask_to_end(&shared.commands, &jobs, grace).await? {
-        shared.ends.note(id, row.index, grace, asked);
+    let mut first = Ok(!jobs.is_empty());
+    for (row, asked) in ask_to_end(&shared.commands, jobs, grace).await {
+        match asked {
+            Ok(asked) => shared.ends.note(id, row.index, grace, asked),
+            Err(failed) => first = first.and(Err(failed)),
+        }
     }
-    Ok(!jobs.is_empty())
+    first
 }
 
 /// Items that an earlier scheduler has stopped, by their grace.
@@ -243,5 +280,53 @@ async fn go_on_with(shared: &Shared, id: &LaunchId, items: Vec<ShardingItem>, gr
     // The mirror has told why not.
     while ask(shared, id, &items, grace).await.is_err() {
         sleep(AFTER_GRACE).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::time::SystemTime;
+
+    use super::*;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn of_several_schedulers_that_find_an_old_note_one_alone_sends_the_request_again() {
+        let scratch = Scratch::new();
+        let row = Row {
+            array: 1,
+            index: 0,
+            name: "ej-a".to_owned(),
+            state: JobState::Running,
+            node: "n1".to_owned(),
+            since: Some(7),
+            halted: 0,
+            reason: "None".to_owned(),
+        };
+        let wanted = Unwanted { row, folder: scratch.path().to_path_buf(), asked: None };
+        assert!(matches!(wanted.request(), Request::Ours(Some(_))));
+        for round in 0..200 {
+            // As after so long a time: the request of the round before was not answered.
+            let last = wanted.note(wanted.last_note().unwrap());
+            let note = File::options().write(true).open(last).unwrap();
+            note.set_modified(SystemTime::now() - 2 * IN_DOUBT).unwrap();
+            let start = Barrier::new(4);
+            let ask = || {
+                start.wait();
+                wanted.request()
+            };
+            let requests: Vec<Request> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let ours = requests.iter().filter(|request| matches!(request, Request::Ours(_))).count();
+            assert_eq!(ours, 1, "round {round}: {requests:?}");
+        }
+        // It was not reached: the next one may ask at once.
+        note_sent(&wanted.note(wanted.last_note().unwrap()), &Err(Failed::NotReached(String::new())));
+        assert!(matches!(wanted.request(), Request::Ours(Some(_))));
+        note_sent(&wanted.note(wanted.last_note().unwrap()), &Ok(()));
+        assert!(matches!(wanted.request(), Request::Noted(Asked::Before(_))));
     }
 }

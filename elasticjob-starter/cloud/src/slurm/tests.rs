@@ -13,7 +13,10 @@ use serde_json::json;
 use super::*;
 use crate::carrier::{LaunchEvent, LaunchItem, Outcome, StopCause};
 use crate::deaf_script::DEAF;
+use crate::texts::tests::{assert_chinese, chinese};
 use model::Model;
+use queue::JobState;
+use stop::Unwanted;
 
 /// The time that a test waits for an event.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -262,6 +265,37 @@ async fn a_process_of_a_daemon_whose_folder_takes_no_note_keeps_no_other_one_run
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_cannot_be_asked_keeps_none_running_of_those_asked_with_it() {
+    let long = Long::new();
+    let carrier = long.running(&[0, 1]).await;
+    fs::write(long.model.file("failing"), "1_0").unwrap();
+    // Its keeper knows no grace, so that this carrier has to end it.
+    fs::create_dir(long.folder(&carrier, 1).join("stop")).unwrap();
+    let stopped = long.stop(&carrier, &[0, 1], Duration::from_millis(1), StopCause::Operator).await;
+    assert!(stopped.as_ref().is_err_and(|error| error.why.contains("1_0")), "{stopped:?}");
+    assert_eq!(long.end_of(&carrier, 1).await, (Outcome::Stopped, Some(StopCause::Operator)));
+    // Nor does one that waits.
+    let row = |array, state| Row {
+        state,
+        array,
+        index: 0,
+        name: "ej-a".to_owned(),
+        node: String::new(),
+        since: None,
+        halted: 0,
+        reason: String::new(),
+    };
+    let jobs = [row(1, JobState::Pending), row(2, JobState::Running)].map(|row| Unwanted {
+        row,
+        folder: long.model.file("work"),
+        asked: None,
+    });
+    let answered = stop::ask_to_end(&carrier.shared.commands, jobs.to_vec(), HOUR).await;
+    let of_each: Vec<_> = answered.iter().map(|(row, answer)| (row.array, answer.is_ok())).collect();
+    assert_eq!(of_each, [(1, false), (2, true)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_asked_and_has_no_grace_left_is_killed() {
     let long = Long::new();
     let carrier = long.running(&[0]).await;
@@ -290,6 +324,7 @@ async fn an_item_whose_folder_cannot_be_read_hides_no_other_one_and_keeps_none_r
     assert!(matches!(&states[&1], ItemState::Running { .. }), "{:?}", states[&1]);
     let stopped = long.stop(&next, &[0, 1], Duration::ZERO, StopCause::JobEnded).await;
     assert!(stopped.as_ref().is_err_and(|error| error.why.contains("/0")), "{stopped:?}");
+    assert_chinese(&chinese(), &stopped.unwrap_err().action);
     assert_eq!(long.end_of(&next, 1).await, (Outcome::Stopped, Some(StopCause::JobEnded)));
 }
 

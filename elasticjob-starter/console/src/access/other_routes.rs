@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use axum::http::{Extensions, HeaderMap, Uri};
 use chrono::Utc;
+use elasticjob::config::Message;
 use elasticjob::operations::{Operations, Origin, Surface};
 
 use super::grant::{Permission, Role};
@@ -17,6 +18,7 @@ use super::session::SessionToken;
 use crate::api::Problem;
 use crate::app::{App, Console};
 use crate::request_id::RequestId;
+use crate::texts;
 
 /// Lets callers of other routes in, as the console does: with the same users, tokens, sessions and roles. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -29,19 +31,28 @@ pub struct Caller(Identity, Origin);
 /// A caller was not let in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[error("{}", self.message())]
 pub enum NotKnown {
     /// The name or the password is wrong.
-    #[error("wrong name or password")]
     WrongPassword,
     /// There were too many attempts.
-    #[error("too many attempts: try again in {} s", .0.as_secs() + 1)]
     Slowed(Duration),
     /// The token counts no more, or never did.
-    #[error("the token does not count: log in again, or ask for another one")]
     Token,
     /// The operating system gives no random bytes.
-    #[error("no session can begin: {0}")]
     NoSession(String),
+}
+
+impl NotKnown {
+    /// The message: why the caller is not let in, and what helps.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::WrongPassword => texts::login_refused(),
+            Self::Slowed(wait) => texts::too_many_attempts((wait.as_secs() + 1).to_string()),
+            Self::Token => texts::token_refused(),
+            Self::NoSession(why) => texts::no_session(why),
+        }
+    }
 }
 
 impl Console {

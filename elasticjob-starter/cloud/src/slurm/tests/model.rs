@@ -48,18 +48,22 @@ while IFS='|' read -r id index pid name; do
 done <"$MODEL/jobs"
 "#;
 
-/// `lost` has what goes wrong with the answers: `before` the request arrives, or after it has.
+/// `lost` has what goes wrong with the answers: `before` the request arrives, or after it has. `failing` has the id of a job for which it
+/// does nothing.
 const SCANCEL: &str = r#"
 echo "$*" >>"$MODEL/cancels"
 lost=$(cat "$MODEL/lost" 2>/dev/null)
-signal=KILL
+failing=$(cat "$MODEL/failing" 2>/dev/null)
+signal=KILL code=0
 [ "$lost" = before ] || for argument; do
     case $argument in
         --signal=*) signal=${argument#*=} ;;
+        "$failing") echo "scancel: error: Kill job error on job id $failing: a text of the site" >&2; code=1 ;;
         *_*) kill "-$signal" "-$(grep "^${argument%_*}|${argument#*_}|" "$MODEL/jobs" | cut -d'|' -f3)" ;;
     esac
 done
 [ -z "$lost" ] || { echo 'scancel: error: Socket timed out on send/recv operation' >&2; exit 1; }
+exit $code
 "#;
 
 /// A cluster that ends with the test.
