@@ -72,8 +72,8 @@ elasticjob_syntax::messages! {
     search_too_long(most) = "search-too-long": "q has more than {most} characters";
     limit_out_of_range(most) = "limit-out-of-range": "limit is from 1 to {most}";
     no_such_status(status, known) = "no-such-status": "'{status}' is no status: {known}";
-    no_reason() =
-        "no-reason": "the console insists on a reason here, and none is given: say why, in 1 to 200 characters";
+    no_reason(most) =
+        "no-reason": "the console insists on a reason here, and none is given: say why, in 1 to {most} characters";
     reason_too_long(count, most) =
         "reason-too-long": "the reason has {count} characters, and at most {most} are kept";
     too_many_jobs(count, most) =

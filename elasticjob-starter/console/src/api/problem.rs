@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::code::Code;
-use crate::access::{Invalid, NotChanged, Permission, REASON, ReasonRule};
+use crate::access::{Invalid, LONGEST_REASON, NotChanged, Permission, REASON, ReasonRule};
 use crate::store::StoreError;
 use crate::streams::NoPlace;
 use crate::text::Text;
@@ -180,7 +180,7 @@ impl Problem {
 
     /// An action without a reason, on a console that insists on one.
     pub(crate) fn no_reason(rule: ReasonRule) -> Self {
-        let detail = texts::no_reason();
+        let detail = texts::no_reason(LONGEST_REASON);
         let problem = match rule.is_in_query() {
             true => json!({ "parameter": REASON, "detail": detail.as_str() }),
             false => json!({ "pointer": format!("/{REASON}"), "detail": detail.as_str() }),
