@@ -15,6 +15,8 @@ elasticjob_syntax::messages! {
         "forbidden-after": "{job} runs again after it, and the role operator is needed for each such job";
     another_job() = "another-job": "another job";
     no_such_registry(name) = "no-such-registry": "the console has no registry center '{name}'";
+    registry_away(why) =
+        "registry-away": "the registry center was not reached so far, and is dialled again until it answers: {why}";
     of_registry(name, why) = "of-registry": "registry center '{name}': {why}";
     no_other_registry() = "no-other-registry": "there is no other registry center here that the caller may see";
     same_registry(name) = "same-registry": "'{name}' is this registry center itself: name another one";

@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 
 use super::code::Code;
 use crate::access::{Invalid, LONGEST_REASON, NotChanged, Permission, REASON, ReasonRule};
+use crate::registries::Registry;
 use crate::store::StoreError;
 use crate::streams::NoPlace;
 use crate::text::Text;
@@ -70,8 +71,20 @@ impl Problem {
     }
 
     /// With the name of the registry center, for a request that is about several.
-    pub(crate) fn of_registry(mut self, name: &str) -> Self {
-        self.detail = texts::of_registry(name, self.detail);
+    pub(crate) fn of_registry(self, registry: &Registry) -> Self {
+        let mut problem = self.while_away(registry);
+        problem.detail = texts::of_registry(registry.name(), problem.detail);
+        problem
+    }
+
+    /// With the reason why the registry center was not reached so far, where that is what is wrong: the error of a read has it as an
+    /// English text.
+    pub(crate) fn while_away(mut self, registry: &Registry) -> Self {
+        if matches!(self.code, Code::RegistryUnreachable)
+            && let Some(why) = registry.problem()
+        {
+            self.detail = texts::registry_away(why);
+        }
         self
     }
 

@@ -104,7 +104,7 @@ pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
 
 /// The page for a problem: what the API would answer, in a frame.
 pub(crate) fn problem(here: &Here, problem: &Problem) -> Response {
-    let mut page = page_of(Layout::of(here), problem);
+    let mut page = page_of(Layout::of(here), &problem.clone().while_away(&here.registry));
     page.title = match problem.code() {
         "registry-unreachable" => t!(page, "error-registry-away"),
         _ => t!(page, "error-problem"),

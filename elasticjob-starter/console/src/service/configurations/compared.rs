@@ -130,7 +130,7 @@ async fn names(
 ) -> Result<(BTreeSet<JobName>, Option<i64>), Problem> {
     let wanted = query.q.to_lowercase();
     let listed = registry.catalogue().jobs().await;
-    let listed = listed.map_err(|error| Problem::from(error).of_registry(registry.name()))?;
+    let listed = listed.map_err(|error| Problem::from(error).of_registry(registry))?;
     let names = listed.jobs.iter().map(|job| &job.job).filter(|job| job.as_str().to_lowercase().contains(&wanted));
     let names = names.filter(|job| here.identity.sees_job(registry.name(), job.as_str()));
     Ok((names.cloned().collect(), listed.lost_since))

@@ -49,7 +49,7 @@ impl Read {
 
 async fn read(registry: &Registry, job: &JobName) -> Result<Read, Problem> {
     let read = registry.views().configuration(job).await;
-    Read::of(read).map_err(|error| Problem::from(error).of_registry(registry.name()))
+    Read::of(read).map_err(|error| Problem::from(error).of_registry(registry))
 }
 
 /// The class or the type of a job.
