@@ -211,4 +211,28 @@ elasticjob_syntax::messages! {
         "server-closes": "something listens, but ends the connection: if this is the secureClientPort of ZooKeeper, set tls.enabled: true; else correct server-lists";
     server_is_another() =
         "server-is-another": "something listens, but does not answer as ZooKeeper does: correct server-lists";
+    tls_plain_port() =
+        "tls-plain-port": "this port is one without TLS: name the secureClientPort of the server in server-lists, or set tls.enabled: false";
+    tls_fails(error) = "tls-fails": "TLS fails: {error}";
+    tls_other_name(host, why) =
+        "tls-other-name": "its certificate is not for '{host}' ({why}): write the name of the certificate in server-lists, or give the server a certificate for '{host}'";
+    tls_expired(at) = "tls-expired": "its certificate expired at {at}: renew it on the server";
+    tls_not_yet(at) =
+        "tls-not-yet": "its certificate is not valid before {at}: mend the clock of this host, or that of the host which made it";
+    tls_revoked() = "tls-revoked": "its certificate is revoked: give the server another one";
+    tls_other_authority(file) =
+        "tls-other-authority": "its certificate is not of a CA in tls.trust-store '{file}': add the certificate of the CA that signed it to this file, if this is your server";
+    tls_unknown_authority() =
+        "tls-unknown-authority": "its certificate is not of a CA that this system trusts: name a PEM file with the CA that signed it in tls.trust-store, if this is your server";
+    tls_certificate(error) = "tls-certificate": "its certificate cannot be used: {error}";
+    tls_versions(answer) =
+        "tls-versions": "it refuses TLS 1.2 and 1.3 ({answer}): set ssl.enabledProtocols of the server to TLSv1.2,TLSv1.3";
+    tls_wants_certificate(answer) =
+        "tls-wants-certificate": "it refuses this client ({answer}), which showed no certificate: set tls.client-certificate and tls.client-key to one of a CA that the server trusts";
+    tls_refuses_certificate(file, answer) =
+        "tls-refuses-certificate": "it refuses the certificate of this client in tls.client-certificate '{file}' ({answer}): name one of a CA that the server trusts, or add its CA to ssl.trustStore.location of the server";
+    tls_closed_with_certificate(error) =
+        "tls-closed-with-certificate": "it ended the handshake without a reason ({error}): the port is one without TLS, or it does not trust the CA of tls.client-certificate; its log says which";
+    tls_closed_without_certificate(error) =
+        "tls-closed-without-certificate": "it ended the handshake without a reason ({error}): the port is one without TLS, or it wants a certificate of this client (tls.client-certificate and tls.client-key); its log says which";
 }

@@ -284,8 +284,7 @@ fn class_and_type_exclude_each_other_and_so_do_type_and_function() {
 
 #[test]
 fn a_class_may_name_a_type_and_a_type_a_class_as_the_registry_center_keeps_one_name_for_both() {
-    static BOTH: [JobDescriptor; 2] =
-        [function("two", "shop::b::run", one_off), function("three", "shop::peer", peer)];
+    static BOTH: [JobDescriptor; 2] = [function("two", "shop::b::run", one_off), function("three", "shop::peer", peer)];
     let script = "props: {script.command.line: ls}";
     for setting in ["elastic-job-class", "elastic-job-type"] {
         let plan_of = |functions, given: &[&str], code: &str, more: &str| {

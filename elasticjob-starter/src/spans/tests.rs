@@ -4,9 +4,7 @@ use std::time::Duration;
 use elasticjob::api::{JobError, blocking_item_handler, item_handler};
 use elasticjob::config::JobConfiguration;
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ShutdownMode};
-use elasticjob::trace::{
-    JobEvent, JobExecutionEvent, RunLogOptions, TracingConfiguration, TracingStorage, WriteError,
-};
+use elasticjob::trace::{JobEvent, JobExecutionEvent, RunLogOptions, TracingConfiguration, TracingStorage, WriteError};
 use opentelemetry::Value;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use tokio::sync::Notify;

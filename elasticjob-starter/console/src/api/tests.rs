@@ -104,7 +104,9 @@ fn each_place_of_a_reason_says_how_long_it_may_be() {
     let document = document(&declared(console_of(&MemoryRegistry::new()).app().clone()));
     let longest = value!(LONGEST_REASON);
     let mut places = BTreeSet::new();
-    for operation in document["paths"].as_object().expect("paths").values().flat_map(|of| of.as_object().expect("methods").values()) {
+    for operation in
+        document["paths"].as_object().expect("paths").values().flat_map(|of| of.as_object().expect("methods").values())
+    {
         let of_query = operation["parameters"].as_array().into_iter().flatten().find(|it| it["name"] == "reason");
         let body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str();
         let schema = body.and_then(|body| body.rsplit('/').next()).map(|name| &document["components"]["schemas"][name]);

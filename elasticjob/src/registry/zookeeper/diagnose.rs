@@ -34,7 +34,7 @@ pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> Message {
                 Ok(stream) => matches!(Heard::from(stream).await, Heard::ZooKeeper | Heard::NotServing),
                 Err(_) => false,
             };
-            tls.explain(host(server), &error, plain).into()
+            tls.explain(host(server), &error, plain)
         }
     }
 }

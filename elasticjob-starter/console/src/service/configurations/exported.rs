@@ -9,7 +9,7 @@ use elasticjob::ident::JobName;
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
 
-use super::{AT_ONCE, Code, CodeSetting, EXTRA, Read, CLASS, TYPE, read};
+use super::{AT_ONCE, CLASS, Code, CodeSetting, EXTRA, Read, TYPE, read};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::{has_mask, object};
@@ -118,7 +118,9 @@ impl Entry<'_> {
                 CodeSetting::Either(likely, other) => (likely, Some(other)),
             };
             if let Some(other) = other {
-                text += &format!("      # Or {other}: the registry center has one name for both. A program takes either for the other.\n");
+                text += &format!(
+                    "      # Or {other}: the registry center has one name for both. A program takes either for the other.\n"
+                );
             }
             text += &line("      ", key, &Value::from(name));
         }
@@ -206,12 +208,8 @@ mod tests {
             settings.props = Some(props.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
         });
         let job = JobName::new("my.job: [1]").expect("a name");
-        let entry = Entry {
-            job: &job,
-            code: Some(Code::named("SCRIPT")),
-            settings: settings.masked(),
-            has_extra: true,
-        };
+        let entry =
+            Entry { job: &job, code: Some(Code::named("SCRIPT")), settings: settings.masked(), has_extra: true };
         let text = entry.text(&plain()).expect("it is written");
         assert!(text.contains("      # jobExtraConfigurations is left out"), "{text}");
         assert!(!text.contains("hunter2"), "{text}");
