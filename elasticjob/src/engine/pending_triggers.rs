@@ -20,13 +20,16 @@ impl JobEngine {
         }
     }
 
-    /// Gives up the triggers that were not written in time because the registry center was not reached.
+    /// Gives up the triggers that were not written in time.
     pub(super) fn keep_patience(&mut self, now: Now) {
         let (late, waiting): (Vec<PendingTrigger>, _) =
             self.pending_triggers.drain(..).partition(|asked| now.mono >= asked.until);
         self.pending_triggers = waiting;
-        let why =
-            format!("the registry center was not reached within {} s; nothing will run for it", WRITE_LIMIT.as_secs());
+        let why = format!(
+            "the request was not written within {} s, as the registry center was not reached or the assignment changed each time; nothing \
+             will run for it",
+            WRITE_LIMIT.as_secs()
+        );
         self.answer(late, &TriggerAnswer::Registry(why));
     }
 

@@ -72,7 +72,7 @@ impl Operations {
         let Some(node) = self.get(path.clone()).await? else { return Ok(None) };
         let Some(record) = crate::fire::FireRecord::parse(&node.data).cancel(request.clone()) else { return Ok(None) };
         let op = Op::Set { path, data: record.to_bytes().into(), version: Some(node.stat.version) };
-        Ok(Some(Step { does: vec![one], ops: vec![op], is_alone: false }))
+        Ok(Some(Step::new(vec![one], vec![op])))
     }
 }
 

@@ -25,8 +25,19 @@ pub struct Outcome<T> {
 pub(super) struct Step<T> {
     pub(super) does: Vec<T>,
     pub(super) ops: Vec<Op>,
-    /// Whether it has a transaction of its own: it is refused where its job changed, which must not hold up other jobs.
-    pub(super) is_alone: bool,
+    is_alone: bool,
+}
+
+impl<T> Step<T> {
+    /// Operations that share a transaction with others.
+    pub(super) fn new(does: Vec<T>, ops: Vec<Op>) -> Self {
+        Self { does, ops, is_alone: false }
+    }
+
+    /// Operations of a transaction of their own: it is refused where their job changed, which must not hold up other jobs.
+    pub(super) fn alone(does: Vec<T>, ops: Vec<Op>) -> Self {
+        Self { is_alone: true, ..Self::new(does, ops) }
+    }
 }
 
 /// The steps of an operation, planned from the current nodes.

@@ -92,6 +92,6 @@ fn deletions(job: &JobName, tree: Vec<String>) -> Vec<Step<()>> {
     let below = format!("{parent}/");
     let is_of_instances = |path: &String| *path == parent || path.starts_with(&below);
     let (first, others): (Vec<String>, Vec<String>) = tree.into_iter().partition(is_of_instances);
-    let delete = |path| Step { does: vec![()], ops: vec![Op::Delete { path, version: None }], is_alone: false };
+    let delete = |path| Step::new(vec![()], vec![Op::Delete { path, version: None }]);
     first.into_iter().rev().chain(others.into_iter().rev()).map(delete).collect()
 }

@@ -50,7 +50,7 @@ impl Operations {
             if force == Force::No && !online.is_empty() {
                 return Err(OperationError::InstancesOnline { job, instances: online });
             }
-            let mut step = Step { does: Vec::new(), ops: Vec::new(), is_alone: false };
+            let mut step = Step::new(Vec::new(), Vec::new());
             let mut remove = |path: JobPath, what| {
                 step.ops.push(Op::Delete { path: path.absolute(&job), version: None });
                 step.does.push(what);

@@ -123,7 +123,7 @@ impl Operations {
         ops.extend(notes);
         *follow.lock().unwrap_or_else(PoisonError::into_inner) = after;
         // In one transaction: a job that follows has to know it before the first one has ended.
-        Ok(Plan { steps: vec![Step { does: instances, ops, is_alone: false }], unchanged: Vec::new() })
+        Ok(Plan { steps: vec![Step::new(instances, ops)], unchanged: Vec::new() })
     }
 
     /// The note for each job that runs after this one, over any number of others. A job of which no leader has decided on

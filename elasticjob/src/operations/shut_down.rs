@@ -38,7 +38,7 @@ impl Operations {
             for (instance, server) in instances.filter(|(_, server)| target.includes(server)) {
                 let path = JobPath::Instance(instance.clone()).absolute(&job);
                 let does = vec![InstanceOfJob { job: job.clone(), instance, server }];
-                steps.push(Step { does, ops: vec![Op::Delete { path, version: None }], is_alone: false });
+                steps.push(Step::new(does, vec![Op::Delete { path, version: None }]));
             }
         }
         if steps.is_empty() {

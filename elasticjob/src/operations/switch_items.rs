@@ -59,6 +59,6 @@ impl Operations {
             true => Op::Create { path: mark, data: "".into(), mode: crate::registry::CreateMode::Persistent },
             false => Op::Delete { path: mark, version: None },
         };
-        Ok(Plan { steps: vec![Step { does: vec![one], ops: vec![op], is_alone: false }], unchanged: Vec::new() })
+        Ok(Plan { steps: vec![Step::new(vec![one], vec![op])], unchanged: Vec::new() })
     }
 }

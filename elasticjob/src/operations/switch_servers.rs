@@ -52,7 +52,7 @@ impl Operations {
                 } else {
                     // With the version: a leader may delete the node of a server without instances at any time.
                     let op = Op::Set { path, data: data.into(), version: Some(node.version) };
-                    steps.push(Step { does: vec![one], ops: vec![op], is_alone: false });
+                    steps.push(Step::new(vec![one], vec![op]));
                 }
             }
         }

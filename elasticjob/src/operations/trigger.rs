@@ -68,6 +68,6 @@ impl Operations {
             let path = JobPath::Trigger(one.instance.clone()).absolute(job);
             ops.push(Op::Create { path, data: "".into(), mode: CreateMode::Persistent });
         }
-        Ok(((!does.is_empty()).then_some(Step { does, ops, is_alone: true }), unchanged))
+        Ok(((!does.is_empty()).then_some(Step::alone(does, ops)), unchanged))
     }
 }

@@ -132,7 +132,35 @@ impl Mixed {
             let together = |fires: &&[i64]| fires.iter().all(|fire| is_shared(history, *fire));
             fires.windows(FIRES).find(together).map(|fires| fires[FIRES - 1])
         };
-        self.group.wait(&format!("{items} items shared by the processes {pids:?}"), LIMIT, find).await
+        match self.group.find(LIMIT, find).await {
+            Some(fire) => fire,
+            None => panic!(
+                "{items} items shared by the processes {pids:?}: not within {LIMIT:?}\n{}{}",
+                self.asked_and_run().await,
+                self.group.logs()
+            ),
+        }
+    }
+
+    /// The state of the sharding, and who ran the last fires.
+    async fn asked_and_run(&self) -> String {
+        let mut told = String::new();
+        for node in ["leader/election/instance", "leader/sharding/necessary", "leader/sharding/processing"] {
+            told.push_str(&format!("{node}: {:?}\n", self.node(JOB, node).await));
+        }
+        for node in ["leader/election/latch", "instances", "sharding"] {
+            told.push_str(&format!("below {node}: {:?}\n", self.children(JOB, node).await));
+        }
+        for item in 0..ITEMS {
+            let owner = self.node(JOB, &format!("sharding/{item}/instance")).await;
+            let nodes = self.children(JOB, &format!("sharding/{item}")).await;
+            told.push_str(&format!("item {item} of {owner:?}: {nodes:?}\n"));
+        }
+        let history = self.group.history();
+        for fire in history.fires(JOB).iter().rev().take(10) {
+            told.push_str(&format!("fire {fire}: {:?}\n", history.owners(JOB, *fire)));
+        }
+        told
     }
 
     /// The data of a node, `None` where there is none.

@@ -45,6 +45,8 @@ type SwitchedItem = Outcome<ItemOfJob>;
 type Gone = Outcome<Removed>;
 
 /// Run a job now, on all its enabled instances
+///
+/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/triggers", tag = "actions", request_body = Reason,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once")),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
@@ -58,6 +60,8 @@ pub(crate) async fn trigger(
 }
 
 /// Run a job now, on its enabled instances on a server
+///
+/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/triggers", tag = "actions", request_body = Reason,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once")),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
@@ -72,6 +76,8 @@ pub(crate) async fn trigger_on_server(
 }
 
 /// Run all jobs of a server now, on their enabled instances there
+///
+/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/servers/{server}/triggers", tag = "actions", request_body = Reason,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the jobs once")),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
