@@ -310,7 +310,8 @@ fn a_class_may_name_a_type_and_a_type_a_class_as_the_registry_center_keeps_one_n
         first(plan_of(&[], &[], "Pager", ""), setting);
         first(plan_of(&SYNC, &[], "Pager", ""), "'Pager'");
     }
-    let several = "elasticjob: {jobs: {x: {elastic-job-type: run}, bare: {sharding-total-count: 1}}}";
+    let several =
+        "elasticjob: {jobs: {x: {elastic-job-type: run, sharding-total-count: 1}, bare: {sharding-total-count: 1}}}";
     only_error(&SEVERAL, several, &["'run'"]);
 }
 
