@@ -118,8 +118,11 @@ fn attributes(run: &ShardingContext, job_type: &str) -> Vec<KeyValue> {
     let parameter = run.sharding_parameter();
     let parameter =
         parameter.map(|it| KeyValue::new("scheduling.apache-elasticjob.sharding.item.parameter", it.to_owned()));
-    let record = RunLog::current().map(|log| KeyValue::new("elasticjob.execution.id", log.execution_id().to_owned()));
-    attributes.extend(parameter.into_iter().chain(record));
+    attributes.extend(parameter);
+    if let Some(log) = RunLog::current() {
+        attributes.push(KeyValue::new("elasticjob.execution.id", log.execution_id().to_owned()));
+        attributes.extend(log.attempt().map(|attempt| KeyValue::new("elasticjob.attempt", attempt.to_string())));
+    }
     attributes
 }
 

@@ -162,8 +162,77 @@ elasticjob_syntax::messages! {
     done_then(done, reason) = "done-then": "{done} done, then: {reason}";
     read_refused(path, reason) = "read-refused": "the registry center refused to read {path}: {reason}";
     no_answer(why) = "no-answer": "the registry center gave no answer: {why}";
+    connection_lost() = "connection-lost": "the connection is lost";
+    session_ended() = "session-ended": "the session has ended";
+    no_session() = "no-session": "there is no session";
+    center_closed() = "center-closed": "the registry center is closed";
+    center_silent(milliseconds) = "center-silent": "no answer within {milliseconds} ms";
+    refusal_no_node() = "refusal-no-node": "there is no such node";
+    refusal_node_exists() = "refusal-node-exists": "the node exists";
+    refusal_version() = "refusal-version": "the node has another version";
+    refusal_children() = "refusal-children": "the node has children";
+    refusal_ephemeral() = "refusal-ephemeral": "an ephemeral node cannot have children";
+    refusal_no_auth() =
+        "refusal-no-auth": "the access list of the node forbids it: check the digest of the registry center";
+    refusal_acl() =
+        "refusal-acl": "the server does not accept the access list of the new node: check the digest of the registry center";
+    refusal_arguments() = "refusal-arguments": "the path or the size of the data is not accepted";
     write_refused(index, path, reason) =
         "write-refused": "the registry center refused operation {index} of the transaction, on {path}: {reason}";
     write_not_reached(why) = "write-not-reached": "the transaction did not reach the registry center: {why}";
     write_unknown(why) = "write-unknown": "the answer to the transaction got lost: {why}";
+    connect_invalid(problems) = "connect-invalid": "the registry center is not configured: {problems}";
+    connect_unreachable(servers, milliseconds, detail) =
+        "connect-unreachable": "no ZooKeeper server of server-lists '{servers}' could be used within {milliseconds} ms, which is max-sleep-time-milliseconds times max-retries: {detail}";
+    connect_no_namespace(servers, namespace) =
+        "connect-no-namespace": "ZooKeeper at '{servers}' has no namespace '{namespace}': correct it; the first instance of a job creates it";
+    connect_other_digest(servers, what, namespace) =
+        "connect-other-digest": "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': digest is not the one it was created with";
+    connect_no_digest(servers, what, namespace) =
+        "connect-no-digest": "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': set digest to the user:password that created it";
+    connect_digest_refused(servers) =
+        "connect-digest-refused": "ZooKeeper at '{servers}' refused the digest, or does not know the scheme digest";
+    connect_too_old(servers) =
+        "connect-too-old": "ZooKeeper at '{servers}' is older than 3.6, which is the first version with recursive watches: update it";
+    connect_failed(servers, what, namespace, why) =
+        "connect-failed": "ZooKeeper at '{servers}' did not let this client {what} namespace '{namespace}': {why}";
+    of_server(server, finding) = "of-server": "{server}: {finding}";
+    servers_silent() = "servers-silent": "no answer; start it, or correct server-lists";
+    server_not_found(error) = "server-not-found": "the name is not found, {error}: correct server-lists";
+    server_not_reached(error) = "server-not-reached": "{error}: start it, or correct server-lists";
+    server_slow_tls() =
+        "server-slow-tls": "TLS is agreed on, but it opens no session in time: if it is a ZooKeeper, look at its log; else correct server-lists";
+    server_slow() = "server-slow": "it is a ZooKeeper, but opens no session in time: look at its log";
+    server_without_quorum() =
+        "server-without-quorum": "it is a ZooKeeper without a quorum: start the other servers of the ensemble";
+    server_with_tls() =
+        "server-with-tls": "this port is one with TLS: set tls.enabled: true, and tls.trust-store where the CA of its certificate is not one of the system; or name the clientPort of the server";
+    server_closes() =
+        "server-closes": "something listens, but ends the connection: if this is the secureClientPort of ZooKeeper, set tls.enabled: true; else correct server-lists";
+    server_is_another() =
+        "server-is-another": "something listens, but does not answer as ZooKeeper does: correct server-lists";
+    tls_plain_port() =
+        "tls-plain-port": "this port is one without TLS: name the secureClientPort of the server in server-lists, or set tls.enabled: false";
+    tls_fails(error) = "tls-fails": "TLS fails: {error}";
+    tls_other_name(host, why) =
+        "tls-other-name": "its certificate is not for '{host}' ({why}): write the name of the certificate in server-lists, or give the server a certificate for '{host}'";
+    tls_expired(at) = "tls-expired": "its certificate expired at {at}: renew it on the server";
+    tls_not_yet(at) =
+        "tls-not-yet": "its certificate is not valid before {at}: mend the clock of this host, or that of the host which made it";
+    tls_revoked() = "tls-revoked": "its certificate is revoked: give the server another one";
+    tls_other_authority(file) =
+        "tls-other-authority": "its certificate is not of a CA in tls.trust-store '{file}': add the certificate of the CA that signed it to this file, if this is your server";
+    tls_unknown_authority() =
+        "tls-unknown-authority": "its certificate is not of a CA that this system trusts: name a PEM file with the CA that signed it in tls.trust-store, if this is your server";
+    tls_certificate(error) = "tls-certificate": "its certificate cannot be used: {error}";
+    tls_versions(answer) =
+        "tls-versions": "it refuses TLS 1.2 and 1.3 ({answer}): set ssl.enabledProtocols of the server to TLSv1.2,TLSv1.3";
+    tls_wants_certificate(answer) =
+        "tls-wants-certificate": "it refuses this client ({answer}), which showed no certificate: set tls.client-certificate and tls.client-key to one of a CA that the server trusts";
+    tls_refuses_certificate(file, answer) =
+        "tls-refuses-certificate": "it refuses the certificate of this client in tls.client-certificate '{file}' ({answer}): name one of a CA that the server trusts, or add its CA to ssl.trustStore.location of the server";
+    tls_closed_with_certificate(error) =
+        "tls-closed-with-certificate": "it ended the handshake without a reason ({error}): the port is one without TLS, or it does not trust the CA of tls.client-certificate; its log says which";
+    tls_closed_without_certificate(error) =
+        "tls-closed-without-certificate": "it ended the handshake without a reason ({error}): the port is one without TLS, or it wants a certificate of this client (tls.client-certificate and tls.client-key); its log says which";
 }

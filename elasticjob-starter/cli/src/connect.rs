@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "console")]
+use elasticjob::config::Message;
 use elasticjob::registry::RegistryCenter;
 #[cfg(feature = "console")]
 use elasticjob::registry::zookeeper::ConnectError;
@@ -102,7 +104,7 @@ pub(crate) struct Named {
     pub(crate) center: Arc<dyn RegistryCenter>,
     pub(crate) shown: Vec<(&'static str, String)>,
     /// Of one that was away: why it is, as it changes.
-    pub(crate) away: Option<watch::Receiver<Option<String>>>,
+    pub(crate) away: Option<watch::Receiver<Option<Message>>>,
 }
 
 /// The ZooKeeper that settings and flags name; `None` where they name none.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use elasticjob::config::Message;
 use elasticjob::ident::JobName;
 use elasticjob::operations::alarms::UsualDurations;
 use elasticjob::operations::disabled::KeptActions;
@@ -47,7 +48,7 @@ pub struct Registry {
     shown: Vec<(String, String)>,
     traces_shown: Option<String>,
     /// Why it was not reached so far, where that is told.
-    away: Option<watch::Receiver<Option<String>>>,
+    away: Option<watch::Receiver<Option<Message>>>,
     /// Since when the session has its state, in milliseconds since 1970, where that is known.
     since: Arc<Mutex<Option<i64>>>,
 }
@@ -108,7 +109,7 @@ impl Registry {
 
     /// Shows why the registry center was not reached so far, as it changes; `None` once it came.
     #[must_use]
-    pub fn away(self, why: watch::Receiver<Option<String>>) -> Self {
+    pub fn away(self, why: watch::Receiver<Option<Message>>) -> Self {
         Self { away: Some(why), ..self }
     }
 
@@ -148,7 +149,7 @@ impl Registry {
     }
 
     /// Why it was not reached so far.
-    pub(crate) fn problem(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<Message> {
         self.away.as_ref()?.borrow().clone()
     }
 

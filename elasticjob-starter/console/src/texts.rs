@@ -15,6 +15,8 @@ elasticjob_syntax::messages! {
         "forbidden-after": "{job} runs again after it, and the role operator is needed for each such job";
     another_job() = "another-job": "another job";
     no_such_registry(name) = "no-such-registry": "the console has no registry center '{name}'";
+    registry_away(why) =
+        "registry-away": "the registry center was not reached so far, and is dialled again until it answers: {why}";
     of_registry(name, why) = "of-registry": "registry center '{name}': {why}";
     no_other_registry() = "no-other-registry": "there is no other registry center here that the caller may see";
     same_registry(name) = "same-registry": "'{name}' is this registry center itself: name another one";
@@ -72,8 +74,8 @@ elasticjob_syntax::messages! {
     search_too_long(most) = "search-too-long": "q has more than {most} characters";
     limit_out_of_range(most) = "limit-out-of-range": "limit is from 1 to {most}";
     no_such_status(status, known) = "no-such-status": "'{status}' is no status: {known}";
-    no_reason() =
-        "no-reason": "the console insists on a reason here, and none is given: say why, in 1 to 200 characters";
+    no_reason(most) =
+        "no-reason": "the console insists on a reason here, and none is given: say why, in 1 to {most} characters";
     reason_too_long(count, most) =
         "reason-too-long": "the reason has {count} characters, and at most {most} are kept";
     too_many_jobs(count, most) =

@@ -93,8 +93,8 @@ fn id_of(text: &Text, message: &Message) -> Option<String> {
     text.loader().has(&id).then_some(id)
 }
 
-/// A message within another one. What others wrote, or what has no text in this language, stands in quotes.
-fn within(text: &Text, message: &Message) -> String {
+/// A message within another one, or after a text. What others wrote, or what has no text in this language, stands in quotes.
+pub(crate) fn quoted(text: &Text, message: &Message) -> String {
     match is_translated(text, message) {
         true => shown(text, message),
         false => format!("“{message}”"),
@@ -103,9 +103,9 @@ fn within(text: &Text, message: &Message) -> String {
 
 fn argument(text: &Text, value: &MessageArgument) -> String {
     match value {
-        MessageArgument::Message(message) => within(text, message),
+        MessageArgument::Message(message) => quoted(text, message),
         MessageArgument::Messages(messages) => {
-            messages.iter().map(|message| within(text, message)).collect::<Vec<_>>().join("；")
+            messages.iter().map(|message| quoted(text, message)).collect::<Vec<_>>().join("；")
         }
         value => value.to_string(),
     }

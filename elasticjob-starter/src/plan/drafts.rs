@@ -113,9 +113,8 @@ pub(super) fn of<'a>(
         match &code {
             Some(JobCode::Function(function)) => drop(used.insert(function.function)),
             Some(JobCode::Given(_)) => {
-                let named =
-                    entry.settings.elastic_job_class.as_deref().filter(|class| linked.given().contains_key(*class));
-                used.insert(named.unwrap_or(&entry.name));
+                let named = entry.settings.elastic_job_class.as_deref().or(entry.settings.elastic_job_type.as_deref());
+                used.insert(named.filter(|name| linked.given().contains_key(*name)).unwrap_or(&entry.name));
             }
             Some(JobCode::Type) | None => {}
         }
@@ -160,7 +159,10 @@ fn draft<'a>(
         Ok(name) => (name, None),
         Err(error) => (JobName::new("job").expect("a name"), Some(error)),
     };
-    let settings = configuration::over(attribute, entry);
+    let mut settings = configuration::over(attribute, entry);
+    if matches!(code, Some(JobCode::Type)) && settings.elastic_job_type.is_none() {
+        settings.elastic_job_type = settings.elastic_job_class.take();
+    }
     let draft = Draft { title: title.to_owned(), name, code, settings, entry, is_incomplete: false };
     errors.extend(wrong.map(|error| {
         let origin = match (entry, &draft.code) {
@@ -212,6 +214,9 @@ fn type_of(entry: &JobEntry) -> Key {
 
 /// The code of an entry: the function that its class refers to, the type that it names, else the function with its
 /// name. `None` where the settings that name it cannot be read.
+///
+/// The registry center keeps one name for both settings, so a file of exported settings may have the other one of them: a class that
+/// refers to nothing may be a type, and a type that there is not may be a class.
 fn code_of(linked: &Linked<'_>, around: &Surroundings<'_>, entry: &JobEntry) -> Result<Option<JobCode>, Box<NoCode>> {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.trim().is_empty());
     let origin = |setting: &str| entry.origins.get(setting).unwrap_or(&entry.origin).clone();
@@ -231,6 +236,9 @@ fn code_of(linked: &Linked<'_>, around: &Surroundings<'_>, entry: &JobEntry) -> 
                 let functions = functions.join(", ");
                 Err(NoCode::new(PlanError::AmbiguousFunction { origin, job, class, functions }, meant))
             }
+            (Err(NotOne::Nothing), _) if is_own_type(around.catalog, &class) => {
+                code_of_type(linked, around.catalog, origin("elastic-job-class"), job, class)
+            }
             // The name is the class of Java instances of the same job.
             (Err(NotOne::Nothing), Some(function)) => Ok(Some(JobCode::Function(function))),
             (Err(NotOne::Nothing), None) if linked.given().contains_key(&entry.name) => {
@@ -243,7 +251,7 @@ fn code_of(linked: &Linked<'_>, around: &Surroundings<'_>, entry: &JobEntry) -> 
             }
         },
         (None, _) if doubt.is_about(&class_of(entry)) => Ok(None),
-        (None, Some(kind)) => code_of_type(linked, around.catalog, entry, kind),
+        (None, Some(kind)) => code_of_type(linked, around.catalog, origin("elastic-job-type"), job, kind),
         (None, None) if doubt.is_about(&type_of(entry)) => Ok(None),
         (None, None) => {
             by_name.map(JobCode::Function).or_else(|| given_code(linked, &entry.name)).map(Some).ok_or_else(|| {
@@ -259,30 +267,39 @@ fn given_code(linked: &Linked<'_>, name: &str) -> Option<JobCode> {
     linked.given().get(name).cloned().map(JobCode::Given)
 }
 
+/// Whether there is a type of this name that needs no code.
+fn is_own_type(catalog: Option<&Catalog>, name: &str) -> bool {
+    JobKind::named(name).is_none() && catalog.is_some_and(|catalog| catalog.job_types().get(name).is_ok())
+}
+
 fn code_of_type(
     linked: &Linked<'_>,
     catalog: Option<&Catalog>,
-    entry: &JobEntry,
+    origin: Origin,
+    job: String,
     kind: String,
 ) -> Result<Option<JobCode>, Box<NoCode>> {
-    let origin = entry.origins.get("elastic-job-type").unwrap_or(&entry.origin).clone();
-    let job = entry.name.clone();
     let known = catalog.map(|catalog| catalog.job_types().get(&kind).map(|_| ()));
-    let function = linked.named(&entry.name);
-    let by_name = function.map(JobCode::Function).or_else(|| given_code(linked, &entry.name));
+    let function = linked.named(&job);
+    let by_name = function.map(JobCode::Function).or_else(|| given_code(linked, &job));
     match (known, by_name) {
         (_, Some(JobCode::Function(function))) if JobKind::named(&kind).is_some() => {
             Ok(Some(JobCode::Function(function)))
         }
         (None | Some(Ok(())), None) => Ok(Some(JobCode::Type)),
-        // The name is the type of Java instances of the same job.
-        (None | Some(Err(_)), Some(code)) => Ok(Some(code)),
+        (None, Some(code)) => Ok(Some(code)),
         (Some(Ok(())), Some(_)) => {
             let place = function.map_or_else(|| format!("the code that was {GIVEN}"), place);
             Err(NoCode::new(PlanError::TypeAndFunction { origin, job, kind, place }, Vec::new()))
         }
-        (Some(Err(unknown)), None) => {
-            Err(NoCode::new(PlanError::NoSuchType { origin, job, unknown: unknown.to_string() }, Vec::new()))
-        }
+        (Some(Err(unknown)), by_name) => match (linked.referred(&kind), given_code(linked, &kind).or(by_name)) {
+            (Ok(function), _) => Ok(Some(JobCode::Function(function))),
+            // The name is the type of Java instances of the same job.
+            (Err(_), Some(code)) => Ok(Some(code)),
+            (Err(_), None) => {
+                let meant = linked.meant(&kind);
+                Err(NoCode::new(PlanError::NoSuchType { origin, job, unknown: unknown.to_string() }, meant))
+            }
+        },
     }
 }

@@ -74,11 +74,11 @@ pub enum PlanError {
     },
     /// A job of a type for which there is also a function.
     #[error(
-        "{origin}: elasticjob.jobs.{job}: there are two things to run, the type '{kind}' and {place}; remove \
-         `elastic-job-type`, or give one of the two another name"
+        "{origin}: elasticjob.jobs.{job}: there are two things to run, the type '{kind}' and {place}; remove the setting that \
+         names the type, or give one of the two another name"
     )]
     TypeAndFunction {
-        /// The place of the type.
+        /// The place where the type is named.
         origin: Origin,
         /// The job.
         job: String,

@@ -283,6 +283,39 @@ fn class_and_type_exclude_each_other_and_so_do_type_and_function() {
 }
 
 #[test]
+fn a_class_may_name_a_type_and_a_type_a_class_as_the_registry_center_keeps_one_name_for_both() {
+    static BOTH: [JobDescriptor; 2] = [function("two", "shop::b::run", one_off), function("three", "shop::peer", peer)];
+    let script = "props: {script.command.line: ls}";
+    for setting in ["elastic-job-class", "elastic-job-type"] {
+        let plan_of = |functions, given: &[&str], code: &str, more: &str| {
+            let entry = format!("{{cron: 0 0 1 * * ?, sharding-total-count: 1, {setting}: {code}, {more}}}");
+            made_with(functions, given, &format!("elasticjob: {{jobs: {{settle: {entry}}}}}"), &[])
+        };
+        let plan = plan_of(&[], &[], "SCRIPT", script).expect("a type needs no code");
+        let job = &plan.jobs[0];
+        assert!(matches!(job.code, JobCode::Type) && job.configuration.job_type() == Some("SCRIPT"), "{setting}");
+        for (code, path) in [("run", "shop::b::run"), ("com.example.Peer", "shop::peer"), ("three", "shop::peer")] {
+            let plan = plan_of(&BOTH, &[], code, "").unwrap_or_else(|errors| panic!("{setting} {code}: {errors:?}"));
+            let job = plan.jobs.iter().find(|job| job.configuration.job_name().as_str() == "settle");
+            let of_path = |job: &PlannedJob| matches!(job.code, JobCode::Function(found) if found.function == path);
+            assert!(job.is_some_and(of_path), "{setting} {code}");
+        }
+        let plan = plan_of(&[], &["Pager"], "Pager", "").expect("the builder was given the code");
+        assert!(matches!(plan.jobs[0].code, JobCode::Given(_)), "{setting}");
+        let first = |errors: Result<Plan, Vec<String>>, part: &str| {
+            let errors = errors.err().unwrap_or_else(|| panic!("{setting}: no error"));
+            assert!(errors[0].contains(part), "{setting}: {errors:?}");
+        };
+        first(plan_of(&[], &["settle"], "SCRIPT", script), "two things to run, the type 'SCRIPT'");
+        first(plan_of(&[], &[], "Pager", ""), setting);
+        first(plan_of(&SYNC, &[], "Pager", ""), "'Pager'");
+    }
+    let several =
+        "elasticjob: {jobs: {x: {elastic-job-type: run, sharding-total-count: 1}, bare: {sharding-total-count: 1}}}";
+    only_error(&SEVERAL, several, &["'run'"]);
+}
+
+#[test]
 fn a_wrong_setting_names_its_place() {
     let yaml = "elasticjob:\n  jobs:\n    syncOrders:\n      cron: bad\n";
     only_error(&SYNC, yaml, &["application.yaml:4", "syncOrders", "cron", "'bad'"]);

@@ -4,7 +4,7 @@ use std::time::Duration;
 use elasticjob::api::{JobError, blocking_item_handler, item_handler};
 use elasticjob::config::JobConfiguration;
 use elasticjob::runtime::{JobEnvironment, OneOffJobBootstrap, ShutdownMode};
-use elasticjob::trace::{JobEvent, TracingConfiguration, TracingStorage, WriteError};
+use elasticjob::trace::{JobEvent, JobExecutionEvent, RunLogOptions, TracingConfiguration, TracingStorage, WriteError};
 use opentelemetry::Value;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use tokio::sync::Notify;
@@ -12,8 +12,8 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::*;
 
-/// Says when the run of an item is over.
-struct Ends(UnboundedSender<()>);
+/// Gives the records of runs that are over.
+struct Ends(UnboundedSender<JobExecutionEvent>);
 
 impl TracingStorage for Ends {
     fn type_name(&self) -> &str {
@@ -21,24 +21,26 @@ impl TracingStorage for Ends {
     }
 
     async fn write(&self, events: &[JobEvent]) -> Result<(), WriteError> {
-        let is_end = |event: &&JobEvent| matches!(event, JobEvent::Execution(run) if run.complete_time.is_some());
-        events
-            .iter()
-            .filter(is_end)
-            .try_for_each(|_| self.0.send(()))
-            .map_err(|closed| WriteError::Refused(closed.to_string()))
+        for event in events {
+            if let JobEvent::Execution(run) = event
+                && run.complete_time.is_some()
+            {
+                self.0.send(run.clone()).map_err(|closed| WriteError::Refused(closed.to_string()))?;
+            }
+        }
+        Ok(())
     }
 }
 
 /// Runs a job of one item once, and shuts it down when the run is over.
-async fn run(name: &str, handler: ItemHandler) {
-    run_until(name, handler, None).await;
+async fn run(name: &str, handler: ItemHandler) -> JobExecutionEvent {
+    run_until(name, handler, None).await.expect("the run is over")
 }
 
 /// Runs a job of one item once. Cuts it off when its code says that it runs, if it does.
-async fn run_until(name: &str, handler: ItemHandler, runs: Option<&Notify>) {
+async fn run_until(name: &str, handler: ItemHandler, runs: Option<&Notify>) -> Option<JobExecutionEvent> {
     let (ends, mut ended) = unbounded_channel();
-    let tracing = TracingConfiguration::new(Ends(ends));
+    let tracing = TracingConfiguration::new(Ends(ends)).run_log(RunLogOptions::default());
     let environment = JobEnvironment::builder().build().unwrap().with_tracing(tracing);
     let job = JobConfiguration::builder(name, 1).sharding_item_parameters("0=Beijing").build().unwrap();
     let handler = with_spans(handler, "SIMPLE");
@@ -46,14 +48,17 @@ async fn run_until(name: &str, handler: ItemHandler, runs: Option<&Notify>) {
     job.start().await.unwrap();
     job.handle().execute().await.unwrap();
     let limit = Duration::from_secs(20);
-    if let Some(runs) = runs {
+    let record = if let Some(runs) = runs {
         tokio::time::timeout(limit, runs.notified()).await.unwrap();
         job.shutdown(ShutdownMode::Now).await;
+        None
     } else {
-        tokio::time::timeout(limit, ended.recv()).await.unwrap().unwrap();
+        let record = tokio::time::timeout(limit, ended.recv()).await.unwrap();
         job.shutdown(ShutdownMode::Graceful).await;
-    }
+        record
+    };
     environment.tracing().unwrap().close(limit).await;
+    record
 }
 
 fn attribute(span: &SpanData, name: &str) -> Option<Value> {
@@ -68,7 +73,7 @@ async fn each_run_of_an_item_is_a_span_with_the_attributes_of_java_and_how_it_en
     global::set_tracer_provider(provider.clone());
 
     let child = || drop(global::tracer("job").start("step"));
-    run("well", item_handler(move |_: ShardingContext| async move { child() })).await;
+    let record = run("well", item_handler(move |_: ShardingContext| async move { child() })).await;
     run("blocks", blocking_item_handler(move |_: ShardingContext| child())).await;
     let fails = item_handler(|_: ShardingContext| async { Err::<(), _>(JobError::message("no disk")) });
     run("fails", fails).await;
@@ -100,6 +105,8 @@ async fn each_run_of_an_item_is_a_span_with_the_attributes_of_java_and_how_it_en
         ("scheduling.apache-elasticjob.sharding.total.count", 1.into()),
         ("scheduling.apache-elasticjob.sharding.item.parameter", "Beijing".into()),
         ("elasticjob.execution.source", "NORMAL_TRIGGER".into()),
+        ("elasticjob.execution.id", record.id.to_string().into()),
+        ("elasticjob.attempt", record.attempt.expect("execution is monitored").to_string().into()),
         ("elasticjob.result", "success".into()),
     ] {
         assert_eq!(attribute(well, name), Some(value), "{name}");

@@ -8,32 +8,41 @@ use crate::texts;
 
 /// The reason why the server refused an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+#[error("{}", self.message())]
 #[non_exhaustive]
 pub enum Refusal {
     /// The node, or the parent of a node to create, does not exist.
-    #[error("there is no such node")]
     NoNode,
     /// The node to create exists.
-    #[error("the node exists")]
     NodeExists,
     /// The node has another version.
-    #[error("the node has another version")]
     BadVersion,
     /// The node to delete has children.
-    #[error("the node has children")]
     NotEmpty,
     /// The parent of the node to create is ephemeral.
-    #[error("an ephemeral node cannot have children")]
     NoChildrenForEphemerals,
     /// The access list of the node does not allow it to this client.
-    #[error("the access list of the node forbids it: check the digest of the registry center")]
     NoAuth,
     /// The server does not accept the access list of a node to create.
-    #[error("the server does not accept the access list of the new node: check the digest of the registry center")]
     InvalidAcl,
     /// The path or the data are not accepted: wrong syntax, or a size above the limit of the server (about 1 MiB).
-    #[error("the path or the size of the data is not accepted")]
     BadArguments,
+}
+
+impl Refusal {
+    /// The message: the reason, and what helps.
+    pub fn message(self) -> Message {
+        match self {
+            Self::NoNode => texts::refusal_no_node(),
+            Self::NodeExists => texts::refusal_node_exists(),
+            Self::BadVersion => texts::refusal_version(),
+            Self::NotEmpty => texts::refusal_children(),
+            Self::NoChildrenForEphemerals => texts::refusal_ephemeral(),
+            Self::NoAuth => texts::refusal_no_auth(),
+            Self::InvalidAcl => texts::refusal_acl(),
+            Self::BadArguments => texts::refusal_arguments(),
+        }
+    }
 }
 
 /// A read failed.
@@ -83,8 +92,8 @@ impl RegistryError {
     /// The message: what was not read, and why.
     pub fn message(&self) -> Message {
         match self {
-            Self::Refused { path, reason } => texts::read_refused(path, reason.to_string()),
-            Self::NoAnswer { why } => texts::no_answer(why),
+            Self::Refused { path, reason } => texts::read_refused(path, reason.message()),
+            Self::NoAnswer { why } => texts::no_answer(cause(why)),
         }
     }
 }
@@ -99,9 +108,9 @@ impl CommitError {
     /// The message: what became of the transaction, and why.
     pub fn message(&self) -> Message {
         match self {
-            Self::Refused { index, path, reason } => texts::write_refused(*index, path, reason.to_string()),
-            Self::NotReached { why } => texts::write_not_reached(why),
-            Self::Unknown { why } => texts::write_unknown(why),
+            Self::Refused { index, path, reason } => texts::write_refused(*index, path, reason.message()),
+            Self::NotReached { why } => texts::write_not_reached(cause(why)),
+            Self::Unknown { why } => texts::write_unknown(cause(why)),
         }
     }
 }
@@ -109,5 +118,49 @@ impl CommitError {
 impl fmt::Display for CommitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.message().fmt(f)
+    }
+}
+
+/// The message whose English text a cause is. The errors have it as a text, which may also be one of the server or of the client
+/// library: such a text stays as it is.
+fn cause(why: &str) -> Message {
+    let limit: String = why.chars().filter(char::is_ascii_digit).collect();
+    let own = [
+        texts::connection_lost(),
+        texts::session_ended(),
+        texts::no_session(),
+        texts::center_closed(),
+        texts::center_silent(limit),
+    ];
+    own.into_iter().find(|message| message.as_str() == why).unwrap_or_else(|| why.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use elasticjob_syntax::message::Argument;
+
+    use super::*;
+
+    #[test]
+    fn a_cause_of_this_library_is_a_message_and_one_of_others_stays_a_text() {
+        let own = [
+            texts::connection_lost(),
+            texts::session_ended(),
+            texts::no_session(),
+            texts::center_closed(),
+            texts::center_silent("9000"),
+        ];
+        for message in own {
+            let why = message.to_string();
+            let of_read = RegistryError::NoAnswer { why: why.clone() }.message();
+            assert_eq!(of_read.arguments(), [("why", Argument::Message(message.clone()))]);
+            for error in [CommitError::NotReached { why: why.clone() }, CommitError::Unknown { why: why.clone() }] {
+                assert_eq!(error.message().arguments(), [("why", Argument::Message(message.clone()))]);
+                assert!(error.to_string().ends_with(&format!(": {why}")), "{error}");
+            }
+        }
+        let of_others = RegistryError::NoAnswer { why: "no route to 10.0.0.9".to_owned() }.message();
+        assert_eq!(of_others.as_str(), "the registry center gave no answer: no route to 10.0.0.9");
+        assert_eq!(of_others.arguments(), [("why", Argument::Message("no route to 10.0.0.9".into()))]);
     }
 }

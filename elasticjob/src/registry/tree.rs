@@ -17,6 +17,7 @@ use super::{
     CommitError, Committed, CreateMode, Data, NodeData, Op, OpResult, Refusal, SessionId, Stat, Transaction,
     WatchEvent, Zxid,
 };
+use crate::texts;
 
 /// The nodes and sessions of a registry.
 #[derive(Debug, Clone)]
@@ -53,7 +54,7 @@ enum Undo {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TreeError {
     /// The session is not open, or ended.
-    #[error("the session has ended")]
+    #[error("{}", texts::session_ended())]
     NoSession,
     /// An operation was refused.
     #[error("operation {index}, on {path}, is refused: {reason}")]

@@ -147,7 +147,10 @@ impl Recorder {
     pub(super) fn item(&self, item: ShardingItem) -> Option<Arc<ItemRecord>> {
         let run = self.run_of(item)?.clone();
         let (trace, id): (_, Arc<str>) = (self.trace.clone(), Uuid::now_v7().to_string().into());
-        let log = |options| RunLog::new(trace.tracing.clone(), options, id.clone(), self.job.clone());
+        let log = |options| {
+            let (tracing, attempt) = (trace.tracing.clone(), run.attempt.clone());
+            RunLog::new(tracing, options, id.clone(), attempt, self.job.clone())
+        };
         let log = trace.tracing.run_log().filter(|_| run.is_told).map(log);
         Some(Arc::new(ItemRecord { trace, run, item, id, started: OnceLock::new(), log }))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use chrono::SecondsFormat;
+use elasticjob::config::Message;
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob::registry::{
     Answer, CommitError, Committed, NodeData, Proof, RegistryCenter, RegistryError, RequestCount, SessionState,
@@ -19,7 +20,7 @@ use super::Late;
 /// The registry center once it was reached; before, questions fail at once and watches wait.
 #[derive(Debug)]
 pub(crate) struct LateCenter {
-    late: Arc<Late<ZookeeperRegistryCenter, String>>,
+    late: Arc<Late<ZookeeperRegistryCenter, Message>>,
     session: watch::Sender<SessionState>,
     dialling: AbortHandle,
 }
@@ -27,7 +28,7 @@ pub(crate) struct LateCenter {
 impl LateCenter {
     /// Dials the registry center of this name again until it comes. `why` is what became of the first time.
     pub(crate) fn new(name: &str, configuration: ZookeeperConfiguration, why: &ConnectError) -> Self {
-        let late = Arc::new(Late::new(format!("the registry center '{name}'"), why.to_string()));
+        let late = Arc::new(Late::new(format!("the registry center '{name}'"), why.message()));
         let session = watch::Sender::new(SessionState::Connecting);
         let (dialled, of_center) = (late.clone(), session.clone());
         let dialling = tokio::spawn(async move {
@@ -35,7 +36,7 @@ impl LateCenter {
                 let configuration = configuration.clone();
                 async move {
                     let connected = ZookeeperRegistryCenter::connect(configuration, &Handle::current()).await;
-                    connected.map_err(|error| error.to_string())
+                    connected.map_err(|error| error.message())
                 }
             };
             let mut session = dialled.dial(dial).await.session();
@@ -50,7 +51,7 @@ impl LateCenter {
     }
 
     /// Why it is away, now and as it changes; `None` once it came.
-    pub(crate) fn why(&self) -> watch::Receiver<Option<String>> {
+    pub(crate) fn why(&self) -> watch::Receiver<Option<Message>> {
         self.late.why.subscribe()
     }
 
@@ -148,7 +149,7 @@ type Begin = Box<dyn FnOnce(&ZookeeperRegistryCenter) -> Box<dyn WatchStream> + 
 
 /// A watch that begins when the registry center comes.
 struct LateWatch {
-    late: Arc<Late<ZookeeperRegistryCenter, String>>,
+    late: Arc<Late<ZookeeperRegistryCenter, Message>>,
     state: Watch,
 }
 

@@ -57,7 +57,7 @@ compare-one-registry = There is no other registry center here to compare with.
 needs-reason-to-disable = Reason (required to disable)
 needs-reason-title = A reason is needed
 needs-reason-about = This console insists on a reason where something is disabled, shut down, removed, changed or cancelled. Nothing was done yet, and what you entered is kept.
-needs-reason-missing = Say why, in at most 200 characters. It is recorded with the action.
+needs-reason-missing = Say why, in at most { $most } characters. It is recorded with the action.
 needs-reason-go-on = Go on with this reason
 since = since
 since-when = Since
@@ -970,7 +970,7 @@ problem-unreadable-configuration-remedy = Send the whole configuration with PUT.
 problem-invalid-configuration = The configuration has mistakes. Nothing was changed.
 problem-invalid-configuration-remedy = Each problem has the JSON pointer of its setting; mend all, and send it again. ?dryRun=true tries without a change.
 problem-reason-required = The console insists on a reason for this action (elasticjob.console.require-reason), and none was given. Nothing was done.
-problem-reason-required-remedy = Send reason with 1 to 200 characters where the problem says: as a member of the body, or as a parameter of the query.
+problem-reason-required-remedy = Send reason with 1 to { $most } characters where the problem says: as a member of the body, or as a parameter of the query.
 problem-carried-job = The job is a carried job. Its registration is written over the configuration each time it starts, so the change would be lost. Nothing was changed.
 problem-carried-job-remedy = Change the registration: PUT /api/job/update of a scheduler (elasticjob cloud), or the page of the registered job on the console of the scheduler.
 problem-no-version = A change needs the version that it is a change of.

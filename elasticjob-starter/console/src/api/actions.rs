@@ -263,7 +263,7 @@ pub(crate) async fn shut_down_server_of_job(
 pub(crate) struct Removal {
     /// Make the instances leave that are online; else the removal is refused.
     force: bool,
-    /// For the decision log; at most 200 characters.
+    /// For the decision log.
     reason: String,
 }
 
@@ -285,7 +285,7 @@ pub(crate) async fn remove_job(
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Because {
-    /// For the decision log; at most 200 characters.
+    /// For the decision log.
     reason: String,
 }
 

@@ -52,7 +52,7 @@ const MOST_JOBS: usize = 200;
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Reason {
-    /// For the decision log; at most 200 characters.
+    /// For the decision log.
     pub(crate) reason: String,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Reason {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
     pub(crate) enabled: bool,
-    /// For the decision log; at most 200 characters.
+    /// For the decision log.
     #[serde(default)]
     pub(crate) reason: String,
 }
@@ -73,7 +73,7 @@ pub(crate) struct Bulk {
     pub(crate) action: BulkAction,
     /// At most 200.
     pub(crate) jobs: Vec<String>,
-    /// For the decision log; at most 200 characters.
+    /// For the decision log.
     #[serde(default)]
     pub(crate) reason: String,
 }

@@ -60,7 +60,7 @@ pub(crate) async fn get(of: OfJob) -> Result<Response, Problem> {
 pub(crate) struct How {
     /// Say what would be changed, and write nothing.
     dry_run: bool,
-    /// For the decision log; at most 200 characters.
+    /// For the decision log.
     reason: String,
 }
 

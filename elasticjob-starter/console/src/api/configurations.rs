@@ -76,7 +76,8 @@ pub(crate) struct UnusableView {
 /// A setting in which a job differs.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct DifferenceView {
-    /// A property as props.KEY; elastic-job-class or elastic-job-type for the code.
+    /// A property as props.KEY. For the code elastic-job-class, elastic-job-type, or both with `or` between them where the registry
+    /// center does not say which it is.
     setting: String,
     /// With secrets masked; `null` where it is not set.
     here: Option<String>,

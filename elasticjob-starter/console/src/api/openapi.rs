@@ -17,7 +17,7 @@ use super::{
     access, accounts, actions, alarms, configuration, configurations, fires, graph, history, jobs, nodes, overview,
     past, registries, run_log, schedule, schedules, servers, timeline,
 };
-use crate::access::Permission;
+use crate::access::{LONGEST_REASON, Permission};
 use crate::app::App;
 use crate::router::{Declared, declared};
 use crate::{live, live_log};
@@ -114,6 +114,7 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
     let mut document = serde_json::to_value(Api::openapi()).unwrap_or_default();
     document["components"]["securitySchemes"] = security::schemes();
     document["components"]["schemas"][settings::NAME] = settings::schema();
+    limit_reasons(&mut document);
     for route in routes {
         let operation =
             document["paths"].get_mut(route.path).and_then(|path| path.get_mut(route.method.to_lowercase()));
@@ -139,6 +140,28 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
         }
     }
     document
+}
+
+/// The description of each reason that a request has.
+const OF_REASONS: &str = "For the decision log.";
+
+/// Says how long a reason may be. The attributes of a field take no constant.
+fn limit_reasons(part: &mut Value) {
+    match part {
+        Value::Array(parts) => parts.iter_mut().for_each(limit_reasons),
+        Value::Object(members) => {
+            if members.get("description").is_some_and(|it| it == OF_REASONS) {
+                let of_parameter = members.get_mut("schema").and_then(Value::as_object_mut);
+                let longest = ("maxLength".to_owned(), LONGEST_REASON.into());
+                match of_parameter {
+                    Some(schema) => schema.extend([longest]),
+                    None => members.extend([longest]),
+                }
+            }
+            members.values_mut().for_each(limit_reasons);
+        }
+        _ => {}
+    }
 }
 
 /// A name that no other operation has: its method with the words of its path.

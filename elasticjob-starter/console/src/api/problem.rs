@@ -16,7 +16,8 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::code::Code;
-use crate::access::{Invalid, NotChanged, Permission, REASON, ReasonRule};
+use crate::access::{Invalid, LONGEST_REASON, NotChanged, Permission, REASON, ReasonRule};
+use crate::registries::Registry;
 use crate::store::StoreError;
 use crate::streams::NoPlace;
 use crate::text::Text;
@@ -70,8 +71,20 @@ impl Problem {
     }
 
     /// With the name of the registry center, for a request that is about several.
-    pub(crate) fn of_registry(mut self, name: &str) -> Self {
-        self.detail = texts::of_registry(name, self.detail);
+    pub(crate) fn of_registry(self, registry: &Registry) -> Self {
+        let mut problem = self.while_away(registry);
+        problem.detail = texts::of_registry(registry.name(), problem.detail);
+        problem
+    }
+
+    /// With the reason why the registry center was not reached so far, where that is what is wrong: the error of a read has it as an
+    /// English text.
+    pub(crate) fn while_away(mut self, registry: &Registry) -> Self {
+        if matches!(self.code, Code::RegistryUnreachable)
+            && let Some(why) = registry.problem()
+        {
+            self.detail = texts::registry_away(why);
+        }
         self
     }
 
@@ -180,7 +193,7 @@ impl Problem {
 
     /// An action without a reason, on a console that insists on one.
     pub(crate) fn no_reason(rule: ReasonRule) -> Self {
-        let detail = texts::no_reason();
+        let detail = texts::no_reason(LONGEST_REASON);
         let problem = match rule.is_in_query() {
             true => json!({ "parameter": REASON, "detail": detail.as_str() }),
             false => json!({ "pointer": format!("/{REASON}"), "detail": detail.as_str() }),

@@ -39,7 +39,7 @@ impl RegistryView {
             name: registry.name().to_owned(),
             session: registry.session_state(),
             since: registry.session_since().map(Time),
-            problem: registry.problem(),
+            problem: registry.problem().map(|why| why.to_string()),
             traced: registry.trace_reader().is_some(),
             traces_answer: registry.trace_health().map(|health| health.answers),
             traces_since: registry.trace_health().map(|health| Time(health.since)),

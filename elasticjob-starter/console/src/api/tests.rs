@@ -18,7 +18,7 @@ use serde_json::{Value, json as value};
 use super::Problem;
 use super::openapi::document;
 use crate::Console;
-use crate::access::Permission;
+use crate::access::{LONGEST_REASON, Permission};
 use crate::router::declared;
 use crate::testing::{Answer, call, console_of, cookie_of, job_settings, json, request, start_job, start_job_with};
 
@@ -97,6 +97,29 @@ async fn the_document_describes_every_route_of_the_api_and_nothing_else() {
     assert_eq!((&schemes["token"]["scheme"], &schemes["session"]["in"]), (&value!("bearer"), &value!("cookie")));
     are_there(&document, &document);
     is_committed(&document);
+}
+
+#[test]
+fn each_place_of_a_reason_says_how_long_it_may_be() {
+    let document = document(&declared(console_of(&MemoryRegistry::new()).app().clone()));
+    let longest = value!(LONGEST_REASON);
+    let mut places = BTreeSet::new();
+    for operation in
+        document["paths"].as_object().expect("paths").values().flat_map(|of| of.as_object().expect("methods").values())
+    {
+        let of_query = operation["parameters"].as_array().into_iter().flatten().find(|it| it["name"] == "reason");
+        let body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str();
+        let schema = body.and_then(|body| body.rsplit('/').next()).map(|name| &document["components"]["schemas"][name]);
+        let of_body = schema.and_then(|schema| schema["properties"].get("reason"));
+        let of_both = of_query.map(|it| &it["schema"]).into_iter().chain(of_body);
+        let all: Vec<&Value> = of_both.collect();
+        assert!(!operation["x-reason"].is_string() || !all.is_empty(), "{operation}");
+        for place in all {
+            assert_eq!(place["maxLength"], longest, "{operation}");
+            places.insert(operation["operationId"].to_string());
+        }
+    }
+    assert!(places.len() > 15, "{places:?}");
 }
 
 /// A schema is known by the name of its type alone: of two types with one name the document would have one.

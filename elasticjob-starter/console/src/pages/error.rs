@@ -4,6 +4,7 @@ use askama::Template;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 
+use super::problems::meaning_and_remedy;
 use super::{Layout, with_problem, with_status};
 use crate::access::{Identity, Permission};
 use crate::api::Problem;
@@ -28,9 +29,10 @@ struct ErrorPage {
 
 /// The English details say it themselves.
 fn meaning(text: &Text, problem: &Problem) -> Vec<String> {
-    let meaning = format!("problem-{}", problem.code());
-    let texts = || [text.loader().get(&meaning), text.loader().get(&format!("{meaning}-remedy"))].into();
-    if text.language() == Language::English { Vec::new() } else { texts() }
+    match text.language() {
+        Language::English => Vec::new(),
+        Language::Chinese => meaning_and_remedy(text, problem.code()).into(),
+    }
 }
 
 fn layout(app: &App, identity: &Identity, headers: &HeaderMap) -> Layout {
@@ -102,7 +104,7 @@ pub(crate) fn refused(here: &Here, refusal: &Refusal) -> Response {
 
 /// The page for a problem: what the API would answer, in a frame.
 pub(crate) fn problem(here: &Here, problem: &Problem) -> Response {
-    let mut page = page_of(Layout::of(here), problem);
+    let mut page = page_of(Layout::of(here), &problem.clone().while_away(&here.registry));
     page.title = match problem.code() {
         "registry-unreachable" => t!(page, "error-registry-away"),
         _ => t!(page, "error-problem"),

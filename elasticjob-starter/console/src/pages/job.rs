@@ -240,9 +240,10 @@ pub(super) fn failed(here: &Here, error: &OperationError) -> Said {
 
 /// The same of a problem.
 pub(super) fn failed_by(here: &Here, problem: &Problem) -> Said {
+    let told = problem.clone().while_away(&here.registry).told(&here.text);
     match problem.is_unknown() {
-        true => Said::failed(format!("{} {}", fl!(here.text.loader(), "outcome-unknown"), problem.told(&here.text))),
-        false => Said::failed(problem.told(&here.text)),
+        true => Said::failed(format!("{} {told}", fl!(here.text.loader(), "outcome-unknown"))),
+        false => Said::failed(told),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Meanings of the codes of problems, and remedies: the page that the `type` of a problem leads to.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use axum::response::Response;
 
 use super::{Layout, page};
+use crate::access::LONGEST_REASON;
 use crate::api::Code;
 use crate::here::Who;
 use crate::text::{Text, t};
@@ -23,9 +26,15 @@ struct Row {
 
 impl Row {
     fn of(text: &Text, code: Code) -> Self {
-        let meaning = format!("problem-{code}");
-        Self { code, remedy: text.loader().get(&format!("{meaning}-remedy")), meaning: text.loader().get(&meaning) }
+        let [meaning, remedy] = meaning_and_remedy(text, code.as_str());
+        Self { code, meaning, remedy }
     }
+}
+
+/// What a code of a problem means, and what helps.
+pub(super) fn meaning_and_remedy(text: &Text, code: &str) -> [String; 2] {
+    let limits = HashMap::from([("most", LONGEST_REASON.to_string())]);
+    [format!("problem-{code}"), format!("problem-{code}-remedy")].map(|id| text.loader().get_args(&id, limits.clone()))
 }
 
 pub(crate) async fn show(who: Who) -> Response {

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::{Layout, with_status};
-use crate::access::{LONGEST_REASON, REASON};
+use crate::access::REASON;
 use crate::here::Here;
 use crate::text::t;
 

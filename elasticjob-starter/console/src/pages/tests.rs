@@ -43,6 +43,9 @@ fn faults(template: &str) -> Vec<&'static str> {
     let attributes = template.split(" on").skip(1).filter_map(|rest| rest.split_once('=')).map(|(name, _)| name);
     look(attributes.into_iter().any(|name| name.chars().all(|c| c.is_ascii_lowercase())), "a script in an attribute");
     look(template.contains("javascript:"), "a script in an address");
+    let mut reasons = template.split("name=\"reason\"").skip(1).filter_map(|rest| rest.split('>').next());
+    let limit = "maxlength=\"{{ crate::access::LONGEST_REASON }}\"";
+    look(reasons.any(|rest| !rest.contains(limit)), "a reason without its limit, or with a number of its own");
     look(template.contains("href=\"/") || template.contains("action=\"/"), "an address without the base path");
     faults
 }
@@ -65,6 +68,7 @@ fn faults_of_templates_are_found() {
         "<p onclick=\"x()\">",
         "<a href=\"javascript:x()\">",
         "<a href=\"/r\">",
+        "<input name=\"reason\" maxlength=\"200\">",
     ] {
         assert_eq!(faults(bad).len(), 1, "{bad}");
     }

@@ -49,7 +49,8 @@ impl Registry {
     /// Asks the registry center itself, and not what was read before.
     pub(crate) async fn check(&self) -> Check {
         let answer = self.center().children("/");
-        Check::of(async { answer.await.map_err(|why| OperationError::Read(why).into()) }).await
+        let problem = |why| Problem::from(OperationError::Read(why)).while_away(self);
+        Check::of(async { answer.await.map_err(problem) }).await
     }
 
     /// Asks the database of traces; `None` where there is none.

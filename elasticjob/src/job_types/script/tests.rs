@@ -203,7 +203,7 @@ async fn what_a_script_writes_does_not_paint_the_terminal() {
 async fn what_a_script_writes_is_in_the_log_of_its_run() {
     let storage = Kept::default();
     let tracing = Tracing::start(TracingConfiguration::new(storage.clone()), &tokio::runtime::Handle::current());
-    let log = RunLog::new(tracing.clone(), RunLogOptions::default(), "run".into(), JobName::new("job").unwrap());
+    let log = RunLog::new(tracing.clone(), RunLogOptions::default(), "run".into(), None, JobName::new("job").unwrap());
     log.scope(async { Script.process(script("sh -c 'echo out; echo err >&2'")).await.unwrap() }).await;
     tracing.close(Duration::from_secs(10)).await;
     let mut lines = storage.0.lock().unwrap().clone();

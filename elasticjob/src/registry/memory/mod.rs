@@ -25,6 +25,7 @@ use super::{
     Answer, CommitError, Committed, Moment, NodeData, Proof, Refusal, RegistryCenter, RegistryError, RequestCount,
     SessionId, SessionState, Transaction, WatchEvent, WatchStream, limits,
 };
+use crate::texts;
 
 /// The time-out that sessions report by default. It never passes.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -73,8 +74,8 @@ impl Shared {
     /// The session of a client that can be reached.
     fn reach(&self, client: u64) -> Result<SessionId, String> {
         match self.clients.get(&client) {
-            None => Err("the registry center is closed".into()),
-            Some(Link { cut: Some(_), .. }) => Err("the connection is lost".into()),
+            None => Err(texts::center_closed().into()),
+            Some(Link { cut: Some(_), .. }) => Err(texts::connection_lost().into()),
             Some(link) => Ok(link.session),
         }
     }

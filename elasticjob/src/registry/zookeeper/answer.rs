@@ -4,6 +4,7 @@ use zookeeper_client::{Error, MultiWriteError, MultiWriteResult};
 
 use crate::registry::group_commit::Outcome;
 use crate::registry::{NodeData, OpResult, Refusal, RegistryError, SessionId, Stat};
+use crate::texts;
 
 /// An error, sorted by what it says about the request.
 pub(super) enum Failure {
@@ -33,7 +34,9 @@ impl From<Error> for Failure {
             | Error::Unimplemented
             | Error::ReconfigDisabled
             | Error::UnexpectedErrorCode(_) => Self::Declined(error.to_string()),
+            Error::ConnectionLoss => Self::Lost(texts::connection_lost().into()),
             // An ended session counts as lost too: the request may have been applied before it ended.
+            Error::SessionExpired => Self::Lost(texts::session_ended().into()),
             _ => Self::Lost(error.to_string()),
         }
     }

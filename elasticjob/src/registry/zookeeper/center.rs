@@ -19,6 +19,7 @@ use crate::registry::{
     self, Answer, CommitError, Committed, NodeData, Proof, RegistryCenter, RegistryError, RequestCount, SessionState,
     Transaction, WatchStream, limits,
 };
+use crate::texts;
 
 /// A session with a ZooKeeper ensemble, renewed when it expires. Dropping it ends the session.
 pub struct ZookeeperRegistryCenter {
@@ -112,7 +113,8 @@ impl ZookeeperRegistryCenter {
             tokio::time::timeout(limit, request)
         };
         let mut answer: Answer<T> = Box::pin(async move {
-            let no_answer = |_| RegistryError::NoAnswer { why: format!("no answer within {} ms", limit.as_millis()) };
+            let no_answer =
+                |_| RegistryError::NoAnswer { why: texts::center_silent(limit.as_millis().to_string()).into() };
             timed.await.unwrap_or_else(|elapsed| Err(no_answer(elapsed)))
         });
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

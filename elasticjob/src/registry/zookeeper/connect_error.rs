@@ -2,34 +2,29 @@
 
 use std::time::Duration;
 
+use elasticjob_syntax::message::Message;
+
 use super::config::InvalidSetting;
 use crate::problems::in_one_line;
+use crate::texts;
 
 /// A session with the registry center could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.message())]
 #[non_exhaustive]
 pub enum ConnectError {
     /// Settings with values that are not valid.
-    #[error("the registry center is not configured: {}", in_one_line(.0))]
     Invalid(Vec<InvalidSetting>),
     /// No server answered in time.
-    #[error(
-        "no ZooKeeper server of server-lists '{servers}' could be used within {} ms, which is max-sleep-time-milliseconds \
-         times max-retries: {detail}",
-        waited.as_millis()
-    )]
     Unreachable {
         /// The servers as configured.
         servers: String,
         /// How long they were tried.
         waited: Duration,
         /// The finding for each server, and what to do.
-        detail: String,
+        detail: Message,
     },
     /// The namespace does not exist, and the configuration does not allow creating it.
-    #[error(
-        "ZooKeeper at '{servers}' has no namespace '{namespace}': correct it; the first instance of a job creates it"
-    )]
     NoNamespace {
         /// The servers as configured.
         servers: String,
@@ -37,10 +32,6 @@ pub enum ConnectError {
         namespace: String,
     },
     /// The access list of the namespace does not let the user of the digest in.
-    #[error(
-        "ZooKeeper at '{servers}' does not let this client {what} namespace '{namespace}': {}",
-        if *digest { "digest is not the one it was created with" } else { "set digest to the user:password that created it" }
-    )]
     Forbidden {
         /// The servers as configured.
         servers: String,
@@ -52,19 +43,16 @@ pub enum ConnectError {
         digest: bool,
     },
     /// The server ended the session because it does not accept the digest.
-    #[error("ZooKeeper at '{servers}' refused the digest, or does not know the scheme digest")]
     AuthFailed {
         /// The servers as configured.
         servers: String,
     },
     /// The server has no recursive watches.
-    #[error("ZooKeeper at '{servers}' is older than 3.6, which is the first version with recursive watches: update it")]
     TooOld {
         /// The servers as configured.
         servers: String,
     },
     /// The server answered with another error.
-    #[error("ZooKeeper at '{servers}' did not let this client {what} namespace '{namespace}': {why}")]
     Failed {
         /// The servers as configured.
         servers: String,
@@ -75,4 +63,26 @@ pub enum ConnectError {
         /// The text of the server or of the client.
         why: String,
     },
+}
+
+impl ConnectError {
+    /// The message: which servers, why not, and what helps.
+    pub fn message(&self) -> Message {
+        match self {
+            Self::Invalid(problems) => texts::connect_invalid(in_one_line(problems)),
+            Self::Unreachable { servers, waited, detail } => {
+                texts::connect_unreachable(servers, waited.as_millis().to_string(), detail.clone())
+            }
+            Self::NoNamespace { servers, namespace } => texts::connect_no_namespace(servers, namespace),
+            Self::Forbidden { servers, namespace, what, digest: true } => {
+                texts::connect_other_digest(servers, *what, namespace)
+            }
+            Self::Forbidden { servers, namespace, what, digest: false } => {
+                texts::connect_no_digest(servers, *what, namespace)
+            }
+            Self::AuthFailed { servers } => texts::connect_digest_refused(servers),
+            Self::TooOld { servers } => texts::connect_too_old(servers),
+            Self::Failed { servers, namespace, what, why } => texts::connect_failed(servers, *what, namespace, why),
+        }
+    }
 }

@@ -3,24 +3,23 @@
 use std::io;
 use std::time::Duration;
 
+use elasticjob_syntax::message::Message;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
 
 use super::config::host;
 use super::tls::Loaded;
+use crate::texts;
 
 /// Asks a server for its state. With the line break it is as long as the head of a TLS message: a port with TLS waits
 /// for that much before it refuses.
 const QUESTION: &[u8] = b"srvr\n";
 
-/// The advice where no server answers.
-pub(super) const START: &str = "start it, or correct server-lists";
-
 /// How long a server may take to answer.
 const ANSWER: Duration = Duration::from_secs(1);
 
 /// The reason why a server of `server-lists` cannot be used.
-pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> String {
+pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> Message {
     let has_port = server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     let address = if has_port { server.to_owned() } else { format!("{server}:2181") };
     let stream = match reach(&address).await {
@@ -29,11 +28,7 @@ pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> String {
     };
     let Some(tls) = tls else { return Heard::from(stream).await.without_tls() };
     match tls.try_handshake(host(server), stream).await {
-        Ok(()) => {
-            "TLS is agreed on, but it opens no session in time: if it is a ZooKeeper, look at its log; else correct \
-                   server-lists"
-                .to_owned()
-        }
+        Ok(()) => texts::server_slow_tls(),
         Err(error) => {
             let plain = match reach(&address).await {
                 Ok(stream) => matches!(Heard::from(stream).await, Heard::ZooKeeper | Heard::NotServing),
@@ -44,10 +39,10 @@ pub(super) async fn look_at(server: &str, tls: Option<&Loaded>) -> String {
     }
 }
 
-async fn reach(address: &str) -> Result<TcpStream, String> {
-    let addresses =
-        lookup_host(address).await.map_err(|error| format!("the name is not found, {error}: correct server-lists"))?;
-    TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await.map_err(|error| format!("{error}: {START}"))
+async fn reach(address: &str) -> Result<TcpStream, Message> {
+    let addresses = lookup_host(address).await.map_err(|error| texts::server_not_found(error.to_string()))?;
+    let stream = TcpStream::connect(addresses.collect::<Vec<_>>().as_slice()).await;
+    stream.map_err(|error| texts::server_not_reached(error.to_string()))
 }
 
 /// The answer of a port to a ZooKeeper request that needs no session.
@@ -85,21 +80,14 @@ impl Heard {
         }
     }
 
-    fn without_tls(self) -> String {
+    fn without_tls(self) -> Message {
         match self {
-            Self::ZooKeeper => "it is a ZooKeeper, but opens no session in time: look at its log",
-            Self::NotServing => "it is a ZooKeeper without a quorum: start the other servers of the ensemble",
-            Self::Tls => {
-                "this port is one with TLS: set tls.enabled: true, and tls.trust-store where the CA of \
-                 its certificate is not one of the system; or name the clientPort of the server"
-            }
-            Self::Closed => {
-                "something listens, but ends the connection: if this is the secureClientPort of ZooKeeper, set \
-                 tls.enabled: true; else correct server-lists"
-            }
-            Self::Nothing => "something listens, but does not answer as ZooKeeper does: correct server-lists",
+            Self::ZooKeeper => texts::server_slow(),
+            Self::NotServing => texts::server_without_quorum(),
+            Self::Tls => texts::server_with_tls(),
+            Self::Closed => texts::server_closes(),
+            Self::Nothing => texts::server_is_another(),
         }
-        .to_owned()
     }
 }
 

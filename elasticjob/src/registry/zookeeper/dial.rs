@@ -9,11 +9,12 @@ use zookeeper_client::{AddWatchMode, Client, Connector, CreateMode, Error, Multi
 
 use super::access::acls;
 use super::answer;
-use super::diagnose::{START, look_at};
+use super::diagnose::look_at;
 use super::tls::{self, Loaded};
 use super::{ConnectError, ZookeeperConfiguration};
 use crate::log::{apart, warn};
 use crate::random::random_u64;
+use crate::texts;
 
 /// Opens a session within `patience`. Returns a client whose root is the namespace.
 pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) -> Result<Client, ConnectError> {
@@ -21,7 +22,7 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
     let findings = Mutex::new(Vec::new());
     let look = async |server| {
         let found = look_at(server, tls.as_ref()).await;
-        findings.lock().unwrap_or_else(PoisonError::into_inner).push(format!("{server}: {found}"));
+        findings.lock().unwrap_or_else(PoisonError::into_inner).push(texts::of_server(server, found));
     };
     // Servers are examined one by one only when the client takes long, so that a connect which works costs nothing.
     let look_at_all = async {
@@ -35,13 +36,11 @@ pub(super) async fn dial(config: &ZookeeperConfiguration, patience: Duration) ->
             never = look_at_all => never,
         }
     });
-    let unreachable =
-        |detail: String| ConnectError::Unreachable { servers: config.server_lists.clone(), waited: patience, detail };
     match opened.await {
         Err(_) => {
             let findings = findings.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let detail = if findings.is_empty() { format!("no answer; {START}") } else { findings.join("; ") };
-            Err(unreachable(detail))
+            let detail = if findings.is_empty() { texts::servers_silent() } else { texts::problems(findings) };
+            Err(ConnectError::Unreachable { servers: config.server_lists.clone(), waited: patience, detail })
         }
         Ok(Err(problem)) => Err(explain(config, problem)),
         Ok(Ok(client)) => Ok(client),

@@ -26,6 +26,7 @@ use crate::log::{apart, error, warn, written};
 use crate::random::random_u64;
 use crate::registry::lease;
 use crate::registry::{Moment, Proof, RequestCount, SessionId, SessionState, limits};
+use crate::texts;
 
 /// How long closing waits for the end of the session.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -186,9 +187,9 @@ impl Session {
 
     fn why_not(&self) -> String {
         match *self.state.borrow() {
-            SessionState::Connecting => "there is no session".into(),
-            SessionState::Connected { .. } | SessionState::Suspended { .. } => "the connection is lost".into(),
-            SessionState::Closed => "the registry center is closed".into(),
+            SessionState::Connecting => texts::no_session().into(),
+            SessionState::Connected { .. } | SessionState::Suspended { .. } => texts::connection_lost().into(),
+            SessionState::Closed => texts::center_closed().into(),
         }
     }
 

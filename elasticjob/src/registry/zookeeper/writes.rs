@@ -13,6 +13,7 @@ use super::session::{Live, Session};
 use super::{access, answer};
 use crate::registry::group_commit::{Answers, GroupCommit, Outcome, Request};
 use crate::registry::{Answer, CommitError, Committed, CreateMode, Op, SessionId, Transaction};
+use crate::texts;
 
 type Ticket = oneshot::Sender<Result<Committed, CommitError>>;
 
@@ -106,7 +107,7 @@ impl Out {
         let outcome = match tokio::time::timeout(self.limit, &mut self.answer).await {
             Ok(outcome) => outcome,
             Err(_) => {
-                let why = format!("no answer within {} ms", self.limit.as_millis());
+                let why = String::from(texts::center_silent(self.limit.as_millis().to_string()));
                 // Nor will there be one to what waits behind it.
                 let waiting = self.writes.lock().give_up(&format!("an earlier request got {why}"));
                 deliver(waiting);

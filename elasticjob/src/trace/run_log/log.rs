@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 
 use super::{JobLogEvent, LogLevel, RunLogOptions};
 use crate::escaped::Escaped;
+use crate::fire::Attempt;
 use crate::ident::JobName;
 use crate::secret::mask_inside;
 use crate::trace::{JobEvent, Tracing, now};
@@ -46,6 +47,7 @@ struct Shared {
     tracing: Tracing,
     options: RunLogOptions,
     execution_id: Arc<str>,
+    attempt: Option<Attempt>,
     job_name: JobName,
     state: Mutex<State>,
 }
@@ -76,13 +78,25 @@ impl RunLog {
         CURRENT.try_with(Clone::clone).ok()
     }
 
-    pub(crate) fn new(tracing: Tracing, options: RunLogOptions, execution_id: Arc<str>, job_name: JobName) -> Self {
-        Self(Arc::new(Shared { tracing, options, execution_id, job_name, state: Mutex::default() }))
+    pub(crate) fn new(
+        tracing: Tracing,
+        options: RunLogOptions,
+        execution_id: Arc<str>,
+        attempt: Option<Attempt>,
+        job_name: JobName,
+    ) -> Self {
+        Self(Arc::new(Shared { tracing, options, execution_id, attempt, job_name, state: Mutex::default() }))
     }
 
     /// The id of the record of the run: [`ExecutionRecord::id`](crate::trace::ExecutionRecord::id).
     pub fn execution_id(&self) -> &str {
         &self.0.execution_id
+    }
+
+    /// The attempt that began the run, as the registry center and the record of the run have it. `None` where execution is not
+    /// monitored.
+    pub fn attempt(&self) -> Option<&Attempt> {
+        self.0.attempt.as_ref()
     }
 
     /// Whether lines of this level are kept.

@@ -68,7 +68,9 @@ impl Shape {
                 let least = schema["minimum"].as_i64().map(|least| format!("from {least}"));
                 let shortest =
                     schema["minLength"].as_i64().filter(|_| kind == "string").map(|_| "not empty".to_owned());
-                let limits: Vec<String> = [format, least, shortest].into_iter().flatten().collect();
+                let longest = schema["maxLength"].as_i64().filter(|_| kind == "string");
+                let longest = longest.map(|longest| format!("at most {longest} characters"));
+                let limits: Vec<String> = [format, least, shortest, longest].into_iter().flatten().collect();
                 match limits.is_empty() {
                     true => self.say(kind),
                     false => self.say(&format!("{kind} ({})", limits.join(", "))),
@@ -114,6 +116,7 @@ mod tests {
             (json!({ "type": "string" }), "string"),
             (json!({ "type": "string", "format": "date-time" }), "string (date-time)"),
             (json!({ "type": ["string", "null"], "minLength": 1 }), "string (not empty) or null"),
+            (json!({ "type": "string", "maxLength": 9 }), "string (at most 9 characters)"),
             (json!({ "type": "integer", "minimum": 0, "format": "int32" }), "integer (int32, from 0)"),
             (json!({ "type": "array", "items": { "$ref": "#/components/schemas/Item" } }), "array of [Item]"),
             (json!({ "oneOf": [{ "$ref": "#/components/schemas/Item" }, { "type": "null" }] }), "[Item] or null"),

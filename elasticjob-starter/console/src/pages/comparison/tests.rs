@@ -207,11 +207,18 @@ async fn the_code_of_a_job_and_what_java_alone_reads_are_compared_and_exported()
     let (one, other) = (with_extra("hunter2"), with_extra("hunter3"));
     let here = [
         ("load", "SCRIPT", one.as_str()),
+        ("own", "Pager", SAME),
         ("peer", "com.example.Peer", SAME),
         ("same", "SCRIPT", &one),
         ("x", "", SAME),
     ];
-    let there = [("load", "SCRIPT", other.as_str()), ("peer", "HTTP", SAME), ("same", "SCRIPT", &one), ("x", "", &one)];
+    let there = [
+        ("load", "SCRIPT", other.as_str()),
+        ("own", "pager", SAME),
+        ("peer", "HTTP", SAME),
+        ("same", "SCRIPT", &one),
+        ("x", "", &one),
+    ];
     let console = console_of_two(&center_of(&here).await, &center_of(&there).await);
     let told = api(&console, "viewer", "").await;
     let differences: Vec<_> = told["jobs"].as_array().expect("a list").iter().map(|job| &job["differences"]).collect();
@@ -219,6 +226,7 @@ async fn the_code_of_a_job_and_what_java_alone_reads_are_compared_and_exported()
         |setting: &str, here: Value, there: Value| json!({ "setting": setting, "here": here, "there": there });
     let expected = [
         json!([difference("jobExtraConfigurations", json!("***"), json!("***"))]),
+        json!([difference("elastic-job-class or elastic-job-type", json!("Pager"), json!("pager"))]),
         json!([
             difference("elastic-job-class", json!("com.example.Peer"), json!(null)),
             difference("elastic-job-type", json!(null), json!("HTTP")),
@@ -229,8 +237,10 @@ async fn the_code_of_a_job_and_what_java_alone_reads_are_compared_and_exported()
     assert_eq!(told["same"], 1, "{told}");
     let exported = get(&console, "viewer", "/r/default/configurations").await.1;
     for part in [
+        "    \"own\":\n      # Or elastic-job-class: the registry center has one name for both. A program takes either for the other.\n      \
+         elastic-job-type: \"Pager\"\n",
         "    \"load\":\n      elastic-job-type: \"SCRIPT\"\n      cron: \"0 0 0 1 1 ?\"\n",
-        "      sharding-total-count: 2\n      # jobExtraConfigurations is left out: no settings of a program have it.\n    \"peer\":\n",
+        "      sharding-total-count: 2\n      # jobExtraConfigurations is left out: no settings of a program have it.\n    \"own\":\n",
         "    \"peer\":\n      elastic-job-class: \"com.example.Peer\"\n      cron: \"0 0 0 1 1 ?\"\n",
         "    \"x\":\n      cron: \"0 0 0 1 1 ?\"\n",
     ] {

@@ -125,8 +125,22 @@ async fn pages_of_a_registry_center_at_rest_send_no_requests() {
     let console =
         Console::new(with_users(), [Registry::new("default", center.clone())]).expect("the options are right");
     let cookie = cookie_of(&console, "viewer").await;
-    let pages =
-        ["", "/jobs", "/jobs/job", "/jobs/job/why", "/jobs/job/schedule", "/jobs/job/configuration", "/servers"];
+    let pages = [
+        "",
+        "/alarms",
+        "/jobs",
+        "/jobs/job",
+        "/jobs/job/why",
+        "/jobs/job/runs",
+        "/jobs/job/schedule",
+        "/jobs/job/configuration",
+        "/jobs/job/configuration/history",
+        "/jobs/job/graph",
+        "/graph",
+        "/timeline",
+        "/servers",
+        "/history/audit",
+    ];
     let mut requests = Vec::new();
     for _ in 0..3 {
         for page in pages {

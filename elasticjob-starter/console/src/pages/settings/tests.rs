@@ -122,7 +122,7 @@ async fn why_a_connection_does_not_answer_is_told_in_the_language_of_the_reader(
         call(&console, page).await.body
     };
     let (chinese, english) = (said("zh-CN").await, said("en").await);
-    assert!(chinese.contains("default 没有应答：注册中心没有答复：“"), "{chinese}");
+    assert!(chinese.contains("default 没有应答：注册中心没有答复：注册中心的连接已关闭"), "{chinese}");
     assert!(english.contains("default does not answer: the registry center gave no answer: "), "{english}");
 }
 

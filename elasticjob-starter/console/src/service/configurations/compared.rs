@@ -11,7 +11,7 @@ use futures_util::{StreamExt, TryStreamExt};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{AT_ONCE, EXTRA, Read, code_of, read};
+use super::{AT_ONCE, Code, EXTRA, Read, read};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::registries::Registry;
@@ -130,7 +130,7 @@ async fn names(
 ) -> Result<(BTreeSet<JobName>, Option<i64>), Problem> {
     let wanted = query.q.to_lowercase();
     let listed = registry.catalogue().jobs().await;
-    let listed = listed.map_err(|error| Problem::from(error).of_registry(registry.name()))?;
+    let listed = listed.map_err(|error| Problem::from(error).of_registry(registry))?;
     let names = listed.jobs.iter().map(|job| &job.job).filter(|job| job.as_str().to_lowercase().contains(&wanted));
     let names = names.filter(|job| here.identity.sees_job(registry.name(), job.as_str()));
     Ok((names.cloned().collect(), listed.lost_since))
@@ -182,6 +182,6 @@ fn differences(here: &StoredConfiguration, there: &StoredConfiguration) -> Resul
 
 /// The texts of the settings of a job by their names, and the class or the type of its code.
 fn texts(stored: &StoredConfiguration, settings: &JobSettings) -> Result<BTreeMap<String, String>, Problem> {
-    let code = code_of(stored.class_or_type()).map(|(setting, name)| (setting.to_owned(), name.to_owned()));
+    let code = Code::of(stored).map(|Code { setting, name }| (setting.to_string(), name.to_owned()));
     Ok(flat(&object(settings)?).into_iter().chain(code).collect())
 }

@@ -9,7 +9,7 @@ use elasticjob::ident::JobName;
 use futures_util::StreamExt;
 use serde_json::{Map, Value};
 
-use super::{AT_ONCE, EXTRA, Read, code_of, read};
+use super::{AT_ONCE, CLASS, Code, CodeSetting, EXTRA, Read, TYPE, read};
 use crate::api::Problem;
 use crate::here::Here;
 use crate::service::configuration::{has_mask, object};
@@ -58,7 +58,7 @@ async fn document(here: &Here, chosen: &BTreeSet<&str>, query: &JobQuery) -> Res
                     &format!("    # {}: a carried job, which is registered at its scheduler\n", quoted(job.as_str()));
             }
             Read::Stored(stored) => {
-                let (code, settings) = (code_of(stored.class_or_type()), stored.masked_settings());
+                let (code, settings) = (Code::of(&stored), stored.masked_settings());
                 text += &Entry { job: &job, code, settings, has_extra: stored.has_extra() }.text(&plain)?;
             }
             Read::Unusable(why) => {
@@ -95,8 +95,7 @@ fn plain() -> Map<String, Value> {
 /// A job of the file.
 struct Entry<'a> {
     job: &'a JobName,
-    /// The setting that names its code, with the name.
-    code: Option<(&'static str, &'a str)>,
+    code: Option<Code<'a>>,
     /// Its settings, with secrets masked.
     settings: JobSettings,
     has_extra: bool,
@@ -112,8 +111,18 @@ impl Entry<'_> {
             _ => Map::new(),
         };
         let mut text = format!("    {}:\n", quoted(self.job.as_str()));
-        if let Some((setting, name)) = self.code {
-            text += &line("      ", setting, &Value::from(name));
+        if let Some(Code { setting, name }) = self.code {
+            let (key, other) = match setting {
+                CodeSetting::Class => (CLASS, None),
+                CodeSetting::Type => (TYPE, None),
+                CodeSetting::Either(likely, other) => (likely, Some(other)),
+            };
+            if let Some(other) = other {
+                text += &format!(
+                    "      # Or {other}: the registry center has one name for both. A program takes either for the other.\n"
+                );
+            }
+            text += &line("      ", key, &Value::from(name));
         }
         for (key, value) in settings.iter().filter(|(key, value)| plain.get(*key) != Some(*value)) {
             text += &line("      ", key, value);
@@ -199,12 +208,8 @@ mod tests {
             settings.props = Some(props.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
         });
         let job = JobName::new("my.job: [1]").expect("a name");
-        let entry = Entry {
-            job: &job,
-            code: Some(("elastic-job-type", "SCRIPT")),
-            settings: settings.masked(),
-            has_extra: true,
-        };
+        let entry =
+            Entry { job: &job, code: Some(Code::named("SCRIPT")), settings: settings.masked(), has_extra: true };
         let text = entry.text(&plain()).expect("it is written");
         assert!(text.contains("      # jobExtraConfigurations is left out"), "{text}");
         assert!(!text.contains("hunter2"), "{text}");
@@ -228,6 +233,28 @@ mod tests {
             of("sharding-total-count", "2"),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_name_that_may_be_of_a_class_and_of_a_type_says_so() {
+        let job = JobName::new("x").expect("a name");
+        let text = |name| {
+            let settings = job_settings(|settings| settings.sharding_total_count = Some(1)).masked();
+            let entry = Entry { job: &job, code: Some(Code::named(name)), settings, has_extra: false };
+            entry.text(&plain()).expect("it is written")
+        };
+        for (name, key, other) in
+            [("settle", "elastic-job-class", "elastic-job-type"), ("Peer", "elastic-job-type", "elastic-job-class")]
+        {
+            let expected = format!(
+                "    \"x\":\n      # Or {other}: the registry center has one name for both. A program takes either for the other.\n      \
+                 {key}: \"{name}\"\n      sharding-total-count: 1\n"
+            );
+            assert_eq!(text(name), expected);
+        }
+        for name in ["com.example.Peer", "SCRIPT"] {
+            assert!(!text(name).contains("Or elastic-job"), "{name}");
+        }
     }
 
     #[test]

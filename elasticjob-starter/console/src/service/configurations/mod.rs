@@ -3,6 +3,8 @@
 pub(crate) mod compared;
 pub(crate) mod exported;
 
+use std::fmt;
+
 use elasticjob::config::Message;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{OperationError, StoredConfiguration};
@@ -47,15 +49,55 @@ impl Read {
 
 async fn read(registry: &Registry, job: &JobName) -> Result<Read, Problem> {
     let read = registry.views().configuration(job).await;
-    Read::of(read).map_err(|error| Problem::from(error).of_registry(registry.name()))
+    Read::of(read).map_err(|error| Problem::from(error).of_registry(registry))
 }
 
-/// The setting that names the code of a job, with the name. The root node does not say whether that is a class or a type: names of
-/// classes and functions have a path, or begin with a small letter where they are the last part of one.
-fn code_of(class_or_type: Option<&str>) -> Option<(&'static str, &str)> {
-    let name = class_or_type?;
-    let is_class = name.contains(['.', ':']) || name.starts_with(char::is_lowercase);
-    Some((if is_class { "elastic-job-class" } else { "elastic-job-type" }, name))
+/// The class or the type of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Code<'a> {
+    setting: CodeSetting,
+    name: &'a str,
+}
+
+/// The setting that has the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CodeSetting {
+    Class,
+    Type,
+    /// The root node has one name for both, and this one may be either. The first one is the likely one.
+    Either(&'static str, &'static str),
+}
+
+const CLASS: &str = "elastic-job-class";
+const TYPE: &str = "elastic-job-type";
+
+impl<'a> Code<'a> {
+    /// The code of a configuration; `None` where that is found by the name of the job. Names of classes and functions have a path, or
+    /// begin with a small letter where they are its last part; but an own type may have such a name, and a class of Java may be in no
+    /// package.
+    fn of(stored: &'a StoredConfiguration) -> Option<Self> {
+        stored.class_or_type().map(Self::named)
+    }
+
+    fn named(name: &'a str) -> Self {
+        let setting = match name {
+            "SCRIPT" | "HTTP" => CodeSetting::Type,
+            _ if name.contains(['.', ':']) => CodeSetting::Class,
+            _ if name.starts_with(char::is_lowercase) => CodeSetting::Either(CLASS, TYPE),
+            _ => CodeSetting::Either(TYPE, CLASS),
+        };
+        Self { setting, name }
+    }
+}
+
+impl fmt::Display for CodeSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Class => f.write_str(CLASS),
+            Self::Type => f.write_str(TYPE),
+            Self::Either(..) => write!(f, "{CLASS} or {TYPE}"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -76,13 +118,17 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_code_is_a_class_or_a_type() {
-        for class in ["com.example.Peer", "shop::jobs::settle", "settle"] {
-            assert_eq!(code_of(Some(class)), Some(("elastic-job-class", class)));
+    fn a_name_of_code_is_a_class_or_a_type_where_that_is_sure() {
+        for (name, setting) in [
+            ("com.example.Peer", CodeSetting::Class),
+            ("shop::jobs::settle", CodeSetting::Class),
+            ("SCRIPT", CodeSetting::Type),
+            ("HTTP", CodeSetting::Type),
+            ("settle", CodeSetting::Either(CLASS, TYPE)),
+            ("PAGER", CodeSetting::Either(TYPE, CLASS)),
+            ("Peer", CodeSetting::Either(TYPE, CLASS)),
+        ] {
+            assert_eq!(Code::named(name), Code { setting, name });
         }
-        for job_type in ["SCRIPT", "HTTP", "PAGER", "Pager"] {
-            assert_eq!(code_of(Some(job_type)), Some(("elastic-job-type", job_type)));
-        }
-        assert_eq!(code_of(None), None);
     }
 }

@@ -4,12 +4,14 @@
 use std::io;
 
 #[cfg(feature = "zookeeper")]
+use elasticjob_syntax::message::Message;
+#[cfg(feature = "zookeeper")]
 use tokio::net::TcpStream;
 #[cfg(feature = "zookeeper")]
 use zookeeper_client::Connector;
 
 use super::super::config::InvalidSetting;
-use super::{ENABLED, ZookeeperTls};
+use super::ZookeeperTls;
 
 /// Never exists: no files can be loaded without TLS.
 pub(in super::super) enum Loaded {}
@@ -19,7 +21,7 @@ pub(in super::super) fn load(_: &ZookeeperTls) -> Result<Loaded, Vec<InvalidSett
         "this program is built without TLS to ZooKeeper: build it with the feature zookeeper-tls of elasticjob or \
         elasticjob-starter"
             .to_owned();
-    Err(vec![InvalidSetting { key: ENABLED, value: "true".to_owned(), reason }])
+    Err(vec![InvalidSetting { key: "tls.enabled", value: "true".to_owned(), reason }])
 }
 
 pub(in super::super) fn valid_name(_: &str) -> bool {
@@ -36,7 +38,7 @@ impl Loaded {
         match *self {}
     }
 
-    pub(in super::super) fn explain(&self, _: &str, _: &io::Error, _: bool) -> String {
+    pub(in super::super) fn explain(&self, _: &str, _: &io::Error, _: bool) -> Message {
         match *self {}
     }
 }

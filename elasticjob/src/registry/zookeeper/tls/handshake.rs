@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use elasticjob_syntax::message::Message;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -31,7 +32,7 @@ impl Loaded {
     }
 
     /// The meaning of a failed handshake, and what to do. `plain`: whether the port answers without TLS.
-    pub(in super::super) fn explain(&self, host: &str, error: &io::Error, plain: bool) -> String {
+    pub(in super::super) fn explain(&self, host: &str, error: &io::Error, plain: bool) -> Message {
         refused::explain(&self.tls, host, error, plain)
     }
 }

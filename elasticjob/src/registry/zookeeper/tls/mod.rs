@@ -33,7 +33,6 @@ pub struct ZookeeperTls {
     pub client_key: Option<PathBuf>,
 }
 
-const ENABLED: &str = "tls.enabled";
 #[cfg(feature = "zookeeper-tls")]
 const TRUST_STORE: &str = "tls.trust-store";
 const CLIENT_CERTIFICATE: &str = "tls.client-certificate";

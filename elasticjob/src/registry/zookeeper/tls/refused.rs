@@ -2,91 +2,67 @@
 
 use std::io;
 
+use elasticjob_syntax::message::Message;
 use rustls::{AlertDescription, CertificateError, Error};
 
+use super::ZookeeperTls;
 use super::files::shown;
-use super::{CLIENT_CERTIFICATE, CLIENT_KEY, ENABLED, TRUST_STORE, ZookeeperTls};
+use crate::texts;
 
 /// `plain`: whether the port answers without TLS.
-pub(super) fn explain(tls: &ZookeeperTls, host: &str, error: &io::Error, plain: bool) -> String {
+pub(super) fn explain(tls: &ZookeeperTls, host: &str, error: &io::Error, plain: bool) -> Message {
     if plain {
-        return format!(
-            "this port is one without TLS: name the secureClientPort of the server in server-lists, or set {ENABLED}: false"
-        );
+        return texts::tls_plain_port();
     }
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(Error::InvalidCertificate(why)) => certificate(tls, host, why),
         Some(Error::AlertReceived(alert)) => refused(tls, *alert),
-        Some(other) => format!("TLS fails: {other}"),
+        Some(other) => texts::tls_fails(other.to_string()),
         None => closed(tls, error),
     }
 }
 
 /// The problem of the server's certificate.
-fn certificate(tls: &ZookeeperTls, host: &str, why: &CertificateError) -> String {
+fn certificate(tls: &ZookeeperTls, host: &str, why: &CertificateError) -> Message {
     match why {
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => format!(
-            "its certificate is not for '{host}' ({why}): write the name of the certificate in server-lists, or give the \
-             server a certificate for '{host}'"
-        ),
-        CertificateError::ExpiredContext { not_after, .. } => {
-            format!("its certificate expired at {}: renew it on the server", shown(*not_after))
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            texts::tls_other_name(host, why.to_string())
         }
-        CertificateError::NotValidYetContext { not_before, .. } => format!(
-            "its certificate is not valid before {}: mend the clock of this host, or that of the host which made it",
-            shown(*not_before)
-        ),
-        CertificateError::Revoked => "its certificate is revoked: give the server another one".to_owned(),
+        CertificateError::ExpiredContext { not_after, .. } => texts::tls_expired(shown(*not_after)),
+        CertificateError::NotValidYetContext { not_before, .. } => texts::tls_not_yet(shown(*not_before)),
+        CertificateError::Revoked => texts::tls_revoked(),
         // A CA that was created again has its old name and another key.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => match &tls.trust_store {
-            Some(file) => format!(
-                "its certificate is not of a CA in {TRUST_STORE} '{}': add the certificate of the CA that signed it to this \
-                 file, if this is your server",
-                file.display()
-            ),
-            None => format!(
-                "its certificate is not of a CA that this system trusts: name a PEM file with the CA that signed it in \
-                 {TRUST_STORE}, if this is your server"
-            ),
+            Some(file) => texts::tls_other_authority(file.display().to_string()),
+            None => texts::tls_unknown_authority(),
         },
-        other => format!("its certificate cannot be used: {other}"),
+        other => texts::tls_certificate(other.to_string()),
     }
 }
 
 /// The answer of the server about this client.
-fn refused(tls: &ZookeeperTls, alert: AlertDescription) -> String {
+fn refused(tls: &ZookeeperTls, alert: AlertDescription) -> Message {
+    let answer = format!("{alert:?}");
     match (alert, &tls.client_certificate) {
-        (AlertDescription::ProtocolVersion, _) => {
-            format!("it refuses TLS 1.2 and 1.3 ({alert:?}): set ssl.enabledProtocols of the server to TLSv1.2,TLSv1.3")
-        }
-        (_, None) => format!(
-            "it refuses this client ({alert:?}), which showed no certificate: set {CLIENT_CERTIFICATE} and {CLIENT_KEY} to one \
-             of a CA that the server trusts"
-        ),
-        (_, Some(file)) => format!(
-            "it refuses the certificate of this client in {CLIENT_CERTIFICATE} '{}' ({alert:?}): name one of a CA that the \
-             server trusts, or add its CA to ssl.trustStore.location of the server",
-            file.display()
-        ),
+        (AlertDescription::ProtocolVersion, _) => texts::tls_versions(answer),
+        (_, None) => texts::tls_wants_certificate(answer),
+        (_, Some(file)) => texts::tls_refuses_certificate(file.display().to_string(), answer),
     }
 }
 
 /// The connection ended without an answer.
-fn closed(tls: &ZookeeperTls, error: &io::Error) -> String {
-    let client = match tls.client_certificate {
-        Some(_) => format!("it does not trust the CA of {CLIENT_CERTIFICATE}"),
-        None => format!("it wants a certificate of this client ({CLIENT_CERTIFICATE} and {CLIENT_KEY})"),
-    };
-    format!(
-        "it ended the handshake without a reason ({error}): the port is one without TLS, or {client}; its log says which"
-    )
+fn closed(tls: &ZookeeperTls, error: &io::Error) -> Message {
+    match tls.client_certificate {
+        Some(_) => texts::tls_closed_with_certificate(error.to_string()),
+        None => texts::tls_closed_without_certificate(error.to_string()),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(tls: &ZookeeperTls, error: Error) -> String {
+    fn told(tls: &ZookeeperTls, error: Error) -> Message {
         explain(tls, "zk1", &io::Error::new(io::ErrorKind::InvalidData, error), false)
     }
 
@@ -108,9 +84,11 @@ mod tests {
             (&with, Error::AlertReceived(AlertDescription::ProtocolVersion), "ssl.enabledProtocols"),
         ] {
             let told = told(tls, error);
-            assert!(told.contains(remedy), "{told}");
+            assert!(told.as_str().contains(remedy) && told.code().is_some(), "{told}");
         }
-        assert!(explain(&with, "zk1", &io::ErrorKind::UnexpectedEof.into(), true).contains("secureClientPort"));
-        assert!(explain(&with, "zk1", &io::ErrorKind::UnexpectedEof.into(), false).contains("its log says which"));
+        for (plain, remedy) in [(true, "secureClientPort"), (false, "its log says which")] {
+            let told = explain(&with, "zk1", &io::ErrorKind::UnexpectedEof.into(), plain);
+            assert!(told.as_str().contains(remedy), "{told}");
+        }
     }
 }

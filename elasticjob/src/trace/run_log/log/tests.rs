@@ -43,7 +43,7 @@ impl Lines {
 }
 
 fn log(tracing: &Tracing, options: RunLogOptions) -> RunLog {
-    RunLog::new(tracing.clone(), options.within_range(), "run".into(), JobName::new("job").unwrap())
+    RunLog::new(tracing.clone(), options.within_range(), "run".into(), None, JobName::new("job").unwrap())
 }
 
 #[tokio::test(start_paused = true)]
