@@ -5,14 +5,13 @@ use std::sync::Arc;
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperRegistryCenter};
 use elasticjob_tests::java_peer::JavaPeer;
 use elasticjob_tests::records::now_us;
-use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::{ZookeeperBackend, ZookeeperServer};
 use tokio::runtime::Handle;
 
-use crate::support::{ITEMS, JOB, Kind, LIMIT, Mixed};
+use crate::support::{ITEMS, JOB, Kind, LIMIT, Mixed, each_second};
 
 pub async fn shared(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
-    let jobs = vec![JobPlan::each_second(JOB, ITEMS, 100)];
+    let jobs = vec![each_second()];
     let mut mixed = Mixed::with_digest(&server, &peer, "digest", jobs, Some("migration:secret")).await;
     let pids = [mixed.start(Kind::Rust).await, mixed.start(Kind::Java).await];
     mixed.split(ITEMS, &pids, 0).await;

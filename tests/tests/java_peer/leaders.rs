@@ -47,7 +47,8 @@ pub async fn assign_alike(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
 
 /// Ends one leadership after the other until a wanted process leads.
 async fn lead(mixed: &Mixed, job: &str, is_wanted: &dyn Fn(u32) -> bool) {
-    let deadline = tokio::time::Instant::now() + LIMIT;
+    // The kind that hears of it first mostly wins: where the machine is busy, that is the same for long.
+    let deadline = tokio::time::Instant::now() + 3 * LIMIT;
     loop {
         let leader = mixed.until("a leader", async || mixed.leader(job).await).await;
         if is_wanted(leader) {

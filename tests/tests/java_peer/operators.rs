@@ -6,13 +6,12 @@ use elasticjob::config::wire;
 use elasticjob::operations::Target;
 use elasticjob_tests::java_peer::JavaPeer;
 use elasticjob_tests::records::{History, Run, now_us, pid_of};
-use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
-use crate::support::{ITEMS, JOB, Kind, LIMIT, Mixed, job_name};
+use crate::support::{ITEMS, JOB, Kind, LIMIT, Mixed, each_second, job_name};
 
 pub async fn configured(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
-    let (mixed, pids) = Mixed::pair(&server, &peer, "configured", JobPlan::each_second(JOB, ITEMS, 100)).await;
+    let (mixed, pids) = Mixed::pair(&server, &peer, "configured", each_second()).await;
 
     let read = mixed.operations().configuration(&job_name()).await.expect("it can be read");
     let mut settings = read.configuration.settings();
@@ -39,7 +38,7 @@ pub async fn configured(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
 
 pub async fn triggered(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
     // By itself it fires at the turn of the year alone.
-    let job = JobPlan { cron: "0 0 0 1 1 ?".to_owned(), ..JobPlan::each_second(JOB, ITEMS, 100) };
+    let job = JobPlan { cron: "0 0 0 1 1 ?".to_owned(), ..each_second() };
     let mut mixed = Mixed::new(&server, &peer, "triggered", vec![job]).await;
     let rust = mixed.start(Kind::Rust).await;
     // A Rust leader assigns the items at once, a Java leader when the job fires.
@@ -79,7 +78,7 @@ pub async fn triggered(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
 }
 
 pub async fn item_disabled(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
-    let (mixed, pids) = Mixed::pair(&server, &peer, "item-disabled", JobPlan::each_second(JOB, ITEMS, 100)).await;
+    let (mixed, pids) = Mixed::pair(&server, &peer, "item-disabled", each_second()).await;
     let (operations, mut java) = (mixed.operations(), mixed.java_operator());
     let item_of = |pid: u32| {
         let owners = mixed.group.history();
@@ -106,7 +105,7 @@ pub async fn item_disabled(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
 }
 
 pub async fn server_disabled(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
-    let (mixed, pids) = Mixed::pair(&server, &peer, "server-disabled", JobPlan::each_second(JOB, ITEMS, 100)).await;
+    let (mixed, pids) = Mixed::pair(&server, &peer, "server-disabled", each_second()).await;
     let (operations, mut java, ip) = (mixed.operations(), mixed.java_operator(), mixed.ip().await);
     let target = Target::ServerOfJob(job_name(), ip.clone());
     for operator in Kind::BOTH {
@@ -130,7 +129,7 @@ pub async fn server_disabled(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) 
 }
 
 pub async fn shut_down(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>) {
-    let (mut mixed, _) = Mixed::pair(&server, &peer, "shut-down", JobPlan::each_second(JOB, ITEMS, 100)).await;
+    let (mut mixed, _) = Mixed::pair(&server, &peer, "shut-down", each_second()).await;
     let ip = mixed.ip().await;
     let no_instance = async |mixed: &Mixed| {
         let gone = async || mixed.children(JOB, "instances").await.is_empty().then_some(());

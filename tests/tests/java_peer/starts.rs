@@ -5,13 +5,12 @@ use std::sync::Arc;
 use elasticjob::config::wire;
 use elasticjob_tests::java_peer::JavaPeer;
 use elasticjob_tests::records::now_us;
-use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
-use crate::support::{ITEMS, JOB, Kind, LIMIT, Mixed};
+use crate::support::{ITEMS, JOB, Kind, LIMIT, Mixed, each_second};
 
 pub async fn joined(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>, first: Kind) {
-    let job = JobPlan::each_second(JOB, ITEMS, 100);
+    let job = each_second();
     let wanted = wire::to_yaml(&job.configuration().expect("a good plan"));
     let mut mixed = Mixed::new(&server, &peer, &format!("started-by-{first:?}"), vec![job]).await;
     let one = mixed.start(first).await;
