@@ -88,6 +88,11 @@ impl Note {
         self.is_of(id, wanted.item) && !self.launched.get(&wanted.item).is_some_and(is_own)
     }
 
+    /// The fencing token of the run that an item was launched for last, where it has one.
+    pub(super) fn token_of(&self, item: ShardingItem) -> Option<i64> {
+        self.launched.get(&item)?.token
+    }
+
     /// Whether a later run of an item was launched, by its fencing token. A run without one, as it is not monitored, knows it only
     /// after its own note: then any other launch is a later one.
     pub(super) fn has_later_run(&self, id: &LaunchId, wanted: &LaunchItem, is_noted: bool) -> bool {

@@ -1,5 +1,6 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
+mod not_given;
 mod stopping;
 
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ use crate::carrier::{
     Carrier, CarrierError, ItemState, ItemStates, Launch, LaunchError, LaunchId, LaunchItem, Outcome, Permit, Stop,
     StopCause,
 };
+use not_given::NotGiven;
 use stopping::Cut;
 
 /// How long the first item of a fire waits for the others that began with it. They are there at once, unless one was cut off
@@ -46,6 +48,7 @@ struct Shared {
     hub: Hub,
     marks: Marks,
     formers: Formers,
+    not_given: NotGiven,
     groups: Mutex<HashMap<GroupKey, Arc<Group>>>,
     /// The launches of each job that the carrier keeps, the oldest first.
     kept: Mutex<HashMap<JobName, Vec<LaunchId>>>,
@@ -135,7 +138,15 @@ fn permit(context: &ShardingContext) -> Permit {
 impl Launches {
     pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks) -> Self {
         let formers = Formers::new(carrier.clone(), hub.clone());
-        Self(Arc::new(Shared { carrier, hub, marks, formers, groups: Mutex::default(), kept: Mutex::default() }))
+        Self(Arc::new(Shared {
+            carrier,
+            hub,
+            marks,
+            formers,
+            not_given: NotGiven::default(),
+            groups: Mutex::default(),
+            kept: Mutex::default(),
+        }))
     }
 
     /// Joins the items of the run that are launched together. The receiver tells when nothing is left to launch.
@@ -194,7 +205,7 @@ impl Launches {
             let tried = match self.ready(&mut launch, &mut is_noted).await {
                 Err(why) => Err(LaunchError::NotReached { why }),
                 Ok(()) if launch.items.is_empty() => return,
-                Ok(()) => self.0.carrier.launch(launch.clone()).await,
+                Ok(()) => self.give(&launch).await,
             };
             let error = match tried {
                 Ok(_) => {
@@ -271,7 +282,7 @@ impl Launches {
         let mut lost = Vec::new();
         if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
             let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
-            let is_lost = |item: &&LaunchItem| noted.is_of_another_run(&id, item) && !known.contains_key(&item.item);
+            let is_lost = |item: &&LaunchItem| self.was_given(&id, item, &noted) && !known.contains_key(&item.item);
             lost = launch.items.iter().filter(is_lost).map(|item| item.item).collect();
         }
         let may_run = launch.items.iter().map(|item| item.item).filter(|item| !lost.contains(item));
@@ -285,6 +296,9 @@ impl Launches {
             return Ok(Noted::Done);
         }
         self.leave_out_former_items(launch, &mut noted).await;
+        if !is_noted {
+            self.0.not_given.add(&id, launch.items.iter().filter(|item| !self.was_given(&id, item, &noted)));
+        }
         let written = self.0.marks.note(&id, &launch.items, noted).await?;
         if written == Noted::Done {
             launch.items.retain(|item| !lost.contains(&item.item));
@@ -416,6 +430,7 @@ impl Launches {
         if open.is_empty() {
             self.lock_kept().remove(job);
             self.0.formers.forget(job);
+            self.0.not_given.forget(job);
         }
         Ok(open)
     }

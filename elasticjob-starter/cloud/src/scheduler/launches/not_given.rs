@@ -1,0 +1,93 @@
+//! Items whose launch was noted, and that the carrier was not given.
+//!
+//! A run that is cut off between the two is not started any more. Who takes its item over finds the note, and a carrier that does
+//! not know the launch: that is a lost item, which may have run. Within one scheduler, where a job is only started again, it is
+//! known better.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use elasticjob::ident::{JobName, ShardingItem};
+
+use super::Launches;
+use crate::carrier::{Launch, LaunchError, LaunchId, LaunchItem, Launched};
+use crate::scheduler::launch_marks::Note;
+
+/// Each with the fencing token of the run that it was noted for.
+#[derive(Debug, Default)]
+pub(super) struct NotGiven(Mutex<HashSet<(LaunchId, ShardingItem, Option<i64>)>>);
+
+impl NotGiven {
+    /// These items are about to be noted, or the carrier has not taken them.
+    pub(super) fn add<'a>(&self, id: &LaunchId, items: impl IntoIterator<Item = &'a LaunchItem>) {
+        // Who says which items they are may look here.
+        let new: Vec<_> = items.into_iter().map(|wanted| (id.clone(), wanted.item, wanted.fencing_token)).collect();
+        self.lock().extend(new);
+    }
+
+    /// The carrier is given these items: from now on only it can tell whether it has them, also for runs before. Returns those that
+    /// it was not given until now.
+    fn give(&self, id: &LaunchId, items: &[LaunchItem]) -> Vec<LaunchItem> {
+        let new = items.iter().filter(|wanted| self.has(id, wanted.item, wanted.fencing_token)).cloned().collect();
+        let is_given = |item| items.iter().any(|wanted| wanted.item == item);
+        self.lock().retain(|(of, item, _)| of.job != id.job || !is_given(*item));
+        new
+    }
+
+    /// Whether the carrier was not given an item for the run with this fencing token.
+    fn has(&self, id: &LaunchId, item: ShardingItem, token: Option<i64>) -> bool {
+        self.lock().contains(&(id.clone(), item, token))
+    }
+
+    /// The job is removed.
+    pub(super) fn forget(&self, job: &JobName) {
+        self.lock().retain(|(of, ..)| of.job != *job);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<(LaunchId, ShardingItem, Option<i64>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Launches {
+    /// Whether the carrier may have been given an item for this fire by another run, as its note says.
+    pub(super) fn was_given(&self, id: &LaunchId, wanted: &LaunchItem, noted: &Note) -> bool {
+        let item = wanted.item;
+        noted.is_of_another_run(id, wanted) && !self.0.not_given.has(id, item, noted.token_of(item))
+    }
+
+    /// Gives the items of a launch to the carrier, which leaves those out that were cut off meanwhile.
+    pub(super) async fn give(&self, launch: &Launch) -> Result<Launched, LaunchError> {
+        let new = self.0.not_given.give(&launch.id, &launch.items);
+        let launched = self.0.carrier.launch(launch.clone()).await?;
+        let is_taken = |item| launched.started.contains(&item) || launched.adopted.contains(&item);
+        self.0.not_given.add(&launch.id, new.iter().filter(|wanted| !is_taken(wanted.item)));
+        Ok(launched)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use elasticjob::fire::Fire;
+
+    use super::*;
+
+    #[test]
+    fn what_was_noted_is_not_given_until_the_carrier_gets_the_item() {
+        let id = |job: &str, at| LaunchId { job: JobName::new(job).unwrap(), fire: Fire::Scheduled(at) };
+        let (first, later, other) = (id("job", 1_000), id("job", 2_000), id("other", 1_000));
+        let wanted = |item, token| LaunchItem::new(item, Some(token));
+        let not_given = NotGiven::default();
+        not_given.add(&first, &[wanted(0, 7), wanted(1, 7)]);
+        not_given.add(&other, &[wanted(0, 7)]);
+        assert!(not_given.has(&first, 0, Some(7)) && not_given.has(&first, 1, Some(7)));
+        assert!(!not_given.has(&first, 0, Some(8)) && !not_given.has(&later, 0, Some(7)), "of other runs");
+        assert!(not_given.give(&later, &[wanted(0, 9)]).is_empty());
+        assert!(!not_given.has(&first, 0, Some(7)), "a later launch may have ended the run");
+        assert!(not_given.has(&first, 1, Some(7)) && not_given.has(&other, 0, Some(7)));
+        let given: Vec<_> = not_given.give(&first, &[wanted(0, 7), wanted(1, 7)]).iter().map(|new| new.item).collect();
+        assert_eq!(given, [1]);
+        not_given.forget(&other.job);
+        assert!(!not_given.has(&other, 0, Some(7)));
+    }
+}
