@@ -6,6 +6,7 @@ use elasticjob::config::wire;
 use elasticjob::operations::Target;
 use elasticjob_tests::java_peer::JavaPeer;
 use elasticjob_tests::records::{History, Run, now_us, pid_of};
+use elasticjob_tests::worker::JobPlan;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 
 use crate::support::{ITEMS, JOB, Kind, LIMIT, Mixed, each_second, job_name};
