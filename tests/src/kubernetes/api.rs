@@ -23,7 +23,9 @@ impl Api {
     pub(super) fn new(port: u16) -> Self {
         // An error means that the process has chosen a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().danger_accept_invalid_certs(true).timeout(Duration::from_secs(30)).build();
+        // A connection for each request: one that the server closes while it is kept would lose a request that nobody repeats.
+        let client = Client::builder().danger_accept_invalid_certs(true).pool_max_idle_per_host(0);
+        let client = client.timeout(Duration::from_secs(30)).build();
         Self { port, client: client.expect("a client") }
     }
 
@@ -32,7 +34,7 @@ impl Api {
         self.port
     }
 
-    /// Sends a request as an administrator. Returns the status and the body; 0 where no answer came.
+    /// Sends a request as an administrator. Returns the status and the body; 0 and the error where no answer came.
     pub async fn send(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
         self.send_as(ADMIN, method, path, body).await
     }
@@ -58,7 +60,10 @@ impl Api {
             Some(body) => request.header("content-type", kind).body(body),
             None => request,
         };
-        let Ok(answer) = request.send().await else { return (0, Value::Null) };
+        let answer = match request.send().await {
+            Ok(answer) => answer,
+            Err(error) => return (0, Value::String(format!("{error:?}"))),
+        };
         let status = answer.status().as_u16();
         let text = answer.text().await.unwrap_or_default();
         (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use elasticjob::log::{info, warn};
 use rustix::process::{Pid, Signal, kill_process};
@@ -124,6 +125,9 @@ impl Memory {
 /// stand beside it.
 const OF_SCHEDULER: &str = "scheduler";
 
+/// How often this process tried whether it may make a group.
+static PROBES: AtomicU32 = AtomicU32::new(0);
+
 /// The groups that this process may make; else why not.
 fn groups() -> Result<Memory, String> {
     let own = fs::read_to_string("/proc/self/cgroup").map_err(|error| format!("/proc/self/cgroup: {error}"))?;
@@ -134,8 +138,9 @@ fn groups() -> Result<Memory, String> {
         let hand_on = parent.join("cgroup.subtree_control");
         fs::write(&hand_on, "+memory").map_err(|error| format!("{}: {error}", hand_on.display()))?;
     }
-    // Only a try shows it: the rights, and whether the parent hands the controller on.
-    let probe = parent.join(format!("elasticjob-probe-{}", std::process::id()));
+    // Only a try shows it: the rights, and whether the parent hands the controller on. Two carriers of a process may try at a time.
+    let number = PROBES.fetch_add(1, Ordering::Relaxed);
+    let probe = parent.join(format!("elasticjob-probe-{}-{number}", std::process::id()));
     fs::create_dir(&probe).map_err(|error| format!("a group below {} cannot be made: {error}", parent.display()))?;
     let limited = fs::write(probe.join(files.limit), (64 * 1_024 * 1_024).to_string());
     let _ = fs::remove_dir(&probe);
@@ -192,5 +197,15 @@ mod tests {
         assert_eq!(place("0::/\n"), below("/sys/fs/cgroup/", &V2));
         assert_eq!(place("4:memory:/jobs/scheduler\n0::/\n"), below("/sys/fs/cgroup/memory/jobs/scheduler", &V1));
         assert_eq!(place("8:pids:/\n"), None);
+    }
+
+    #[test]
+    fn carriers_that_look_at_the_same_time_find_the_same() {
+        let look = || (0..50).map(|_| groups().is_ok()).collect::<Vec<bool>>();
+        let found: Vec<bool> = std::thread::scope(|scope| {
+            let looks: Vec<_> = (0..4).map(|_| scope.spawn(look)).collect();
+            looks.into_iter().flat_map(|look| look.join().unwrap()).collect()
+        });
+        assert!(found.iter().all(|may| *may == found[0]), "{found:?}");
     }
 }
