@@ -101,7 +101,7 @@ elasticjob_syntax::messages! {
     too_many_attempts(seconds) = "too-many-attempts": "too many attempts: try again in {seconds} s";
     login_refused() = "login-refused": "wrong name or password";
     token_refused() = "token-refused": "the token does not count: log in again, or ask for another one";
-    no_session(why) = "session-refused": "no session can begin: {why}";
+    session_refused(why) = "session-refused": "no session can begin: {why}";
     read_only() = "read-only": "this console is read-only";
     password_length(least, most, length) =
         "password-length": "a password has {least} to {most} characters, this one has {length}";

@@ -23,7 +23,7 @@ impl Api {
     pub(super) fn new(port: u16) -> Self {
         // An error means that the process has chosen a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // A connection for each request: one that the server closes while it is kept would lose a request that nobody repeats.
+        // A connection for each request: the server may close one that is kept, just as a request is sent.
         let client = Client::builder().danger_accept_invalid_certs(true).pool_max_idle_per_host(0);
         let client = client.timeout(Duration::from_secs(30)).build();
         Self { port, client: client.expect("a client") }

@@ -50,7 +50,7 @@ impl NotKnown {
             Self::WrongPassword => texts::login_refused(),
             Self::Slowed(wait) => texts::too_many_attempts((wait.as_secs() + 1).to_string()),
             Self::Token => texts::token_refused(),
-            Self::NoSession(why) => texts::no_session(why),
+            Self::NoSession(why) => texts::session_refused(why),
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct NotGiven(Mutex<HashSet<(LaunchId, ShardingItem, Option<i64>)>>
 impl NotGiven {
     /// These items are about to be noted, or the carrier has not taken them.
     pub(super) fn add<'a>(&self, id: &LaunchId, items: impl IntoIterator<Item = &'a LaunchItem>) {
-        // Who says which items they are may look here.
+        // First of all: the iterator may ask this one, which takes the lock.
         let new: Vec<_> = items.into_iter().map(|wanted| (id.clone(), wanted.item, wanted.fencing_token)).collect();
         self.lock().extend(new);
     }
