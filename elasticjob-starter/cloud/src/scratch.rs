@@ -15,6 +15,8 @@ impl Scratch {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("elasticjob-cloud-{}-{number}", std::process::id()));
+        // A process of the same number may have been killed in a test.
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("the folder for temporary files can be written");
         Self(path)
     }

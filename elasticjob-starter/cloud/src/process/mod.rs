@@ -146,7 +146,12 @@ impl ProcessCarrier {
         let mut launched = Launched::default();
         for wanted in &launch.items {
             let slot = self.shared.slot(&launch.id, &launch.job, &launch.app, wanted.item);
-            let look = slot.look().map_err(fails)?;
+            let look = match slot.look() {
+                Ok(look) => look,
+                Err(error) if launched == Launched::default() => return Err(fails(error)),
+                // Those before it are launched.
+                Err(error) => return Err(LaunchError::Unknown { why: format!("the folder of the carrier: {error}") }),
+            };
             if self.shared.tracks(&launch.id, wanted) {
                 launched.adopted.push(wanted.item);
                 continue;
@@ -271,23 +276,34 @@ impl Shared {
     }
 
     fn states(&self, id: &LaunchId) -> io::Result<Option<ItemStates>> {
-        let Some(items) = self.items_of(id)? else { return Ok(None) };
-        let mut states = ItemStates::new();
-        for item in items {
-            let slot = self.known_slot(id, item);
-            // One that cannot be read says so, and hides no other one.
-            let unread = |error| {
-                let why = format!("its folder {} cannot be read: {error}", slot.folder.display());
-                Some(ItemState::waiting(why))
-            };
-            if let Some(state) = self.kept_state(&slot).unwrap_or_else(unread) {
-                states.insert(item, state);
+        loop {
+            let tracked_before = self.tracked(id);
+            let Some(items) = self.items_of(id)? else { return Ok(None) };
+            let mut states = ItemStates::new();
+            for item in items {
+                let slot = self.known_slot(id, item);
+                // One that cannot be read says so, and hides no other one.
+                let unread = |error| {
+                    let why = format!("its folder {} cannot be read: {error}", slot.folder.display());
+                    Some(ItemState::waiting(why))
+                };
+                if let Some(state) = self.kept_state(&slot).unwrap_or_else(unread) {
+                    states.insert(item, state);
+                }
+            }
+            // What is followed here is known better: it may wait, which no folder says, or be run again after it was lost.
+            states.extend(self.tracked(id));
+            // An item that was let go of meanwhile is not followed any more, and its folder was read before that was noted there.
+            if tracked_before.keys().all(|item| states.contains_key(item)) {
+                return Ok(Some(states));
             }
         }
-        // What is followed here is known better: it may wait, which no folder says, or be run again after it was lost.
+    }
+
+    /// The items of a launch that are followed here.
+    fn tracked(&self, id: &LaunchId) -> ItemStates {
         let tracked = self.lock();
-        states.extend(tracked.iter().filter(|((of, _), _)| of == id).map(|((_, item), it)| (*item, it.state.clone())));
-        Ok(Some(states))
+        tracked.iter().filter(|((of, _), _)| of == id).map(|((_, item), it)| (*item, it.state.clone())).collect()
     }
 
     /// What the folder of an item says. `None` where it says nothing: it has not begun.

@@ -16,6 +16,7 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob};
 use crate::scratch::Scratch;
 
+mod let_go;
 mod stops;
 
 /// A folder that several carriers share.

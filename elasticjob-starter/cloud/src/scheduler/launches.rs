@@ -204,11 +204,11 @@ impl Launches {
         loop {
             let tried = match self.ready(&mut launch, &mut is_noted).await {
                 Err(why) => Err(LaunchError::NotReached { why }),
-                Ok(()) if launch.items.is_empty() => return,
-                Ok(()) => self.give(&launch).await,
+                Ok(()) => self.give(&mut launch).await,
             };
             let error = match tried {
-                Ok(_) => {
+                Ok(()) if launch.items.is_empty() => return,
+                Ok(()) => {
                     let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
                     return self.accepted(id, &items).await;
                 }
@@ -255,7 +255,6 @@ impl Launches {
         }
         let noted = self.0.marks.read(&launch.id.job).await?;
         self.leave_out_overtaken(launch, &noted, true);
-        launch.leave_out_withdrawn();
         Ok(())
     }
 
@@ -277,10 +276,15 @@ impl Launches {
     /// it any more.
     async fn prepare(&self, launch: &mut Launch, is_noted: bool) -> Result<Noted, String> {
         let id = launch.id.clone();
+        let may_be_lost = launch.source == ExecutionSource::Failover && !launch.replaces_lost();
+        if may_be_lost {
+            // Where this scheduler has the item again that it let go of.
+            self.0.not_given.until_answered(&id, launch.items.iter().map(|item| item.item)).await;
+        }
         let mut noted = self.0.marks.read(&id.job).await?;
         self.leave_out_overtaken(launch, &noted, is_noted);
         let mut lost = Vec::new();
-        if launch.source == ExecutionSource::Failover && !launch.replaces_lost() {
+        if may_be_lost {
             let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
             let is_lost = |item: &&LaunchItem| self.was_given(&id, item, &noted) && !known.contains_key(&item.item);
             lost = launch.items.iter().filter(is_lost).map(|item| item.item).collect();

@@ -5,20 +5,26 @@
 //! known better.
 
 use std::collections::HashSet;
+use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use elasticjob::ident::{JobName, ShardingItem};
+use tokio::sync::watch;
 
 use super::Launches;
-use crate::carrier::{Launch, LaunchError, LaunchId, LaunchItem, Launched};
+use crate::carrier::{Launch, LaunchError, LaunchId, LaunchItem};
 use crate::scheduler::launch_marks::Note;
 
-/// Each with the fencing token of the run that it was noted for.
 #[derive(Debug, Default)]
-pub(super) struct NotGiven(Mutex<HashSet<(LaunchId, ShardingItem, Option<i64>)>>);
+pub(super) struct NotGiven {
+    /// Each with the fencing token of the run that it was noted for.
+    items: Mutex<HashSet<(LaunchId, ShardingItem, Option<i64>)>>,
+    /// What the carrier was asked to launch, and has not answered.
+    on_their_way: watch::Sender<Vec<(LaunchId, ShardingItem)>>,
+}
 
 impl NotGiven {
-    /// These items are about to be noted, or the carrier has not taken them.
+    /// These items are about to be noted, or the carrier has not taken them, or was not reached.
     pub(super) fn add<'a>(&self, id: &LaunchId, items: impl IntoIterator<Item = &'a LaunchItem>) {
         // First of all: the iterator may ask this one, which takes the lock.
         let new: Vec<_> = items.into_iter().map(|wanted| (id.clone(), wanted.item, wanted.fencing_token)).collect();
@@ -39,13 +45,22 @@ impl NotGiven {
         self.lock().contains(&(id.clone(), item, token))
     }
 
+    /// Waits until no request to launch one of these items is on its way: before that, nobody knows whether the carrier has it.
+    pub(super) async fn until_answered(&self, id: &LaunchId, items: impl IntoIterator<Item = ShardingItem>) {
+        let items: Vec<ShardingItem> = items.into_iter().collect();
+        let is_free =
+            |all: &Vec<(LaunchId, ShardingItem)>| !all.iter().any(|(of, item)| of == id && items.contains(item));
+        // An error says that the sender is gone, which lives as long as this.
+        let _ = self.on_their_way.subscribe().wait_for(is_free).await;
+    }
+
     /// The job is removed.
     pub(super) fn forget(&self, job: &JobName) {
         self.lock().retain(|(of, ..)| of.job != *job);
     }
 
     fn lock(&self) -> MutexGuard<'_, HashSet<(LaunchId, ShardingItem, Option<i64>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,13 +71,59 @@ impl Launches {
         noted.is_of_another_run(id, wanted) && !self.0.not_given.has(id, item, noted.token_of(item))
     }
 
-    /// Gives the items of a launch to the carrier, which leaves those out that were cut off meanwhile.
-    pub(super) async fn give(&self, launch: &Launch) -> Result<Launched, LaunchError> {
+    /// Gives the items of a launch to the carrier, but for those that were cut off by now, which are left out. Where the run is cut
+    /// off before the answer, the request goes on: it is unknown whether it arrived, and the next run has to wait until it is known.
+    pub(super) async fn give(&self, launch: &mut Launch) -> Result<(), LaunchError> {
+        let on_its_way = OnItsWay::new(self, launch);
+        // Only now: a run that begins after an item was cut off finds it either not given or on its way.
+        launch.leave_out_withdrawn();
+        if launch.items.is_empty() {
+            return Ok(());
+        }
         let new = self.0.not_given.give(&launch.id, &launch.items);
-        let launched = self.0.carrier.launch(launch.clone()).await?;
-        let is_taken = |item| launched.started.contains(&item) || launched.adopted.contains(&item);
-        self.0.not_given.add(&launch.id, new.iter().filter(|wanted| !is_taken(wanted.item)));
-        Ok(launched)
+        let (launches, launch) = (self.clone(), launch.clone());
+        let asked = tokio::spawn(async move {
+            let answer = launches.0.carrier.launch(launch.clone()).await;
+            let may_be_taken = |item| match &answer {
+                Ok(launched) => launched.started.contains(&item) || launched.adopted.contains(&item),
+                Err(error) => !matches!(error, LaunchError::NotReached { .. }),
+            };
+            launches.0.not_given.add(&launch.id, new.iter().filter(|wanted| !may_be_taken(wanted.item)));
+            drop(on_its_way);
+            answer.map(drop)
+        });
+        match asked.await.map_err(|error| error.try_into_panic()) {
+            Ok(answer) => answer,
+            Err(Ok(panic)) => resume_unwind(panic),
+            Err(Err(_)) => Err(LaunchError::Unknown { why: "the scheduler is ending".to_owned() }),
+        }
+    }
+}
+
+/// A request to launch items, until it is answered.
+struct OnItsWay {
+    launches: Launches,
+    items: Vec<(LaunchId, ShardingItem)>,
+}
+
+impl OnItsWay {
+    fn new(launches: &Launches, launch: &Launch) -> Self {
+        let items: Vec<_> = launch.items.iter().map(|wanted| (launch.id.clone(), wanted.item)).collect();
+        launches.0.not_given.on_their_way.send_modify(|all| all.extend_from_slice(&items));
+        Self { launches: launches.clone(), items }
+    }
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        self.launches.0.not_given.on_their_way.send_modify(|all| {
+            for one in &self.items {
+                // Another request of the same item may be on its way too.
+                if let Some(at) = all.iter().position(|other| other == one) {
+                    all.swap_remove(at);
+                }
+            }
+        });
     }
 }
 

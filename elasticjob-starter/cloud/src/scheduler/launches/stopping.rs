@@ -45,6 +45,7 @@ impl Launches {
                 let stop = || Stop::new(registered.job.grace(), StopCause::Operator);
                 // The run may be dropped before the carrier answers: the stop goes on.
                 let _ = self.0.formers.stop(id, item, stop()).await;
+                self.0.not_given.until_answered(id, [item]).await;
                 // What the carrier does not have, or cannot be asked for, does not end by this stop.
                 let (outcome, noted) = match following.asked().await {
                     Ok(Some(state)) if state != ItemState::LetGo => {

@@ -32,6 +32,8 @@ pub(super) struct Modelled {
     number: i64,
     /// What it was asked to launch.
     asked: Arc<Mutex<BTreeSet<LaunchId>>>,
+    /// Launches of which it does not know whether they arrived.
+    unknown: Arc<Mutex<BTreeSet<LaunchId>>>,
     /// Of what it was asked to stop items.
     stopped: Arc<Mutex<BTreeSet<LaunchId>>>,
     /// Whether its engine refuses some launches.
@@ -48,6 +50,7 @@ impl Modelled {
             killed: CancellationToken::new(),
             number,
             asked: Arc::default(),
+            unknown: Arc::default(),
             stopped: Arc::default(),
             refuses,
             bug,
@@ -103,7 +106,11 @@ impl Modelled {
         if self.engine.is_away() {
             return Err(LaunchError::NotReached { why: "the engine is away".to_owned() });
         }
-        let lost = || Err(LaunchError::Unknown { why: "the answer got lost".to_owned() });
+        let id = launch.id.clone();
+        let lost = || {
+            self.unknown.lock().unwrap().insert(id.clone());
+            Err(LaunchError::Unknown { why: "the answer got lost".to_owned() })
+        };
         if self.refuses && self.below(30) == 0 {
             return Err(LaunchError::Refused { why: REFUSED.to_owned() });
         }
@@ -156,6 +163,11 @@ impl Modelled {
 
     fn was_told_to_stop(&self, id: &LaunchId) -> bool {
         self.stopped.lock().unwrap().contains(id)
+    }
+
+    /// Whether it knows of each of its requests to launch this whether it arrived.
+    pub(super) fn knows_of(&self, id: &LaunchId) -> bool {
+        !self.unknown.lock().unwrap().contains(&self.known(id))
     }
 
     fn has_asked(&self, id: &LaunchId) -> bool {

@@ -15,9 +15,10 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use super::carrier::{Modelled, REFUSED};
+use super::carrier::Modelled;
+use super::checks::Counts;
 use super::engine::{Engine, Life};
-use crate::carrier::{LaunchId, LaunchItem, Outcome};
+use crate::carrier::{LaunchId, LaunchItem};
 use crate::model::{App, CarriedJob};
 use crate::scheduler::item_states::Hub;
 use crate::scheduler::launch_marks::Marks;
@@ -39,12 +40,6 @@ const DISTURBANCES: u64 = 4;
 
 /// The longest time in milliseconds for which a scheduler goes on after another one has its items.
 const LONGEST_BELIEF: u64 = 60_000;
-
-/// The longest time between a question to the engine and the record of what came of it.
-const ON_ITS_WAY: Duration = Duration::from_secs(1);
-
-/// How much later than that a launch may arrive that was sent before: its scheduler stood still, and it was on its way.
-const LATEST: Duration = Duration::from_secs(61);
 
 /// A fire that has not ended after this never will.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
@@ -90,45 +85,29 @@ pub(super) struct History {
     rng: Rng,
     began: Instant,
     bug: Option<Bug>,
-    registered: Arc<Registered>,
+    pub(super) registered: Arc<Registered>,
     registry: MemoryRegistry,
     /// The engine of all schedulers, or those of each, as hosts are for processes.
-    engines: Vec<Engine>,
-    is_shared: bool,
+    pub(super) engines: Vec<Engine>,
+    pub(super) is_shared: bool,
     /// Whether the engines refuse some launches.
     refuses: bool,
     schedulers: i64,
     /// How often items were begun: the fencing token of the last ones.
     begins: i64,
     /// What was recorded of each item of each fire, and when.
-    recorded: BTreeMap<(i64, ShardingItem), Recorded>,
-    let_go: LetGo,
+    pub(super) recorded: BTreeMap<(i64, ShardingItem), Recorded>,
+    pub(super) let_go: LetGo,
+    /// The carriers of the schedulers that had an item of a fire, by their numbers.
+    pub(super) carriers: BTreeMap<(i64, ShardingItem), BTreeMap<i64, Modelled>>,
 }
 
 /// The items that schedulers let go of, and have not got again: by the number of the scheduler and the time of the fire, with when
 /// that was.
-type LetGo = Arc<Mutex<BTreeMap<(i64, i64, ShardingItem), Duration>>>;
+pub(super) type LetGo = Arc<Mutex<BTreeMap<(i64, i64, ShardingItem), Duration>>>;
 
 /// What a scheduler said of the end of an item, and when.
-type Recorded = (Duration, JobResult);
-
-/// What was looked at.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Counts {
-    /// The items of all fires.
-    pub(super) items: u32,
-    /// Those that count as lost although their engine lost none: a scheduler noted that it launches them, and was gone before
-    /// the launch arrived. On hosts of their own no scheduler can know.
-    pub(super) never_arrived: u32,
-    /// Those that ran beside the next fire, as their launch arrived when they were cancelled.
-    pub(super) arrived_late: u32,
-    /// Those that an operator cancelled.
-    pub(super) cancelled: u32,
-    /// Those that failed as the engine refused them. One that was on its way then may have arrived later.
-    pub(super) refused: u32,
-    /// The launches that the engine was told to forget.
-    pub(super) forgotten: usize,
-}
+pub(super) type Recorded = (Duration, JobResult);
 
 /// A scheduler that lives.
 struct Scheduler {
@@ -181,6 +160,7 @@ impl History {
             begins: 0,
             recorded: BTreeMap::new(),
             let_go: LetGo::default(),
+            carriers: BTreeMap::new(),
         }
     }
 
@@ -376,111 +356,18 @@ impl History {
                 (item, (began.elapsed(), end))
             });
         }
+        for item in items {
+            self.carriers.entry((at, *item)).or_default().insert(scheduler.number, scheduler.carrier.clone());
+        }
         let of: Vec<_> = items.iter().map(|item| (scheduler.number, at, *item)).collect();
         self.let_go.lock().unwrap().retain(|key, _| !of.contains(key));
         Running { ends, cancellation, cut, of, began: self.began, let_go: self.let_go.clone() }
     }
 
-    fn lives(&self, at: i64) -> Vec<(ShardingItem, Life)> {
+    pub(super) fn lives(&self, at: i64) -> Vec<(ShardingItem, Life)> {
         let all = self.engines.iter().flat_map(Engine::lives);
         // A bug may have made the ids of a fire differ by the number of the scheduler.
         let of_fire = all.filter(|(id, ..)| (at..at + 100_000).contains(&id.fire.at()));
         of_fire.map(|(_, item, life)| (item, life)).collect()
     }
-
-    /// Where each scheduler has an engine of its own, another one may start what it let go of: it begins no more there.
-    fn check_let_go(&self) -> Result<(), String> {
-        if self.is_shared {
-            return Ok(());
-        }
-        for ((scheduler, at, item), when) in self.let_go.lock().unwrap().iter() {
-            let engine = usize::try_from(*scheduler - 1).ok().and_then(|at| self.engines.get(at)).unwrap();
-            let begun = engine.lives().into_iter().find(|(id, of, life)| {
-                id.fire.at() == *at && of == item && life.last_begin.is_some_and(|begin| begin > *when)
-            });
-            if let Some((id, _, life)) = begun {
-                return Err(format!(
-                    "item {item} of {id} began at the scheduler {scheduler}, which had let go of it at {when:?}: {life:?}"
-                ));
-            }
-        }
-        Ok(())
-    }
-
-    fn check(&self) -> Result<Counts, String> {
-        let mut counts = Counts::default();
-        self.check_let_go()?;
-        for (forgotten, killed) in self.engines.iter().map(Engine::forgotten) {
-            counts.forgotten += forgotten;
-            if let Some((id, item)) = killed.first() {
-                return Err(format!("item {item} of {id} was forgotten while it ran"));
-            }
-        }
-        for overlap in self.engines.iter().flat_map(Engine::overlaps) {
-            let cancelled = self.recorded.get(&(overlap.fires.0, overlap.item));
-            // Its launch was on its way when it was cancelled, and arrived after the stop: no scheduler can know.
-            if cancelled.is_some_and(|(when, _)| overlap.accepted + ON_ITS_WAY > *when) {
-                counts.arrived_late += 1;
-            } else {
-                return Err(format!("two fires at a time: {overlap:?}, the earlier one recorded as {cancelled:?}"));
-            }
-        }
-        for ((at, item), (when, recorded)) in &self.recorded {
-            counts.items += 1;
-            let lives: Vec<Life> =
-                self.lives(*at).into_iter().filter(|(of, _)| of == item).map(|(_, life)| life).collect();
-            let what = || format!("item {item} of the fire {at}, recorded as {recorded:?} at {when:?}: {lives:?}");
-            let (begun, lost) = lives.iter().fold((0, 0), |(begun, lost), life| (begun + life.begun, lost + life.lost));
-            let may_begin = match (self.registered.job.failover, self.is_shared) {
-                (false, _) => 1,
-                (true, true) => 1 + lost,
-                // With failover a place that is not reached any more is a lost one, as far as can be known.
-                (true, false) => u32::MAX,
-            };
-            if begun > may_begin {
-                return Err(format!("begun {begun} times: {}", what()));
-            }
-            // What an operator cancelled may go on for its grace period, and may have ended a moment before.
-            if is_cancelled(recorded) {
-                counts.cancelled += 1;
-            } else if was_refused(recorded) && lives.iter().all(|life| life.accepted + ON_ITS_WAY > *when) {
-                counts.refused += 1;
-            } else if self.is_shared && self.never_arrived(*when, recorded, &lives) {
-                counts.never_arrived += 1;
-            } else if self.is_shared {
-                self.is_told(recorded, &lives).map_err(|why| format!("{why}: {}", what()))?;
-            } else if recorded.is_ok() && !lives.iter().any(|life| life.state.outcome() == Some(&Outcome::Succeeded)) {
-                return Err(format!("recorded as succeeded, and no process did: {}", what()));
-            }
-        }
-        Ok(counts)
-    }
-
-    /// Whether an item is lost as the engine did not know it when it was asked, although a scheduler had noted its launch. It may
-    /// have arrived later.
-    fn never_arrived(&self, when: Duration, recorded: &JobResult, lives: &[Life]) -> bool {
-        let is_unknown =
-            recorded.as_ref().is_err_and(|error| error.to_string().contains("does not know it; with `failover`"));
-        let is_late = |life: &Life| life.accepted + ON_ITS_WAY > when && life.accepted < when + LATEST;
-        is_unknown && !self.registered.job.failover && lives.iter().all(is_late)
-    }
-
-    /// Whether what was recorded is what the engine knows.
-    fn is_told(&self, recorded: &JobResult, lives: &[Life]) -> Result<(), String> {
-        let [life] = lives else { return Err(format!("it was launched {} times", lives.len())) };
-        let Some(outcome) = life.state.outcome() else { return Err("it has not ended".to_owned()) };
-        let told = match recorded {
-            Ok(()) => Outcome::Succeeded.to_string(),
-            Err(error) => error.to_string(),
-        };
-        if told == outcome.to_string() { Ok(()) } else { Err(format!("the engine says '{outcome}'")) }
-    }
-}
-
-fn was_refused(recorded: &JobResult) -> bool {
-    recorded.as_ref().is_err_and(|error| error.to_string().contains(REFUSED))
-}
-
-fn is_cancelled(recorded: &JobResult) -> bool {
-    recorded.as_ref().is_err_and(|error| error.to_string().starts_with("it was stopped: "))
 }

@@ -5,10 +5,12 @@
 //! has it at the same time, is the engine's: it is searched by the simulator of the library.
 
 mod carrier;
+mod checks;
 mod engine;
 mod history;
 
-use history::{Bug, Counts, History};
+use checks::Counts;
+use history::{Bug, History};
 
 /// The histories that are played in each run of the tests.
 const SEEDS: u64 = 3_000;
