@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::UNIX_EPOCH;
 
 /// A fresh folder, removed when it is dropped.
 #[derive(Debug)]
@@ -14,10 +15,10 @@ impl Scratch {
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("elasticjob-cloud-{}-{number}", std::process::id()));
-        // A process of the same number may have been killed in a test.
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).expect("the folder for temporary files can be written");
+        // An earlier process of the same number may have been killed in a test, and has left its folders.
+        let now = UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
+        let path = std::env::temp_dir().join(format!("elasticjob-cloud-{}-{now:x}-{number}", std::process::id()));
+        fs::create_dir(&path).expect("the folder for temporary files can be written");
         Self(path)
     }
 

@@ -45,6 +45,7 @@ elasticjob_syntax::messages! {
     carrier_failed(action, why) = "cloud-carrier-failed": "the carrier could not {action}: {why}";
     read_states() = "cloud-read-states": "read the states";
     list_launches() = "cloud-list-launches": "list the launches";
+    answer_launch() = "cloud-answer-launch": "answer the launch";
     read_log() = "cloud-read-log": "read the log";
     look_at_item() = "cloud-look-at-item": "look at the item";
     look_at_processes() = "cloud-look-at-processes": "look at the processes of the job";

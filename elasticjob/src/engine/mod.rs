@@ -83,6 +83,7 @@ pub use planted::Bug;
 pub(crate) use sharding_data::ShardingData;
 pub use state::left_run::LeftRun;
 pub use state::membership::Identity;
+pub(crate) use state::open_fire::SHARDING_WAIT;
 pub(crate) use state::session::{ProvenUntil, oldest_answer};
 pub(crate) use status::Refused;
 pub(crate) use timers::AGES;

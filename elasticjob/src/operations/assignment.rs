@@ -3,19 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::task::Poll;
-use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
 use super::members::Members;
 use super::{OperationError, Operations, Target, read};
 use crate::config::wire;
+use crate::engine::SHARDING_WAIT;
 use crate::ident::JobName;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, NodeData, Op, WatchEvent, Zxid};
-
-/// How long a trigger waits for the leader to assign all items. After a change of the group that takes some milliseconds.
-const ASSIGNMENT_WAIT: Duration = Duration::from_secs(5);
 
 impl Members {
     /// The operations that make a transaction fail where the items were assigned anew since these members were read: an item may
@@ -39,7 +36,7 @@ impl Operations {
     pub(super) async fn await_assignment(&self, target: &Target) {
         let Ok(jobs) = self.jobs_of(target).await else { return };
         let meant = jobs.iter().filter(|(_, members)| members.instances.values().any(|server| target.includes(server)));
-        let until = Instant::now() + ASSIGNMENT_WAIT;
+        let until = Instant::now() + SHARDING_WAIT;
         let waits = meant.map(|(job, _)| async move {
             let _ = timeout_at(until, self.await_assignment_of(job)).await;
             Ok::<_, OperationError>(())

@@ -65,15 +65,25 @@ impl Party {
         }
     }
 
-    /// Runs a program of this party, and reads its last line. One that takes too long is ended, and its line says so.
+    /// Runs a program of this party, and reads its last line. One that takes too long is ended, and its line says so, as that of a
+    /// program from before which cannot do what is measured.
     fn last_line(self, command: &mut Command) -> io::Result<Value> {
-        let line = last_line_within(command, self.patience())?;
-        Ok(line.unwrap_or_else(|| json!({ NOT_WITHIN: self.patience().as_secs() })))
+        match last_line_within(command, self.patience()) {
+            Ok(line) => Ok(line.unwrap_or_else(|| json!({ NOT_WITHIN: self.patience().as_secs() }))),
+            Err(error) if self == Self::Before => {
+                eprintln!("before: {error}");
+                Ok(json!({ FAILS: error.to_string() }))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 
 /// Where a line says within how many seconds its program had not ended.
 const NOT_WITHIN: &str = "not_within_s";
+
+/// Where a line says why its program failed.
+const FAILS: &str = "fails";
 
 /// The server and the programs.
 struct Stage {
@@ -131,16 +141,19 @@ pub async fn measure(plan: Plan) -> io::Result<Vec<Measured>> {
             parties = again;
         }
         all.push(measured);
+        // After each case: a later one may fail.
+        keep(&all)?;
     }
-    let lines: Vec<Value> = all
-        .iter()
-        .map(|measured| {
-            let [before, now, peer, limit] = &measured.lines;
-            json!({ "case": measured.case.name, "before": before, "now": now, "peer": peer, "limit": limit })
-        })
-        .collect();
-    std::fs::write(target_folder()?.join("goals.json"), serde_json::to_string_pretty(&lines)?)?;
     Ok(all)
+}
+
+fn keep(all: &[Measured]) -> io::Result<()> {
+    let line = |measured: &Measured| {
+        let [before, now, peer, limit] = &measured.lines;
+        json!({ "case": measured.case.name, "before": before, "now": now, "peer": peer, "limit": limit })
+    };
+    let lines: Vec<Value> = all.iter().map(line).collect();
+    std::fs::write(target_folder()?.join("goals.json"), serde_json::to_string_pretty(&lines)?)
 }
 
 fn of(party: Party, line: Option<Value>) -> Vec<(Party, Value)> {

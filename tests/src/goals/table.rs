@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::case::Figure;
-use super::{Measured, NOT_WITHIN, Party};
+use super::{FAILS, Measured, NOT_WITHIN, Party};
 use crate::measure::{digits, median};
 
 /// Medians of all rounds, a row for each figure.
@@ -24,6 +24,9 @@ pub fn table(measured: &[Measured]) -> String {
 
 fn cell(lines: &[Value], figure: &Figure) -> String {
     let Some(value) = median(lines, figure.pointer) else {
+        if lines.iter().any(|line| line[FAILS].is_string()) {
+            return "fails".to_owned();
+        }
         let seconds = lines.iter().find_map(|line| line[NOT_WITHIN].as_u64());
         return seconds.map(|seconds| format!("not ended within {seconds} s")).unwrap_or_default();
     };
@@ -55,11 +58,14 @@ mod tests {
     }
 
     #[test]
-    fn who_cannot_keep_up_is_named() {
+    fn who_cannot_keep_up_or_fails_is_named() {
         let case = CASES.iter().find(|case| case.name == "5,000 jobs together").unwrap();
         let before = vec![json!({ NOT_WITHIN: 180 })];
         let text = table(&[Measured { case, lines: [before, vec![], vec![], vec![]] }]);
         assert!(text.ends_with("| late, ms p99 |  | not ended within 180 s |  |  |  |"), "{text}");
+        let before = vec![json!({ FAILS: "so many do not fit" })];
+        let text = table(&[Measured { case, lines: [before, vec![], vec![], vec![]] }]);
+        assert!(text.ends_with("| late, ms p99 |  | fails |  |  |  |"), "{text}");
     }
 
     #[test]

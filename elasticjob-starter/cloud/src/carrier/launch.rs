@@ -146,6 +146,13 @@ impl Launch {
         self.items.retain(|item| !item.permit.is_withdrawn());
     }
 
+    /// Completes when none of the items may be started any more, for what takes a while before they start.
+    pub async fn withdrawn(&self) {
+        for item in &self.items {
+            item.permit.withdrawn().await;
+        }
+    }
+
     /// Whether the carrier runs an item again that was lost with its place. A program that fails is never run again.
     pub fn replaces_lost(&self) -> bool {
         self.job.failover

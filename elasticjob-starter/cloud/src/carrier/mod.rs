@@ -74,6 +74,9 @@ pub trait Carrier: Send + Sync + 'static {
     /// [let go](ItemState::LetGo) from then on: the next launch of it starts it. What an engine that all
     /// schedulers share has accepted stays there: the next scheduler adopts it. Another launch of the item brings another permit.
     ///
+    /// The call is not cut off where the run ends that it is for, and later runs of these items wait for its answer: it has to come
+    /// within a limited time. What takes long, as a download, ends when all [permits](Launch::withdrawn) are withdrawn.
+    ///
     /// The answer says what was accepted, not that it runs: an item may wait for room. Once it is given,
     /// [`states`](Self::states) of this carrier has the items.
     ///

@@ -183,6 +183,37 @@ impl Formers {
         Ok(formers)
     }
 
+    /// The items without a note that run for another launch all the same, by that launch: an embedded registry center loses the
+    /// notes with its process, and what was launched by then goes on.
+    ///
+    /// # Errors
+    /// The carrier did not answer.
+    pub(super) async fn running_unnoted(
+        &self,
+        id: &LaunchId,
+        items: impl Iterator<Item = ShardingItem>,
+        noted: &Note,
+    ) -> Result<BTreeMap<LaunchId, Vec<ShardingItem>>, String> {
+        let mut items: Vec<ShardingItem> = items.filter(|item| !noted.has(*item)).collect();
+        let mut formers = BTreeMap::new();
+        if items.is_empty() {
+            return Ok(formers);
+        }
+        for former in self.carrier.launches_of(&id.job).await.map_err(|error| error.to_string())? {
+            if former == *id {
+                continue;
+            }
+            let states = self.states(&former).await?;
+            let is_open = |item: &mut ShardingItem| states.get(item).is_some_and(ItemState::is_open);
+            // One that runs for two of them is looked at again when it has ended for the first.
+            let open: Vec<ShardingItem> = items.extract_if(.., is_open).collect();
+            if !open.is_empty() {
+                formers.insert(former, open);
+            }
+        }
+        Ok(formers)
+    }
+
     /// What is known of items whose earlier fire is noted.
     ///
     /// # Errors
@@ -224,17 +255,19 @@ impl Formers {
         lock(&self.held).get(id).into_iter().flatten().map(|(item, former)| (*item, why(former))).collect()
     }
 
-    /// Ends an item of an earlier launch, as long as a later one waits for that. A carrier need not tell the ends of what another
-    /// scheduler launched, so it is asked again.
+    /// Waits until an item of an earlier launch has ended, as long as a later one waits for that, and stops it where that is wanted. A
+    /// carrier need not tell the ends of what another scheduler launched, so it is asked again.
     pub(super) async fn end(
         &self,
         former: &LaunchId,
         item: ShardingItem,
-        grace: Duration,
+        stop: Option<Stop>,
         is_wanted: impl Fn() -> bool,
     ) {
         let mut following = self.hub.follow(former, item);
-        drop(self.stop(former, item, Stop::new(grace, StopCause::LaterRun)));
+        if let Some(stop) = stop {
+            drop(self.stop(former, item, stop));
+        }
         loop {
             self.hub.accepted(former, &[item]).await;
             if timeout(AGAIN, following.over()).await.is_ok() {

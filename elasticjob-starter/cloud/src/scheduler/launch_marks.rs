@@ -76,6 +76,11 @@ impl Note {
         self.launched.get(&item).is_some_and(|launched| launched.launch == id.to_string())
     }
 
+    /// Whether a launch of an item is noted.
+    pub(super) fn has(&self, item: ShardingItem) -> bool {
+        self.launched.contains_key(&item)
+    }
+
     /// Whether the last launch of any item was for this fire.
     pub(super) fn has_any_of(&self, id: &LaunchId) -> bool {
         let fire = id.to_string();

@@ -1,26 +1,25 @@
 //! Runs the items of carried jobs: launches those of a fire together, waits for their ends, or lets go of them.
 
 mod not_given;
+mod preparing;
 mod stopping;
 
 use std::collections::HashMap;
-use std::future::{Future, pending};
-use std::pin::Pin;
+use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use elasticjob::api::{JobClass, JobError, JobResult, ShardingContext};
-use elasticjob::fire::{CancelReason, ExecutionSource};
+use elasticjob::fire::CancelReason;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::log::{info, warn};
-use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::earlier_runs::Formers;
 use super::ends::{Ends, Open};
 use super::item_states::Hub;
-use super::launch_marks::{Marks, Note, Noted};
+use super::launch_marks::Marks;
 use super::registrations::Registered;
 use super::time_limits::outcome_within;
 use crate::carrier::{
@@ -245,123 +244,6 @@ impl Launches {
         }
     }
 
-    /// Prepares what is left to launch. This scheduler may stand still at any time, as with the machine that it runs on: so the last
-    /// thing before the launch is a look at whether another scheduler has taken the items over.
-    async fn ready(&self, launch: &mut Launch, is_noted: &mut bool) -> Result<(), String> {
-        while self.prepare(launch, *is_noted).await? == Noted::Changed {}
-        *is_noted = true;
-        if launch.items.is_empty() {
-            return Ok(());
-        }
-        let noted = self.0.marks.read(&launch.id.job).await?;
-        self.leave_out_overtaken(launch, &noted, true);
-        Ok(())
-    }
-
-    /// Leaves the items out of which a later run is noted by now: that one was launched since, and may be over and forgotten. Where
-    /// it is a run for the same fire, its end is the end of this one too.
-    fn leave_out_overtaken(&self, launch: &mut Launch, noted: &Note, is_noted: bool) {
-        let id = &launch.id;
-        for wanted in launch.items.extract_if(.., |wanted| noted.has_later_run(id, wanted, is_noted)) {
-            if noted.is_of(id, wanted.item) {
-                continue;
-            }
-            let why = "this scheduler stood still, and a later run of the item was launched meanwhile".to_owned();
-            self.0.hub.settle(id, wanted.item, Outcome::Lost { why });
-        }
-    }
-
-    /// Notes that the items are about to be launched. An item that was taken over, that the carrier does not know although it
-    /// was launched, and that may not run twice is lost: it is noted too, so that the scheduler that had it before does not launch
-    /// it any more.
-    async fn prepare(&self, launch: &mut Launch, is_noted: bool) -> Result<Noted, String> {
-        let id = launch.id.clone();
-        let may_be_lost = launch.source == ExecutionSource::Failover && !launch.replaces_lost();
-        if may_be_lost {
-            // Where this scheduler has the item again that it let go of.
-            self.0.not_given.until_answered(&id, launch.items.iter().map(|item| item.item)).await;
-        }
-        let mut noted = self.0.marks.read(&id.job).await?;
-        self.leave_out_overtaken(launch, &noted, is_noted);
-        let mut lost = Vec::new();
-        if may_be_lost {
-            let known = self.0.carrier.states(&id).await.map_err(|error| error.to_string())?.unwrap_or_default();
-            let is_lost = |item: &&LaunchItem| self.was_given(&id, item, &noted) && !known.contains_key(&item.item);
-            lost = launch.items.iter().filter(is_lost).map(|item| item.item).collect();
-        }
-        let may_run = launch.items.iter().map(|item| item.item).filter(|item| !lost.contains(item));
-        let running = self.0.formers.running(&id, may_run, &noted).await?;
-        for (former, items) in running {
-            info!("items {items:?} of {id} are launched when they have ended for {former}");
-            let held = launch.items.extract_if(.., |item| items.contains(&item.item)).collect();
-            tokio::spawn(self.clone().launch_after(former, Launch { items: held, ..launch.clone() }));
-        }
-        if launch.items.is_empty() {
-            return Ok(Noted::Done);
-        }
-        self.leave_out_former_items(launch, &mut noted).await;
-        if !is_noted {
-            self.0.not_given.add(&id, launch.items.iter().filter(|item| !self.was_given(&id, item, &noted)));
-        }
-        let written = self.0.marks.note(&id, &launch.items, noted).await?;
-        if written == Noted::Done {
-            launch.items.retain(|item| !lost.contains(&item.item));
-            for item in lost {
-                let place = self.0.carrier.place();
-                let why = format!("it was launched, and {place} does not know it; with `failover` it would run again");
-                self.0.hub.settle(&id, item, Outcome::Lost { why });
-            }
-        }
-        Ok(written)
-    }
-
-    /// Leaves out of a note the items that the job has no more, once they have ended. While one runs, the note keeps a later run of
-    /// it apart, as the job may get the item again. One whose launch the carrier does not know may be on its way, or run at another
-    /// place: it stays unless it is old, and only this place runs the job.
-    async fn leave_out_former_items(&self, launch: &Launch, noted: &mut Note) {
-        let surplus = noted.from(launch.job.sharding_total_count);
-        // A carrier that does not answer is asked with the next launch.
-        let known = self.0.formers.known(&launch.id, surplus, noted).await.unwrap_or_default();
-        known.ended.into_iter().for_each(|item| noted.leave_out(item));
-        if !known.gone.is_empty() && self.is_only_here(&launch.id.job).await {
-            known.gone.into_iter().for_each(|item| noted.leave_out(item));
-        }
-    }
-
-    /// Launches items when they run no more for an earlier fire: all of them are asked to end at once, and those that have ended
-    /// together are launched together. Those that are cut off meanwhile are left out.
-    fn launch_after(self, former: LaunchId, launch: Launch) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        Box::pin(async move {
-            let (formers, hub) = (&self.0.formers, &self.0.hub);
-            let (id, grace) = (&launch.id, launch.job.grace());
-            let end = |wanted: LaunchItem| {
-                let (item, former) = (wanted.item, &former);
-                let held = formers.hold(id, item, former);
-                async move {
-                    formers.end(former, item, grace, || hub.follows_item(id, item)).await;
-                    drop(held);
-                    wanted
-                }
-            };
-            let mut ends: FuturesUnordered<_> = launch.items.iter().cloned().map(end).collect();
-            while let Some(first) = ends.next().await {
-                let mut ended = vec![first];
-                let others = async {
-                    while let Some(other) = ends.next().await {
-                        ended.push(other);
-                    }
-                };
-                let _ = tokio::time::timeout(TOGETHER, others).await;
-                ended.retain(|wanted| hub.follows_item(id, wanted.item));
-                ended.sort_unstable_by_key(|wanted| wanted.item);
-                if !ended.is_empty() {
-                    let (launches, freed) = (self.clone(), Launch { items: ended, ..launch.clone() });
-                    tokio::spawn(async move { launches.attempt(freed).await });
-                }
-            }
-        })
-    }
-
     /// Learns what the carrier keeps from earlier schedulers. A carrier that does not answer is asked again until it does. No
     /// launch waits for that: only the old ones stay, with their logs, until they are known.
     pub(super) async fn learn(&self) {
@@ -418,6 +300,7 @@ impl Launches {
     /// # Errors
     /// [`CarrierError`] when the engine did not answer.
     pub(super) async fn forget_all(&self, job: &JobName) -> Result<Open, CarrierError> {
+        self.answered(job).await?;
         let carrier = &self.0.carrier;
         let mut open = Open::new();
         for id in carrier.launches_of(job).await? {

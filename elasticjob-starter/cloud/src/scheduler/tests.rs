@@ -25,6 +25,8 @@ mod depends;
 mod failing_daemons;
 mod leaving;
 #[cfg(feature = "kubernetes")]
+mod left_behind;
+#[cfg(feature = "kubernetes")]
 mod lost_answers;
 mod lost_places;
 mod one_carrier;

@@ -236,7 +236,11 @@ impl Shared {
         let (adopted, mut started): (Vec<ShardingItem>, Vec<ShardingItem>) = items.partition(is_known);
         self.follow(&launch.id, &adopted);
         if !started.is_empty() {
-            let package = self.packages.folder(&launch.app, &folder.join("package")).await;
+            let own = folder.join("package");
+            let package = tokio::select! {
+                package = self.packages.folder(&launch.app, &own) => package,
+                () = launch.withdrawn() => return Ok(Launched { started: Vec::new(), adopted }),
+            };
             let package = package.map_err(|why| LaunchError::Refused { why })?;
             self.packages.note_use(&package, &folder).map_err(not_reached)?;
             let (shared, of_launch, items) = (self.clone(), launch.clone(), started.clone());

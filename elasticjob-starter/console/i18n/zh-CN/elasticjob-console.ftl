@@ -1535,6 +1535,7 @@ message-cloud-login-body = 请给出含有 username 和 password 的 JSON：“{
 message-cloud-carrier-failed = 承载器未能{ $action }：“{ $why }”
 message-cloud-read-states = 读取状态
 message-cloud-list-launches = 列出启动
+message-cloud-answer-launch = 回应启动请求
 message-cloud-read-log = 读取日志
 message-cloud-look-at-item = 查看分片项
 message-cloud-look-at-processes = 查看作业的进程

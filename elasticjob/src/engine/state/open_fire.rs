@@ -6,8 +6,9 @@ use std::time::Duration;
 use crate::fire::{Attempt, ExecutionSource, Fire, LateCause, RunKey};
 use crate::ident::ShardingItem;
 
-/// How long fires wait for the assignment of their items before they go on with what is there.
-pub(in crate::engine) const SHARDING_WAIT: Duration = Duration::from_secs(5);
+/// How long fires and triggers wait for the assignment of the items before they go on with what is there. After a change of the group
+/// it takes some milliseconds.
+pub(crate) const SHARDING_WAIT: Duration = Duration::from_secs(5);
 
 /// How long after its time a fire still begins items that this instance acquires, where no other limit applies: no
 /// records are kept, the fire was triggered by hand or is made up for, or `misfire` is off.

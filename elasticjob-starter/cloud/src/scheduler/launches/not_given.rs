@@ -4,7 +4,7 @@
 //! not know the launch: that is a lost item, which may have run. Within one scheduler, where a job is only started again, it is
 //! known better.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -19,12 +19,14 @@ use crate::scheduler::launch_marks::Note;
 pub(super) struct NotGiven {
     /// Each with the fencing token of the run that it was noted for.
     items: Mutex<HashSet<(LaunchId, ShardingItem, Option<i64>)>>,
-    /// What the carrier was asked to launch, and has not answered.
-    on_their_way: watch::Sender<Vec<(LaunchId, ShardingItem)>>,
+    /// What the carrier was asked to launch, and has not answered: how many requests.
+    on_their_way: watch::Sender<OnTheirWay>,
 }
 
+type OnTheirWay = HashMap<(LaunchId, ShardingItem), usize>;
+
 impl NotGiven {
-    /// These items are about to be noted, or the carrier has not taken them, or was not reached.
+    /// These items are about to be noted, or the carrier has not taken them.
     pub(super) fn add<'a>(&self, id: &LaunchId, items: impl IntoIterator<Item = &'a LaunchItem>) {
         // First of all: the iterator may ask this one, which takes the lock.
         let new: Vec<_> = items.into_iter().map(|wanted| (id.clone(), wanted.item, wanted.fencing_token)).collect();
@@ -45,13 +47,30 @@ impl NotGiven {
         self.lock().contains(&(id.clone(), item, token))
     }
 
-    /// Waits until no request to launch one of these items is on its way: before that, nobody knows whether the carrier has it.
+    /// Whether a request to launch an item is on its way: until it is answered, nobody knows whether the carrier has it.
+    pub(super) fn is_on_its_way(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        self.on_their_way.borrow().contains_key(&(id.clone(), item))
+    }
+
+    /// Whether a request to launch items of a job is on its way.
+    pub(super) fn has_any_on_its_way(&self, job: &JobName) -> bool {
+        self.on_their_way.borrow().keys().any(|(id, _)| id.job == *job)
+    }
+
+    /// Waits until no request to launch one of these items is on its way.
     pub(super) async fn until_answered(&self, id: &LaunchId, items: impl IntoIterator<Item = ShardingItem>) {
         let items: Vec<ShardingItem> = items.into_iter().collect();
-        let is_free =
-            |all: &Vec<(LaunchId, ShardingItem)>| !all.iter().any(|(of, item)| of == id && items.contains(item));
+        self.until(|all| !items.iter().any(|item| all.contains_key(&(id.clone(), *item)))).await;
+    }
+
+    /// Waits until no request to launch items of a job is on its way.
+    pub(super) async fn until_all_answered(&self, job: &JobName) {
+        self.until(|all| all.keys().all(|(id, _)| id.job != *job)).await;
+    }
+
+    async fn until(&self, is_so: impl FnMut(&OnTheirWay) -> bool) {
         // An error says that the sender is gone, which lives as long as this.
-        let _ = self.on_their_way.subscribe().wait_for(is_free).await;
+        let _ = self.on_their_way.subscribe().wait_for(is_so).await;
     }
 
     /// The job is removed.
@@ -72,11 +91,13 @@ impl Launches {
     }
 
     /// Gives the items of a launch to the carrier, but for those that were cut off by now, which are left out. Where the run is cut
-    /// off before the answer, the request goes on: it is unknown whether it arrived, and the next run has to wait until it is known.
+    /// off before the answer, the request goes on: it is unknown whether it arrived, and what comes after it has to wait until it is
+    /// known.
     pub(super) async fn give(&self, launch: &mut Launch) -> Result<(), LaunchError> {
-        let on_its_way = OnItsWay::new(self, launch);
+        let mut on_its_way = OnItsWay::new(self, launch);
         // Only now: a run that begins after an item was cut off finds it either not given or on its way.
         launch.leave_out_withdrawn();
+        on_its_way.retain(|item| launch.items.iter().any(|wanted| wanted.item == item));
         if launch.items.is_empty() {
             return Ok(());
         }
@@ -84,10 +105,20 @@ impl Launches {
         let (launches, launch) = (self.clone(), launch.clone());
         let asked = tokio::spawn(async move {
             let answer = launches.0.carrier.launch(launch.clone()).await;
-            let may_be_taken = |item| match &answer {
-                Ok(launched) => launched.started.contains(&item) || launched.adopted.contains(&item),
-                Err(error) => !matches!(error, LaunchError::NotReached { .. }),
+            let taken: Option<BTreeSet<ShardingItem>> = match &answer {
+                Ok(launched) => Some(launched.started.iter().chain(&launched.adopted).copied().collect()),
+                Err(LaunchError::NotReached { .. }) => Some(BTreeSet::new()),
+                // It may have taken a part of them before.
+                Err(LaunchError::Refused { .. }) => {
+                    let states = launches.0.carrier.states(&launch.id).await;
+                    states.ok().map(|states| states.unwrap_or_default().into_keys().collect())
+                }
+                Err(LaunchError::Unknown { .. }) => None,
             };
+            let may_be_taken = |item| taken.as_ref().is_none_or(|taken| taken.contains(&item));
+            if launch.items.iter().any(|wanted| may_be_taken(wanted.item)) {
+                launches.keep(launch.id.clone());
+            }
             launches.0.not_given.add(&launch.id, new.iter().filter(|wanted| !may_be_taken(wanted.item)));
             drop(on_its_way);
             answer.map(drop)
@@ -103,24 +134,39 @@ impl Launches {
 /// A request to launch items, until it is answered.
 struct OnItsWay {
     launches: Launches,
-    items: Vec<(LaunchId, ShardingItem)>,
+    id: LaunchId,
+    items: Vec<ShardingItem>,
 }
 
 impl OnItsWay {
     fn new(launches: &Launches, launch: &Launch) -> Self {
-        let items: Vec<_> = launch.items.iter().map(|wanted| (launch.id.clone(), wanted.item)).collect();
-        launches.0.not_given.on_their_way.send_modify(|all| all.extend_from_slice(&items));
-        Self { launches: launches.clone(), items }
+        let items: Vec<ShardingItem> = launch.items.iter().map(|wanted| wanted.item).collect();
+        launches.0.not_given.on_their_way.send_modify(|all| {
+            items.iter().for_each(|item| *all.entry((launch.id.clone(), *item)).or_default() += 1);
+        });
+        Self { launches: launches.clone(), id: launch.id.clone(), items }
+    }
+
+    /// The request has these items alone.
+    fn retain(&mut self, has: impl Fn(ShardingItem) -> bool) {
+        let (id, left_out) = (self.id.clone(), self.items.extract_if(.., |item| !has(*item)).collect());
+        drop(Self { launches: self.launches.clone(), id, items: left_out });
     }
 }
 
 impl Drop for OnItsWay {
     fn drop(&mut self) {
+        if self.items.is_empty() {
+            return;
+        }
         self.launches.0.not_given.on_their_way.send_modify(|all| {
-            for one in &self.items {
+            for item in std::mem::take(&mut self.items) {
                 // Another request of the same item may be on its way too.
-                if let Some(at) = all.iter().position(|other| other == one) {
-                    all.swap_remove(at);
+                let key = (self.id.clone(), item);
+                if let Some(requests) = all.get_mut(&key).filter(|requests| **requests > 1) {
+                    *requests -= 1;
+                } else {
+                    all.remove(&key);
                 }
             }
         });

@@ -7,6 +7,8 @@ use elasticjob::fire::CancelReason;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::registry::Zxid;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
 use super::{Launches, lets_go, of_job};
@@ -14,6 +16,10 @@ use crate::carrier::{CarrierError, ItemState, LaunchId, Outcome, Stop, StopCause
 use crate::scheduler::item_states::Following;
 use crate::scheduler::registrations::Registered;
 use crate::scheduler::time_limits::of_stop;
+use crate::texts;
+
+/// How long a request to launch items may take before what has to wait for it says so, and tries again.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
 /// The launch of a run that is cut off. Without it the item is not launched any more.
 pub(super) struct Cut {
@@ -43,14 +49,17 @@ impl Launches {
                 let Cut { withdrawn, launched } = launch;
                 drop((withdrawn, launched));
                 let stop = || Stop::new(registered.job.grace(), StopCause::Operator);
+                let is_on_its_way = self.0.not_given.is_on_its_way(id, item);
                 // The run may be dropped before the carrier answers: the stop goes on.
                 let _ = self.0.formers.stop(id, item, stop()).await;
-                self.0.not_given.until_answered(id, [item]).await;
+                if is_on_its_way {
+                    let _ = self.stop_when_answered(id, item, stop()).await;
+                }
                 // What the carrier does not have, or cannot be asked for, does not end by this stop.
                 let (outcome, noted) = match following.asked().await {
                     Ok(Some(state)) if state != ItemState::LetGo => {
-                        // It was on its way: it may have come after the stop, which found nothing.
-                        if !was_taken && state.is_open() {
+                        // Its answer may be lost: it may have come after the stop, which found nothing.
+                        if !was_taken && !is_on_its_way && state.is_open() {
                             let _ = self.0.formers.stop_again(id, item, stop()).await;
                         }
                         self.0.hub.accepted(id, &[item]).await;
@@ -65,8 +74,25 @@ impl Launches {
                 };
                 of_job(of_stop(outcome, noted.or_else(|| self.0.formers.cause(id, item)).as_ref()))
             }
-            _ => Err(JobError::message("it goes on, and the next scheduler of its job waits for it")),
+            _ => {
+                if reason == Some(CancelReason::Shutdown) {
+                    // The scheduler that has it next asks the carrier, which may not have it before the answer.
+                    let Cut { withdrawn, launched } = launch;
+                    drop((withdrawn, launched));
+                    self.0.not_given.until_answered(id, [item]).await;
+                }
+                Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
+            }
         }
+    }
+
+    /// Stops an item whose launch was on its way when it was stopped: the stop may have found nothing. The run may be dropped meanwhile.
+    fn stop_when_answered(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
+        let (launches, id) = (self.clone(), id.clone());
+        tokio::spawn(async move {
+            launches.0.not_given.until_answered(&id, [item]).await;
+            let _ = launches.0.formers.stop_again(&id, item, stop).await;
+        })
     }
 
     /// Stops what runs of a job for runs that began before this transaction, as soon as the carrier takes it: also when this
@@ -83,6 +109,7 @@ impl Launches {
         for (id, mut items) in self.0.marks.read(job).await?.begun_before(at) {
             let launches = self.clone();
             tokio::spawn(async move {
+                launches.0.not_given.until_answered(&id, items.iter().copied()).await;
                 // Where the carrier does not answer, the stop is tried until it does.
                 if let Ok(open) = launches.running(&id).await {
                     items.retain(|item| open.contains(item));
@@ -94,11 +121,34 @@ impl Launches {
         Ok(())
     }
 
-    /// Stops everything that the carrier runs for a job. A launch that cannot be stopped keeps no other one running.
+    /// Stops everything that the carrier runs for a job, and what is on its way to it. A launch that cannot be stopped keeps no other
+    /// one running.
     ///
     /// # Errors
     /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
     pub(in crate::scheduler) async fn stop_all(&self, job: &JobName, stop: &Stop) -> Result<(), CarrierError> {
+        let is_on_its_way = self.0.not_given.has_any_on_its_way(job);
+        let stopped = self.stop_known(job, stop).await;
+        if !is_on_its_way {
+            return stopped;
+        }
+        self.answered(job).await?;
+        self.stop_known(job, stop).await
+    }
+
+    /// Waits a while for the answers to the requests to launch items of a job.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when one of them is not answered.
+    pub(super) async fn answered(&self, job: &JobName) -> Result<(), CarrierError> {
+        let answered = timeout(ANSWERED_WITHIN, self.0.not_given.until_all_answered(job)).await;
+        answered.map_err(|_| {
+            let seconds = ANSWERED_WITHIN.as_secs();
+            CarrierError::new(texts::answer_launch(), format!("a request of the job has no answer after {seconds} s"))
+        })
+    }
+
+    async fn stop_known(&self, job: &JobName, stop: &Stop) -> Result<(), CarrierError> {
         let mut first = Ok(());
         for id in self.0.carrier.launches_of(job).await? {
             let stopped = self.stop_launch(&id, stop).await;

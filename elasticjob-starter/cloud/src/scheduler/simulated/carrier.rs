@@ -141,15 +141,23 @@ impl Modelled {
         }
     }
 
-    async fn ask(&self, id: &LaunchId) -> Result<Option<ItemStates>, CarrierError> {
+    /// A question, whose answer may be missing.
+    async fn asked<T>(&self, answer: impl Fn() -> T + Send) -> Result<T, CarrierError>
+    where
+        T: Send,
+    {
         self.stand_still().await;
         self.travel().await;
         let answer = match self.engine.is_away() || self.below(6) == 0 {
             true => Err(CarrierError::new("ask the engine", "it does not answer")),
-            false => Ok(self.engine.states(&self.known(id))),
+            false => Ok(answer()),
         };
         self.travel().await;
-        match answer {
+        answer
+    }
+
+    async fn ask(&self, id: &LaunchId) -> Result<Option<ItemStates>, CarrierError> {
+        match self.asked(|| self.engine.states(&self.known(id))).await {
             Err(_) if self.bug == Some(Bug::TakesAnErrorForALoss) => Ok(None),
             Ok(Some(states)) if self.bug == Some(Bug::ForgetsWhatOthersRun) && !self.has_asked(id) => {
                 Ok(Some(states.into_keys().map(|item| (item, Outcome::Succeeded.into())).collect()))
@@ -168,6 +176,11 @@ impl Modelled {
     /// Whether it knows of each of its requests to launch this whether it arrived.
     pub(super) fn knows_of(&self, id: &LaunchId) -> bool {
         !self.unknown.lock().unwrap().contains(&self.known(id))
+    }
+
+    /// Whether its scheduler was not killed.
+    pub(super) fn is_alive(&self) -> bool {
+        !self.killed.is_cancelled()
     }
 
     fn has_asked(&self, id: &LaunchId) -> bool {
@@ -222,7 +235,10 @@ impl Carrier for Modelled {
     }
 
     fn launches(&self) -> Answer<'_, Vec<LaunchId>> {
-        Box::pin(async { Ok(self.engine.ids()) })
+        Box::pin(self.asked(|| match self.bug {
+            Some(Bug::HidesWhatIsNotNoted) => Vec::new(),
+            _ => self.engine.ids(),
+        }))
     }
 
     fn watch(&self) -> Box<dyn LaunchStream> {

@@ -66,8 +66,12 @@ impl History {
         }
         for overlap in self.engines.iter().flat_map(Engine::overlaps) {
             let cancelled = self.recorded.get(&(overlap.fires.0, overlap.item));
-            // Its launch was on its way when it was cancelled, and arrived after the stop: no scheduler can know.
-            if cancelled.is_some_and(|(when, _)| overlap.accepted + ON_ITS_WAY > *when) {
+            let ended = cancelled.map(|(when, _)| when).or_else(|| self.abandoned.get(&overlap.fires.0));
+            // Its launch was on its way when it was cancelled, and arrived after the stop: no other scheduler can know. Nor can one
+            // whose registry center was lost.
+            let is_late = ended.is_some_and(|when| overlap.accepted + ON_ITS_WAY > *when);
+            let is_known = self.may_be_known(overlap.fires.0, overlap.item).is_some_and(Modelled::is_alive);
+            if is_late && !is_known {
                 counts.arrived_late += 1;
             } else {
                 return Err(format!("two fires at a time: {overlap:?}, the earlier one recorded as {cancelled:?}"));
@@ -94,7 +98,7 @@ impl History {
             } else if was_refused(recorded) && lives.iter().all(|life| life.accepted + ON_ITS_WAY > *when) {
                 counts.refused += 1;
             } else if self.is_shared && self.never_arrived(*when, recorded, &lives) {
-                if self.may_be_known(*at, *item) {
+                if self.may_be_known(*at, *item).is_some() {
                     return Err(format!("lost, though its only scheduler knows that it never arrived: {}", what()));
                 }
                 counts.never_arrived += 1;
@@ -116,11 +120,14 @@ impl History {
         is_unknown && !self.registered.job.failover && lives.iter().all(is_late)
     }
 
-    /// Whether one scheduler had the item all the time, and heard of each request to launch it whether it arrived.
-    fn may_be_known(&self, at: i64, item: ShardingItem) -> bool {
+    /// The carrier of the one scheduler that had the item all the time, where it heard of each request to launch it whether it arrived.
+    fn may_be_known(&self, at: i64, item: ShardingItem) -> Option<&Modelled> {
         let id = LaunchId { job: self.registered.job.job_name.clone(), fire: Fire::Scheduled(at) };
-        let carriers: Vec<&Modelled> = self.carriers[&(at, item)].values().collect();
-        matches!(carriers[..], [only] if only.knows_of(&id))
+        let carriers: Vec<&Modelled> = self.carriers.get(&(at, item))?.values().collect();
+        match carriers[..] {
+            [only] if only.knows_of(&id) => Some(only),
+            _ => None,
+        }
     }
 
     /// Whether what was recorded is what the engine knows.

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::DateTime;
-use elasticjob::api::{CancellationToken, Cut, ItemRun, JobClass, JobResult, Lease, RunInfo, ShardingContext};
+use elasticjob::api::{
+    CancellationToken, Cut, ItemRun, JobClass, JobError, JobResult, Lease, RunInfo, ShardingContext,
+};
 use elasticjob::fire::{CancelReason, ExecutionSource, Fire, RunKey};
 use elasticjob::ident::{InstanceId, ShardingItem};
 use elasticjob::registry::memory::MemoryRegistry;
@@ -13,7 +15,7 @@ use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use elasticjob::testing::rng::Rng;
 use serde_json::json;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use super::carrier::Modelled;
 use super::checks::Counts;
@@ -41,6 +43,9 @@ const DISTURBANCES: u64 = 4;
 /// The longest time in milliseconds for which a scheduler goes on after another one has its items.
 const LONGEST_BELIEF: u64 = 60_000;
 
+/// How long the engine waits for a run that an operator cancelled.
+const DROPPED_AFTER: Duration = Duration::from_secs(5);
+
 /// A fire that has not ended after this never will.
 const FOR_EVER: Duration = Duration::from_secs(3_600);
 
@@ -65,6 +70,8 @@ pub(super) enum Bug {
     HasNoTokens,
     /// What waits at a carrier is started, whether its scheduler still has it or not.
     StartsWhatWasLetGo,
+    /// A carrier does not tell which launches it knows.
+    HidesWhatIsNotNoted,
 }
 
 impl Bug {
@@ -78,6 +85,7 @@ impl Bug {
         Self::TakesAStopForAnEnd,
         Self::HasNoTokens,
         Self::StartsWhatWasLetGo,
+        Self::HidesWhatIsNotNoted,
     ];
 }
 
@@ -90,6 +98,8 @@ pub(super) struct History {
     /// The engine of all schedulers, or those of each, as hosts are for processes.
     pub(super) engines: Vec<Engine>,
     pub(super) is_shared: bool,
+    /// Whether the registry center ends with its scheduler: then there is only one at a time.
+    is_embedded: bool,
     /// Whether the engines refuse some launches.
     refuses: bool,
     schedulers: i64,
@@ -98,6 +108,8 @@ pub(super) struct History {
     /// What was recorded of each item of each fire, and when.
     pub(super) recorded: BTreeMap<(i64, ShardingItem), Recorded>,
     pub(super) let_go: LetGo,
+    /// The fires whose scheduler was killed with its registry center, and when: nothing is recorded of what ran then.
+    pub(super) abandoned: BTreeMap<i64, Duration>,
     /// The carriers of the schedulers that had an item of a fire, by their numbers.
     pub(super) carriers: BTreeMap<(i64, ShardingItem), BTreeMap<i64, Modelled>>,
 }
@@ -147,6 +159,7 @@ impl History {
                           "shardingTotalCount": rng.between(1, 5), "failover": rng.one_in(2) });
         let (app, job) = (App::from_json(app).unwrap(), CarriedJob::from_json(job).unwrap());
         let is_shared = rng.one_in(2);
+        let is_embedded = is_shared && rng.one_in(4);
         Self {
             rng,
             began: Instant::now(),
@@ -155,11 +168,13 @@ impl History {
             registry: MemoryRegistry::new(),
             engines: Vec::new(),
             is_shared,
+            is_embedded,
             refuses: true,
             schedulers: 0,
             begins: 0,
             recorded: BTreeMap::new(),
             let_go: LetGo::default(),
+            abandoned: BTreeMap::new(),
             carriers: BTreeMap::new(),
         }
     }
@@ -176,7 +191,7 @@ impl History {
     /// Plays a history of two schedulers that live at the same time: one has an item that runs on, as a busy item stays with its
     /// owner, and the other one begins and ends the runs of more fires than are kept.
     pub(super) async fn play_split(mut self) -> Result<Counts, String> {
-        (self.is_shared, self.refuses) = (true, false);
+        (self.is_shared, self.is_embedded, self.refuses) = (true, false, false);
         let busy = self.scheduler().await;
         busy.engine.make_long(0);
         let (first, second) = (BTreeSet::from([0]), BTreeSet::from([1]));
@@ -230,6 +245,9 @@ impl History {
         let shared = Arc::new(carrier.clone());
         let losses = Losses { tracing: None, instance: InstanceId::of_process("10.0.0.1", 7) };
         let hub = Hub::new(shared.clone(), losses);
+        if self.is_embedded {
+            self.registry = MemoryRegistry::new();
+        }
         let registry = match self.bug {
             Some(Bug::HasNoNotesOfOthers | Bug::ForgetsWhatOthersRun) => MemoryRegistry::new(),
             _ => self.registry.clone(),
@@ -264,6 +282,13 @@ impl History {
             if left.is_empty() {
                 return Ok(scheduler);
             }
+            if self.is_embedded && self.rng.one_in(2) {
+                // What it ran goes on, and no other scheduler hears of it.
+                scheduler.carrier.kill();
+                running.ends.abort_all();
+                self.abandoned.insert(at, self.began.elapsed());
+                return Ok(self.scheduler().await);
+            }
             scheduler = self.disturb(scheduler, running).await;
             source = ExecutionSource::Failover;
         }
@@ -280,7 +305,16 @@ impl History {
         sleep(Duration::from_millis(self.rng.below(10_000))).await;
         running.cut.note(CancelReason::Operator);
         running.cancellation.cancel();
-        self.record(at, &mut running).await?;
+        let until = Instant::now() + DROPPED_AFTER;
+        while let Ok(Some(end)) = timeout_at(until, running.ends.join_next()).await {
+            let (item, end) = end.unwrap();
+            self.recorded.insert((at, item), end);
+        }
+        running.ends.abort_all();
+        for item in self.registered.job.items() {
+            let dropped = || (self.began.elapsed(), Err(JobError::message("it was stopped: it did not end in time")));
+            self.recorded.entry((at, item)).or_insert_with(dropped);
+        }
         if self.rng.one_in(2) {
             scheduler.carrier.kill();
             return Ok(self.scheduler().await);
@@ -295,6 +329,10 @@ impl History {
             scheduler.engine.leave(Duration::from_millis(self.rng.below(120_000)));
         }
         match self.rng.below(4) {
+            _ if self.is_embedded => {
+                running.let_go(CancelReason::SessionUnproven).await;
+                scheduler
+            }
             // Killed: whatever it was about to do comes to nothing.
             0 => {
                 scheduler.carrier.kill();
