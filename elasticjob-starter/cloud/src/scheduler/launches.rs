@@ -46,6 +46,8 @@ struct Shared {
     carrier: Arc<dyn Carrier>,
     hub: Hub,
     marks: Marks,
+    /// Whether the registry center ends with its process, and the notes with it.
+    loses_notes: bool,
     formers: Formers,
     not_given: NotGiven,
     groups: Mutex<HashMap<GroupKey, Arc<Group>>>,
@@ -135,12 +137,13 @@ fn permit(context: &ShardingContext) -> Permit {
 }
 
 impl Launches {
-    pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks) -> Self {
+    pub(super) fn new(carrier: Arc<dyn Carrier>, hub: Hub, marks: Marks, loses_notes: bool) -> Self {
         let formers = Formers::new(carrier.clone(), hub.clone());
         Self(Arc::new(Shared {
             carrier,
             hub,
             marks,
+            loses_notes,
             formers,
             not_given: NotGiven::default(),
             groups: Mutex::default(),

@@ -155,7 +155,7 @@ impl Scheduler {
         }
         let losses = Losses { tracing: environment.tracing().cloned(), instance: environment.instance_id().clone() };
         let hub = Hub::new(carrier.clone(), losses);
-        let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()));
+        let launches = Launches::new(carrier.clone(), hub.clone(), Marks::new(registry.clone()), ends_processes);
         let (told, registrations) = watch::channel(store.registrations().await?);
         let (ending, troubles) = (CancellationToken::new(), Troubles::default());
         let scheduled = Scheduled::default();

@@ -1,5 +1,6 @@
 //! Prepares launches: leaves out what another scheduler has, or what is lost, and holds what still runs for an earlier fire.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::time::Duration;
@@ -68,7 +69,10 @@ impl Launches {
         }
         let may_run = || launch.items.iter().map(|item| item.item).filter(|item| !lost.contains(item));
         let running = self.0.formers.running(&id, may_run(), &noted).await?;
-        let unnoted = self.0.formers.running_unnoted(&id, may_run(), &noted).await?;
+        let unnoted = match self.0.loses_notes {
+            true => self.0.formers.running_unnoted(&id, may_run(), &noted).await?,
+            false => BTreeMap::new(),
+        };
         let stop = Some(Stop::new(launch.job.grace(), StopCause::LaterRun));
         let formers = running.into_iter().map(|former| (former, stop.clone()));
         for ((former, items), stop) in formers.chain(unnoted.into_iter().map(|former| (former, None))) {

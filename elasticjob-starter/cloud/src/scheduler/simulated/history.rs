@@ -241,7 +241,9 @@ impl History {
             }
         };
         self.schedulers += 1;
-        let carrier = Modelled::new(engine.clone(), self.schedulers, self.rng.next_u64(), self.refuses, self.bug);
+        // A host starts what it is asked to, or the item fails there: it refuses no launch as a whole.
+        let refuses = self.refuses && self.is_shared;
+        let carrier = Modelled::new(engine.clone(), self.schedulers, self.rng.next_u64(), refuses, self.bug);
         let shared = Arc::new(carrier.clone());
         let losses = Losses { tracing: None, instance: InstanceId::of_process("10.0.0.1", 7) };
         let hub = Hub::new(shared.clone(), losses);
@@ -261,7 +263,12 @@ impl History {
             let _ = center.commit(transaction).await;
         }
         let marks = Marks::new(Arc::new(center));
-        Scheduler { number: self.schedulers, carrier, launches: Launches::new(shared, hub, marks), engine }
+        Scheduler {
+            number: self.schedulers,
+            carrier,
+            launches: Launches::new(shared, hub, marks, self.is_embedded),
+            engine,
+        }
     }
 
     /// Runs a fire to its end, through disturbances. Returns the scheduler that lives then.

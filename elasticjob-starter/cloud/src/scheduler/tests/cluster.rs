@@ -47,9 +47,18 @@ impl Cluster {
     }
 
     pub(super) async fn scheduler_with(&self, carrier: Arc<dyn Carrier>) -> Member {
+        self.scheduler_of(carrier, |_| {}).await
+    }
+
+    pub(super) async fn scheduler_of(
+        &self,
+        carrier: Arc<dyn Carrier>,
+        set: impl FnOnce(&mut SchedulerOptions),
+    ) -> Member {
         let environment = JobEnvironment::builder().build().unwrap();
         let center: Arc<dyn RegistryCenter> = Arc::new(self.registry.connect());
-        let options = SchedulerOptions::new(environment, center.clone(), carrier);
+        let mut options = SchedulerOptions::new(environment, center.clone(), carrier);
+        set(&mut options);
         Member { scheduler: Scheduler::start(options).await.unwrap(), center }
     }
 

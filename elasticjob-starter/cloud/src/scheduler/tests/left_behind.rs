@@ -7,7 +7,9 @@ use crate::kubernetes::tests::api_server::{ApiServer, Connection};
 async fn a_later_fire_waits_for_what_runs_without_a_note() {
     let server = Arc::new(ApiServer::default());
     let started = async |cluster: &Cluster| {
-        let one = cluster.scheduler_with(Arc::new(Connection::new(&server, None, false).carrier())).await;
+        let kept = cluster.file("registrations.json");
+        let carrier = Connection::new(&server, None, false).carrier();
+        let one = cluster.scheduler_of(Arc::new(carrier), |options| options.embedded = Some(kept)).await;
         let app = json!({ "appName": "work", "appURL": "oci://shop/work:1", "bootstrapScript": "run", "cpuCount": 0, "memoryMB": 16 });
         one.register(app, job("work", "work", json!({}))).await;
         one.trigger("work").await;
