@@ -10,6 +10,16 @@ use elasticjob::log::warn;
 
 use crate::carrier::output;
 
+/// A folder that goes when this is dropped.
+pub(crate) struct Passing(pub(crate) PathBuf);
+
+impl Drop for Passing {
+    fn drop(&mut self) {
+        // An error leaves it to who tidies up.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 /// The variables of the scheduler that a process gets. All others may be secrets of the scheduler.
 pub(crate) const INHERITED: [&str; 8] = ["HOME", "LANG", "LC_ALL", "LOGNAME", "TMPDIR", "TZ", "USER", "SSL_CERT_FILE"];
 

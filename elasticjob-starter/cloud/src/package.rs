@@ -16,6 +16,7 @@ use tokio::process::Command;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
+use crate::files::Passing;
 use crate::model::{App, Source, SourceScheme, is_loopback};
 
 /// The packages that are kept, by what they were fetched from.
@@ -144,15 +145,13 @@ impl Packages {
         let parent = target.parent().unwrap_or(target).to_path_buf();
         fs::create_dir_all(&parent).map_err(fails)?;
         // Another scheduler on this host may fetch the same: each in a folder of its own, and the first one stays.
-        let beside = parent.join(format!(".fetching-{}-{:x}", std::process::id(), unique()));
-        fs::create_dir(&beside).map_err(fails)?;
-        let done = self.unpacked(source, &beside).await;
-        let done = done.and_then(|unpacked| match fs::rename(unpacked, target) {
+        let beside = Passing(parent.join(format!(".fetching-{}-{:x}", std::process::id(), unique())));
+        fs::create_dir(&beside.0).map_err(fails)?;
+        let unpacked = self.unpacked(source, &beside.0).await?;
+        match fs::rename(unpacked, target) {
             Err(error) if !target.exists() => Err(fails(error)),
             _ => Ok(target.to_path_buf()),
-        });
-        let _ = fs::remove_dir_all(&beside);
-        done
+        }
     }
 
     /// Fetches and unpacks a package into a folder of `beside`, and returns that folder.

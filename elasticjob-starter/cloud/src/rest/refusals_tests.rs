@@ -86,6 +86,12 @@ async fn each_mistake_has_a_code_of_its_own() {
         assert_eq!(server.call(&admin, "POST", "/api/job/register", &job).await, done);
     }
     assert_eq!(server.call(&admin, "POST", "/api/job/off/disable", "").await, done);
+    let is_followed = async {
+        while refused(&server, &admin, "GET", "/api/job/idle/log", "").await == "no-such-job-known" {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), is_followed).await.expect("the scheduler starts the job");
     let executions = |query: &str| format!("/api/job/events/executions?{query}");
     let states = "/api/job/events/statusTraces?state=TASK_FLYING".to_owned();
     for (method, path, body, code) in [

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::log::{info, warn};
+use futures_util::future::try_join_all;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
@@ -161,7 +162,7 @@ impl Formers {
         of_item(&lock(&self.stopped), id, item).filter(|stopped| stopped.id == *id).map(|stopped| stopped.cause.clone())
     }
 
-    /// The items that still run for an earlier fire, by its launch.
+    /// The items that still run for an earlier fire, by its launch, or that may, as the launch is on its way.
     ///
     /// # Errors
     /// The carrier did not answer.
@@ -170,6 +171,7 @@ impl Formers {
         id: &LaunchId,
         items: impl Iterator<Item = ShardingItem>,
         noted: &Note,
+        is_on_its_way: impl Fn(&LaunchId, ShardingItem) -> bool,
     ) -> Result<BTreeMap<LaunchId, Vec<ShardingItem>>, String> {
         let open = |(former, item): &(LaunchId, ShardingItem)| {
             of_item(&lock(&self.ended), former, *item).is_none_or(|ended| ended != former)
@@ -177,7 +179,7 @@ impl Formers {
         let mut formers = by_launch(noted.formers(id, items).filter(open));
         for (former, items) in &mut formers {
             let states = self.states(former).await?;
-            items.retain(|item| states.get(item).is_some_and(ItemState::is_open));
+            items.retain(|item| is_on_its_way(former, *item) || states.get(item).is_some_and(ItemState::is_open));
         }
         formers.retain(|_, items| !items.is_empty());
         Ok(formers)
@@ -199,11 +201,10 @@ impl Formers {
         if items.is_empty() {
             return Ok(formers);
         }
-        for former in self.carrier.launches_of(&id.job).await.map_err(|error| error.to_string())? {
-            if former == *id {
-                continue;
-            }
-            let states = self.states(&former).await?;
+        let launches = self.carrier.launches_of(&id.job).await.map_err(|error| error.to_string())?;
+        let others = launches.into_iter().filter(|former| former != id);
+        let states = others.map(|former| async move { Ok::<_, String>((self.states(&former).await?, former)) });
+        for (states, former) in try_join_all(states).await? {
             let is_open = |item: &mut ShardingItem| states.get(item).is_some_and(ItemState::is_open);
             // One that runs for two of them is looked at again when it has ended for the first.
             let open: Vec<ShardingItem> = items.extract_if(.., is_open).collect();

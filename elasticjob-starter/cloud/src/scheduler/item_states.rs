@@ -144,11 +144,20 @@ impl Hub {
 
     /// The carrier has not taken these items, and is asked again.
     pub(super) fn not_taken(&self, id: &LaunchId, items: impl Iterator<Item = ShardingItem>, why: &str) {
+        self.tell_not_taken(id, items, Some(why));
+    }
+
+    /// The carrier is asked for these items now.
+    pub(super) fn is_being_launched(&self, id: &LaunchId, items: impl Iterator<Item = ShardingItem>) {
+        self.tell_not_taken(id, items, None);
+    }
+
+    fn tell_not_taken(&self, id: &LaunchId, items: impl Iterator<Item = ShardingItem>, why: Option<&str>) {
         let mut followed = self.lock();
         let Some(launched) = followed.get_mut(id) else { return };
         for item in items {
             if let Some(followed) = launched.get_mut(&item) {
-                followed.not_taken = Some(why.to_owned());
+                followed.not_taken = why.map(str::to_owned);
             }
         }
     }

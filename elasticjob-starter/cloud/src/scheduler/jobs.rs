@@ -280,7 +280,7 @@ impl Keeper {
             (Err(_), Rest::Unstopped) => Rest::Unstopped,
             (Err(error), _) => {
                 let seconds = AGAIN.as_secs();
-                warn!(job = %self.name, "the job is disabled or removed, and its processes go on: {error}; the stop is tried \
+                warn!(job = %self.name, "the job is disabled or removed, and its processes may go on: {error}; the stop is tried \
                     again every {seconds} s, until the carrier takes it");
                 Rest::Unstopped
             }

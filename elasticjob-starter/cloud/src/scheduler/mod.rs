@@ -360,9 +360,9 @@ impl Scheduler {
         }
     }
 
-    /// The jobs of which the carrier runs something.
+    /// The jobs of which the carrier runs something, or is about to.
     async fn running(&self) -> Result<BTreeSet<JobName>, CarrierError> {
-        let mut running = BTreeSet::new();
+        let mut running = self.launches.jobs_on_their_way();
         for id in self.carrier.launches().await? {
             let states = self.carrier.states(&id).await?.unwrap_or_default();
             if states.values().any(ItemState::is_open) {

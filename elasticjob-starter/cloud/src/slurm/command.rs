@@ -166,7 +166,8 @@ fn of_each(ids: &[String], code: Option<i32>, said: &str) -> Vec<Result<(), Fail
         let own: Vec<&str> = of_some.iter().copied().filter(|line| names(line, id)).collect();
         match own.is_empty() {
             false => Err(failure("scancel", code, &own.join("\n"))),
-            true if code.is_some() && of_all.is_empty() && !of_some.is_empty() => Ok(()),
+            // It says nothing of those that have ended meanwhile, and fails all the same.
+            true if code.is_some() && of_all.is_empty() => Ok(()),
             true => Err(failure("scancel", code, &of_all.join("\n"))),
         }
     };
@@ -270,6 +271,7 @@ mod tests {
         assert!(matches!(&requeued[..], [Err(Failed::Unknown(_)), Ok(()), Ok(())]), "{requeued:?}");
         let away = of(Some(1), "scancel: error: Unable to contact slurm controller (connect failure)");
         assert!(away.iter().all(|answer| matches!(answer, Err(Failed::NotReached(_)))), "{away:?}");
+        assert_eq!(of(Some(1), ""), [Ok(()), Ok(()), Ok(())]);
         // It was killed: nothing says how far it came.
         let killed = of(None, "scancel: error: Kill job error on job id 7_1: a text of the site");
         assert!(killed.iter().all(|answer| matches!(answer, Err(Failed::Unknown(_)))), "{killed:?}");

@@ -4,7 +4,7 @@
 //! not know the launch: that is a lost item, which may have run. Within one scheduler, where a job is only started again, it is
 //! known better.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -52,9 +52,23 @@ impl NotGiven {
         self.on_their_way.borrow().contains_key(&(id.clone(), item))
     }
 
-    /// Whether a request to launch items of a job is on its way.
-    pub(super) fn has_any_on_its_way(&self, job: &JobName) -> bool {
-        self.on_their_way.borrow().keys().any(|(id, _)| id.job == *job)
+    /// The items of a job that a request to launch them is on its way for.
+    pub(super) fn on_their_way(&self, job: &JobName) -> BTreeMap<LaunchId, Vec<ShardingItem>> {
+        let mut launches: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
+        for (id, item) in self.on_their_way.borrow().keys().filter(|(id, _)| id.job == *job) {
+            launches.entry(id.clone()).or_default().push(*item);
+        }
+        launches
+    }
+
+    /// The jobs of all requests to launch items that are on their way.
+    pub(super) fn jobs_on_their_way(&self) -> BTreeSet<JobName> {
+        self.on_their_way.borrow().keys().map(|(id, _)| id.job.clone()).collect()
+    }
+
+    /// Whether the carrier was asked for an item, or was to be, and has it by none of these requests.
+    pub(super) fn lacks(&self, id: &LaunchId, item: ShardingItem) -> bool {
+        self.lock().iter().any(|(of, lacking, _)| of == id && *lacking == item)
     }
 
     /// Waits until no request to launch one of these items is on its way.
@@ -84,6 +98,11 @@ impl NotGiven {
 }
 
 impl Launches {
+    /// The jobs of which items are on their way to the carrier.
+    pub(in crate::scheduler) fn jobs_on_their_way(&self) -> BTreeSet<JobName> {
+        self.0.not_given.jobs_on_their_way()
+    }
+
     /// Whether the carrier may have been given an item for this fire by another run, as its note says.
     pub(super) fn was_given(&self, id: &LaunchId, wanted: &LaunchItem, noted: &Note) -> bool {
         let item = wanted.item;

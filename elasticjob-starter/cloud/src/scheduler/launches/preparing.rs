@@ -51,15 +51,9 @@ impl Launches {
     async fn prepare(&self, launch: &mut Launch, is_noted: bool) -> Result<Noted, String> {
         let id = launch.id.clone();
         let may_be_lost = launch.source == ExecutionSource::Failover && !launch.replaces_lost();
-        let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-        if may_be_lost {
-            // Where this scheduler has the item again that it let go of.
-            self.until_answered(&id, &id, &items).await;
-        }
+        // Where this scheduler has the item again that it let go of.
+        self.until_answered(&id, &launch.items).await;
         let mut noted = self.0.marks.read(&id.job).await?;
-        for (former, item) in noted.formers(&id, items.iter().copied()) {
-            self.until_answered(&id, &former, &[item]).await;
-        }
         self.leave_out_overtaken(launch, &noted, is_noted);
         let mut lost = Vec::new();
         if may_be_lost {
@@ -68,7 +62,9 @@ impl Launches {
             lost = launch.items.iter().filter(is_lost).map(|item| item.item).collect();
         }
         let may_run = || launch.items.iter().map(|item| item.item).filter(|item| !lost.contains(item));
-        let running = self.0.formers.running(&id, may_run(), &noted).await?;
+        let not_given = &self.0.not_given;
+        let is_on_its_way = |former: &LaunchId, item| not_given.is_on_its_way(former, item);
+        let running = self.0.formers.running(&id, may_run(), &noted, is_on_its_way).await?;
         let unnoted = match self.0.loses_notes {
             true => self.0.formers.running_unnoted(&id, may_run(), &noted).await?,
             false => BTreeMap::new(),
@@ -99,14 +95,16 @@ impl Launches {
         Ok(written)
     }
 
-    /// Waits until no request for an earlier run of items is on its way. Where that takes long, it is told what they wait for.
-    async fn until_answered(&self, id: &LaunchId, former: &LaunchId, items: &[ShardingItem]) {
-        let mut answered = pin!(self.0.not_given.until_answered(former, items.iter().copied()));
+    /// Waits until no request of an earlier run for the same items is on its way. Where that takes long, it is told.
+    async fn until_answered(&self, id: &LaunchId, items: &[LaunchItem]) {
+        let items: Vec<ShardingItem> = items.iter().map(|wanted| wanted.item).collect();
+        let mut answered = pin!(self.0.not_given.until_answered(id, items.iter().copied()));
         if timeout(LONG, &mut answered).await.is_err() {
-            let why = format!("the carrier has not answered the request of an earlier run of {former}");
-            self.0.hub.not_taken(id, items.iter().copied(), &why);
+            let why = "the carrier has not answered the request of the run before";
+            self.0.hub.not_taken(id, items.iter().copied(), why);
             warn!("items {items:?} of {id} are not launched yet: {why}");
             answered.await;
+            self.0.hub.is_being_launched(id, items.iter().copied());
         }
     }
 
@@ -132,12 +130,13 @@ impl Launches {
         stop: Option<Stop>,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let (formers, hub) = (&self.0.formers, &self.0.hub);
+            let (formers, hub, not_given) = (&self.0.formers, &self.0.hub, &self.0.not_given);
             let id = &launch.id;
             let end = |wanted: LaunchItem| {
                 let (item, former) = (wanted.item, &former);
                 let (held, stop) = (formers.hold(id, item, former), stop.clone());
                 async move {
+                    not_given.until_answered(former, [item]).await;
                     formers.end(former, item, stop, || hub.follows_item(id, item)).await;
                     drop(held);
                     wanted

@@ -6,6 +6,7 @@ use elasticjob::api::{JobError, JobResult};
 use elasticjob::fire::CancelReason;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::registry::Zxid;
+use futures_util::future::join_all;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -17,6 +18,9 @@ use crate::scheduler::item_states::Following;
 use crate::scheduler::registrations::Registered;
 use crate::scheduler::time_limits::of_stop;
 use crate::texts;
+
+/// How long a run that lets go of its item waits for the answer to its launch.
+const LEAVES_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long a request to launch items may take before what has to wait for it says so, and tries again.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
@@ -49,17 +53,13 @@ impl Launches {
                 let Cut { withdrawn, launched } = launch;
                 drop((withdrawn, launched));
                 let stop = || Stop::new(registered.job.grace(), StopCause::Operator);
-                let is_on_its_way = self.0.not_given.is_on_its_way(id, item);
                 // The run may be dropped before the carrier answers: the stop goes on.
-                let _ = self.0.formers.stop(id, item, stop()).await;
-                if is_on_its_way {
-                    let _ = self.stop_when_answered(id, item, stop()).await;
-                }
+                let _ = self.stop_with_late(id, item, stop()).await;
                 // What the carrier does not have, or cannot be asked for, does not end by this stop.
                 let (outcome, noted) = match following.asked().await {
                     Ok(Some(state)) if state != ItemState::LetGo => {
                         // Its answer may be lost: it may have come after the stop, which found nothing.
-                        if !was_taken && !is_on_its_way && state.is_open() {
+                        if !was_taken && state.is_open() {
                             let _ = self.0.formers.stop_again(id, item, stop()).await;
                         }
                         self.0.hub.accepted(id, &[item]).await;
@@ -79,19 +79,22 @@ impl Launches {
                     // The scheduler that has it next asks the carrier, which may not have it before the answer.
                     let Cut { withdrawn, launched } = launch;
                     drop((withdrawn, launched));
-                    self.0.not_given.until_answered(id, [item]).await;
+                    let _ = timeout(LEAVES_WITHIN, self.0.not_given.until_answered(id, [item])).await;
                 }
                 Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
             }
         }
     }
 
-    /// Stops an item whose launch was on its way when it was stopped: the stop may have found nothing. The run may be dropped meanwhile.
-    fn stop_when_answered(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
+    /// Stops an item, and once more when its launch is answered where that is on its way: then the stop may have found nothing.
+    fn stop_with_late(&self, id: &LaunchId, item: ShardingItem, stop: Stop) -> JoinHandle<()> {
+        let is_on_its_way = self.0.not_given.is_on_its_way(id, item);
         let (launches, id) = (self.clone(), id.clone());
         tokio::spawn(async move {
-            launches.0.not_given.until_answered(&id, [item]).await;
-            let _ = launches.0.formers.stop_again(&id, item, stop).await;
+            let _ = launches.0.formers.stop(&id, item, stop.clone()).await;
+            if is_on_its_way {
+                launches.stop_late(id, vec![item], stop).await;
+            }
         })
     }
 
@@ -108,8 +111,10 @@ impl Launches {
     ) -> Result<(), String> {
         for (id, mut items) in self.0.marks.read(job).await?.begun_before(at) {
             let launches = self.clone();
+            let is_late = |item: &ShardingItem| self.0.not_given.is_on_its_way(&id, *item);
+            let late = items.iter().copied().filter(is_late).collect();
+            tokio::spawn(self.clone().stop_late(id.clone(), late, Stop::new(grace, StopCause::Changed)));
             tokio::spawn(async move {
-                launches.0.not_given.until_answered(&id, items.iter().copied()).await;
                 // Where the carrier does not answer, the stop is tried until it does.
                 if let Ok(open) = launches.running(&id).await {
                     items.retain(|item| open.contains(item));
@@ -127,13 +132,29 @@ impl Launches {
     /// # Errors
     /// [`CarrierError`] of the first launch of which the engine did not answer. Then something may go on: call again.
     pub(in crate::scheduler) async fn stop_all(&self, job: &JobName, stop: &Stop) -> Result<(), CarrierError> {
-        let is_on_its_way = self.0.not_given.has_any_on_its_way(job);
-        let stopped = self.stop_known(job, stop).await;
-        if !is_on_its_way {
-            return stopped;
+        for (id, items) in self.0.not_given.on_their_way(job) {
+            tokio::spawn(self.clone().stop_late(id, items, stop.clone()));
         }
-        self.answered(job).await?;
-        self.stop_known(job, stop).await
+        let mut first = Ok(());
+        for id in self.0.carrier.launches_of(job).await? {
+            let stopped = self.stop_launch(&id, stop).await;
+            first = first.and(stopped);
+        }
+        first
+    }
+
+    /// Stops items whose launch is on its way, when it is answered: those that the carrier has by it.
+    async fn stop_late(self, id: LaunchId, items: Vec<ShardingItem>, stop: Stop) {
+        let stops = items.into_iter().map(|item| {
+            let (launches, id, stop) = (&self, &id, stop.clone());
+            async move {
+                launches.0.not_given.until_answered(id, [item]).await;
+                if !launches.0.not_given.lacks(id, item) {
+                    let _ = launches.0.formers.stop_again(id, item, stop).await;
+                }
+            }
+        });
+        join_all(stops).await;
     }
 
     /// Waits a while for the answers to the requests to launch items of a job.
@@ -146,15 +167,6 @@ impl Launches {
             let seconds = ANSWERED_WITHIN.as_secs();
             CarrierError::new(texts::answer_launch(), format!("a request of the job has no answer after {seconds} s"))
         })
-    }
-
-    async fn stop_known(&self, job: &JobName, stop: &Stop) -> Result<(), CarrierError> {
-        let mut first = Ok(());
-        for id in self.0.carrier.launches_of(job).await? {
-            let stopped = self.stop_launch(&id, stop).await;
-            first = first.and(stopped);
-        }
-        first
     }
 
     async fn stop_launch(&self, id: &LaunchId, stop: &Stop) -> Result<(), CarrierError> {

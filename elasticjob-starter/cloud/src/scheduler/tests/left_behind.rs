@@ -1,4 +1,4 @@
-//! What a scheduler with an embedded registry center left running: the records and the notes are gone with it.
+//! Runs that a scheduler with an embedded registry center left behind: the records and the notes are gone with it.
 
 use super::*;
 use crate::kubernetes::tests::api_server::{ApiServer, Connection};
