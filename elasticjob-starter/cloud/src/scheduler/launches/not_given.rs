@@ -1,8 +1,8 @@
-//! Items whose launch was noted, and that the carrier was not given.
+//! Items whose launch was noted, and that the carrier was not given, or has not answered for.
 //!
-//! A run that is cut off between the two is not started any more. Who takes its item over finds the note, and a carrier that does
-//! not know the launch: that is a lost item, which may have run. Within one scheduler, where a job is only started again, it is
-//! known better.
+//! A run that is cut off between its note and the launch is not started any more. Who takes its item over finds the note, and a carrier
+//! that does not know the launch: that is a lost item, which may have run. Within one scheduler, where a job is only started again, it
+//! is known better. While a request is on its way nobody knows: what comes after it waits for its answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::resume_unwind;
