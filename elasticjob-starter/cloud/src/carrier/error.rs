@@ -4,6 +4,7 @@ use std::fmt;
 
 use elasticjob::config::Message;
 
+use super::Launched;
 use crate::texts;
 
 /// A launch was not accepted, or it is not known whether it was.
@@ -28,6 +29,16 @@ pub enum LaunchError {
         /// The cause.
         why: String,
     },
+}
+
+impl LaunchError {
+    /// Why a launch broke off of which this was launched before: then nobody can say that nothing was.
+    pub(crate) fn after(self, launched: &Launched) -> Self {
+        match self {
+            Self::NotReached { why } if *launched != Launched::default() => Self::Unknown { why },
+            error => error,
+        }
+    }
 }
 
 /// The engine behind a carrier did not answer, or answered with an error.

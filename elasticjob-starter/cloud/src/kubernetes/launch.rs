@@ -47,13 +47,13 @@ impl KubernetesCarrier {
                         number += 1;
                     }
                     Err(trouble) if trouble.is_conflict() => conflicts = true,
-                    Err(trouble) => return Err(broken_off(trouble, &launched)),
+                    Err(trouble) => return Err(trouble.of_launch().after(&launched)),
                 }
             }
             if left.is_empty() {
                 return Ok(launched);
             }
-            let known = self.jobs_of(&launch.id).await.map_err(|trouble| broken_off(trouble, &launched))?;
+            let known = self.jobs_of(&launch.id).await.map_err(|trouble| trouble.of_launch().after(&launched))?;
             let token = launch.id.token(&self.common.namespace);
             number =
                 known.iter().filter_map(|job| names::number(&job.name_any(), &token)).max().map_or(0, |last| last + 1);
@@ -186,12 +186,4 @@ impl KubernetesCarrier {
 /// The launches of Jobs, each once.
 fn ids(jobs: &[ObjectMeta]) -> BTreeSet<LaunchId> {
     jobs.iter().filter_map(indexed_job::id).collect()
-}
-
-/// Why a launch broke off. What was made of it before is there.
-fn broken_off(trouble: Trouble, launched: &Launched) -> LaunchError {
-    match trouble.of_launch() {
-        LaunchError::NotReached { why } if *launched != Launched::default() => LaunchError::Unknown { why },
-        error => error,
-    }
 }

@@ -146,12 +146,7 @@ impl ProcessCarrier {
         let mut launched = Launched::default();
         for wanted in &launch.items {
             let slot = self.shared.slot(&launch.id, &launch.job, &launch.app, wanted.item);
-            let look = match slot.look() {
-                Ok(look) => look,
-                Err(error) if launched == Launched::default() => return Err(fails(error)),
-                // Those before it are launched.
-                Err(error) => return Err(LaunchError::Unknown { why: format!("the folder of the carrier: {error}") }),
-            };
+            let look = slot.look().map_err(|error| fails(error).after(&launched))?;
             if self.shared.tracks(&launch.id, wanted) {
                 launched.adopted.push(wanted.item);
                 continue;

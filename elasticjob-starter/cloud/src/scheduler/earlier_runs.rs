@@ -281,7 +281,9 @@ impl Formers {
     }
 }
 
-fn by_launch(items: impl Iterator<Item = (LaunchId, ShardingItem)>) -> BTreeMap<LaunchId, Vec<ShardingItem>> {
+pub(super) fn by_launch(
+    items: impl Iterator<Item = (LaunchId, ShardingItem)>,
+) -> BTreeMap<LaunchId, Vec<ShardingItem>> {
     let mut launches: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
     for (id, item) in items {
         launches.entry(id).or_default().push(item);

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::Launches;
 use crate::carrier::{Launch, LaunchError, LaunchId, LaunchItem};
+use crate::scheduler::earlier_runs::by_launch;
 use crate::scheduler::launch_marks::Note;
 
 #[derive(Debug, Default)]
@@ -54,11 +55,7 @@ impl NotGiven {
 
     /// The items of a job that a request to launch them is on its way for.
     pub(super) fn on_their_way(&self, job: &JobName) -> BTreeMap<LaunchId, Vec<ShardingItem>> {
-        let mut launches: BTreeMap<LaunchId, Vec<ShardingItem>> = BTreeMap::new();
-        for (id, item) in self.on_their_way.borrow().keys().filter(|(id, _)| id.job == *job) {
-            launches.entry(id.clone()).or_default().push(*item);
-        }
-        launches
+        by_launch(self.on_their_way.borrow().keys().filter(|(id, _)| id.job == *job).cloned())
     }
 
     /// The jobs of all requests to launch items that are on their way.
@@ -116,7 +113,9 @@ impl Launches {
         let mut on_its_way = OnItsWay::new(self, launch);
         // Only now: a run that begins after an item was cut off finds it either not given or on its way.
         launch.leave_out_withdrawn();
-        on_its_way.retain(|item| launch.items.iter().any(|wanted| wanted.item == item));
+        if launch.items.len() < on_its_way.items.len() {
+            on_its_way.retain(|item| launch.items.iter().any(|wanted| wanted.item == item));
+        }
         if launch.items.is_empty() {
             return Ok(());
         }

@@ -150,7 +150,7 @@ impl Launches {
                         ended.push(other);
                     }
                 };
-                let _ = tokio::time::timeout(TOGETHER, others).await;
+                let _ = timeout(TOGETHER, others).await;
                 ended.retain(|wanted| hub.follows_item(id, wanted.item));
                 ended.sort_unstable_by_key(|wanted| wanted.item);
                 if !ended.is_empty() {

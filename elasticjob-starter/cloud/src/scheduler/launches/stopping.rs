@@ -33,6 +33,14 @@ pub(super) struct Cut {
     pub(super) launched: watch::Receiver<bool>,
 }
 
+impl Cut {
+    /// What is not on its way by now is not launched any more.
+    fn withdraw(self) {
+        let Self { withdrawn, launched } = self;
+        drop((withdrawn, launched));
+    }
+}
+
 impl Launches {
     /// A run is cut off. When its session was lost or the scheduler leaves, another scheduler takes the item over and adopts
     /// it: this one lets go. Any other reason is the wish of an operator that it ends: a program that ends well after all has
@@ -50,8 +58,7 @@ impl Launches {
             Some(wish) if !lets_go(wish) => {
                 // First of all: what is not on its way by now is not launched after the stop.
                 let was_taken = following.is_accepted();
-                let Cut { withdrawn, launched } = launch;
-                drop((withdrawn, launched));
+                launch.withdraw();
                 let stop = || Stop::new(registered.job.grace(), StopCause::Operator);
                 // The run may be dropped before the carrier answers: the stop goes on.
                 let _ = self.stop_with_late(id, item, stop()).await;
@@ -77,8 +84,7 @@ impl Launches {
             _ => {
                 if reason == Some(CancelReason::Shutdown) {
                     // The scheduler that has it next asks the carrier, which may not have it before the answer.
-                    let Cut { withdrawn, launched } = launch;
-                    drop((withdrawn, launched));
+                    launch.withdraw();
                     let _ = timeout(LEAVES_WITHIN, self.0.not_given.until_answered(id, [item])).await;
                 }
                 Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
