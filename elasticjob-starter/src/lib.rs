@@ -99,6 +99,8 @@ pub use error::{AppError, Problem};
 pub use local_task::LocalTask;
 pub use logging::{RunLogLayer, init_logging};
 pub use plan::PlanError;
+#[cfg(feature = "opentelemetry")]
+pub use spans::caller_trace;
 
 /// Programs share these between threads, and keep them in futures that move from one to another.
 const _: () = {

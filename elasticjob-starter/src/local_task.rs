@@ -37,6 +37,7 @@ pub struct LocalTask {
     item: ShardingItem,
     key: RunKey,
     fencing_token: Option<i64>,
+    attempt: u32,
     stop: CancellationToken,
     cancellation: CancellationToken,
 }
@@ -53,14 +54,15 @@ impl LocalTask {
             item,
             key: RunKey::new(Fire::Scheduled(now), ExecutionSource::NormalTrigger),
             fencing_token: None,
+            attempt: 1,
             stop: cancellation.child_token(),
             cancellation,
         }
     }
 
-    /// The same run for this fire, with the token of its begin.
-    pub(crate) fn of_fire(self, key: RunKey, fencing_token: Option<i64>) -> Self {
-        Self { key, fencing_token, ..self }
+    /// The same run for this fire, with the token of its begin and the attempt of its carrier.
+    pub(crate) fn of_fire(self, key: RunKey, fencing_token: Option<i64>, attempt: u32) -> Self {
+        Self { key, fencing_token, attempt, ..self }
     }
 
     /// Asks the run to end: see [`ShardingContext::stop_wanted`].
@@ -90,6 +92,7 @@ impl LocalTask {
             run: Arc::new(run),
             item: self.item,
             fencing_token: self.fencing_token,
+            attempt: self.attempt,
             stop: self.stop,
             cancellation: self.cancellation,
             cut: Cut::default(),

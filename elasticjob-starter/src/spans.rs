@@ -9,13 +9,40 @@ use std::sync::Arc;
 
 use elasticjob::__private::log::guarded;
 use elasticjob::api::{ItemHandler, ItemWork, JobResult, ShardingContext};
+use elasticjob::fire::TraceParent;
 use elasticjob::trace::RunLog;
 use opentelemetry::context::FutureExt;
-use opentelemetry::trace::{SpanKind, Status, TraceContextExt, Tracer, TracerProvider};
+use opentelemetry::trace::{
+    Link, SpanContext, SpanId, SpanKind, Status, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer,
+    TracerProvider,
+};
 use opentelemetry::{Context, InstrumentationScope, KeyValue, global};
 
 /// The name of the scope of these spans.
 const SCOPE: &str = "elasticjob";
+
+/// The trace context of the code that calls, for the jobs that it triggers. `None` where no span is current. The
+/// [handles](crate::ElasticJobApp::schedule_job) of jobs ask for it themselves;
+/// [`Operations`](elasticjob::operations::Operations) are told:
+///
+/// ```no_run
+/// # use std::sync::Arc;
+/// use elasticjob_starter::elasticjob::operations::Operations;
+/// # fn with(registry: Arc<dyn elasticjob_starter::elasticjob::registry::RegistryCenter>) {
+/// let operations = Operations::new(registry).caused_by(elasticjob_starter::caller_trace());
+/// # }
+/// ```
+pub fn caller_trace() -> Option<TraceParent> {
+    let mut found = None;
+    guarded(|| {
+        found = Context::map_current(|context| {
+            let caller = context.span().span_context().clone();
+            let (trace, span) = (caller.trace_id().to_bytes(), caller.span_id().to_bytes());
+            TraceParent::new(u128::from_be_bytes(trace), u64::from_be_bytes(span), caller.trace_flags().to_u8())
+        });
+    });
+    found
+}
 
 /// A handler whose runs have spans. `job_type` is the name of the type of the job.
 pub(crate) fn with_spans(handler: ItemHandler, job_type: &str) -> ItemHandler {
@@ -58,7 +85,8 @@ impl RunSpan {
             let span = tracer
                 .span_builder(run.job_name().to_string())
                 .with_kind(SpanKind::Internal)
-                .with_attributes(attributes(run, job_type));
+                .with_attributes(attributes(run, job_type))
+                .with_links(run.fire().trace_parent().map(link_to).into_iter().collect());
             let span = tracer.build_with_context(span, &Context::new());
             context = Context::new().with_span(span);
         });
@@ -101,6 +129,13 @@ impl Drop for RunSpan {
             self.close(result, Some(error.to_owned()));
         }
     }
+}
+
+/// The link to the caller that triggered the run.
+fn link_to(caller: TraceParent) -> Link {
+    let (trace, span) = (TraceId::from(caller.trace_id()), SpanId::from(caller.span_id()));
+    let context = SpanContext::new(trace, span, TraceFlags::new(caller.flags()), true, TraceState::NONE);
+    Link::with_context(context)
 }
 
 fn attributes(run: &ShardingContext, job_type: &str) -> Vec<KeyValue> {

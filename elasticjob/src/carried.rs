@@ -14,12 +14,16 @@ pub const CARRIED: &str = "ELASTICJOB_CARRIED";
 /// The variable of a carried process with the path of the file into which it writes why it failed. Not every carrier has one.
 pub const FAILURE: &str = "ELASTICJOB_FAILURE";
 
+/// The variable of the process of an item with its [attempt](crate::api::ShardingContext::attempt): 1, and one more each time the carrier
+/// runs the item again because its place was lost.
+pub const ATTEMPT: &str = "ELASTICJOB_ATTEMPT";
+
 /// The id of a launch: `JOB/scheduled@MILLISECONDS` or `JOB/manual@0xTRANSACTION@MILLISECONDS`. Where a past fire is run again,
 /// `@of@MILLISECONDS@MILLISECONDS` follows: its scheduled time, and when it was asked for.
 pub fn launch_id(job: &JobName, fire: Fire) -> String {
     match fire {
         Fire::Scheduled(at) => format!("{job}/scheduled@{at}"),
-        Fire::Manual { trigger, at, rerun } => {
+        Fire::Manual { trigger, at, rerun, .. } => {
             let again = rerun.map(|rerun| format!("@of@{}@{}", rerun.of, rerun.asked));
             format!("{job}/manual@0x{trigger:x}@{at}{}", again.unwrap_or_default())
         }
@@ -41,7 +45,7 @@ pub fn parse_launch_id(text: &str) -> Option<(JobName, Fire)> {
                 }
                 None => (at, None),
             };
-            Fire::Manual { trigger: i64::from_str_radix(trigger, 16).ok()?, at: at.parse().ok()?, rerun }
+            Fire::manual(i64::from_str_radix(trigger, 16).ok()?, at.parse().ok()?, rerun)
         }
         _ => return None,
     };

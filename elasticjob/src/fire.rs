@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::registry::{SessionId, Zxid};
 
 mod cancel_request;
+mod cause;
 mod hook;
 mod lifeline;
 mod reasons;
@@ -14,8 +15,10 @@ mod record;
 mod rerun;
 mod run;
 mod skip_reason;
+mod trigger_data;
 
 pub use cancel_request::CancelRequest;
+pub use cause::{Cause, TraceParent};
 pub use hook::Hook;
 pub(crate) use lifeline::Lifeline;
 pub use reasons::{CancelReason, LateCause, StopReason, WaitedFor};
@@ -24,6 +27,7 @@ pub use record::{Begun, FireRecord};
 pub use rerun::Rerun;
 pub use run::RunKey;
 pub use skip_reason::{Skip, SkipReason};
+pub(crate) use trigger_data::TriggerData;
 
 /// One scheduled time of a job, or one manual trigger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,10 +42,17 @@ pub enum Fire {
         at: i64,
         /// The past fire that it runs again; `None` for a trigger that runs the job now.
         rerun: Option<Rerun>,
+        /// The trace context of the caller.
+        cause: Cause,
     },
 }
 
 impl Fire {
+    /// A manual trigger of a caller whose trace context is not known.
+    pub const fn manual(trigger: Zxid, at: i64, rerun: Option<Rerun>) -> Self {
+        Self::Manual { trigger, at, rerun, cause: Cause::UNKNOWN }
+    }
+
     /// The time the fire was scheduled for or triggered at, in milliseconds since 1970.
     pub fn at(self) -> i64 {
         match self {
@@ -51,7 +62,8 @@ impl Fire {
 
     /// The fire of a trigger node with these data, which this transaction created at that time.
     pub(crate) fn of_trigger(trigger: Zxid, at: i64, data: &[u8]) -> Self {
-        Self::Manual { trigger, at, rerun: Rerun::parse(data, at) }
+        let TriggerData { rerun, trace_parent } = TriggerData::parse(data, at);
+        Self::Manual { trigger, at, rerun, cause: trace_parent.into() }
     }
 
     /// The past fire that it runs again, if it does.
@@ -59,6 +71,14 @@ impl Fire {
         match self {
             Self::Scheduled(_) => None,
             Self::Manual { rerun, .. } => rerun,
+        }
+    }
+
+    /// The trace context of the caller that triggered it, where one is known.
+    pub fn trace_parent(self) -> Option<TraceParent> {
+        match self {
+            Self::Scheduled(_) => None,
+            Self::Manual { cause, .. } => cause.trace_parent(),
         }
     }
 

@@ -92,6 +92,8 @@ elasticjob_syntax::messages! {
         "not-triggered-offline": "nothing was triggered: no instance of job '{job}' is online; start one";
     not_triggered_disabled(job) =
         "not-triggered-disabled": "nothing was triggered: the servers of all instances of job '{job}' are disabled; enable one";
+    not_triggered_carried(job) =
+        "not-triggered-carried": "nothing was triggered: the registration of the carried job '{job}', or its application, is disabled; enable it at a scheduler: POST /api/job/{job}/enable";
     not_triggered_server_offline(target) =
         "not-triggered-server-offline": "nothing was triggered: no instance is online on {target}; start one";
     not_triggered_server_disabled(target) =
@@ -165,7 +167,12 @@ elasticjob_syntax::messages! {
     connection_lost() = "connection-lost": "the connection is lost";
     session_ended() = "session-ended": "the session has ended";
     no_session() = "no-session": "there is no session";
+    made_for_ended_session(session, live) =
+        "made-for-ended-session": "it was made for session {session}, which has ended; the session is {live} now";
     center_closed() = "center-closed": "the registry center is closed";
+    request_given_up() = "request-given-up": "the request was given up before its answer came";
+    earlier_request(why) = "earlier-request": "an earlier request got {why}";
+    away_since(since, why) = "away-since": "it is away since {since} and is dialled again: {why}";
     center_silent(milliseconds) = "center-silent": "no answer within {milliseconds} ms";
     refusal_no_node() = "refusal-no-node": "there is no such node";
     refusal_node_exists() = "refusal-node-exists": "the node exists";

@@ -1,15 +1,16 @@
 //! Measures the web console over many jobs and many rows of traces: `console_bench [--jobs J] [--items N] [--rows R]
-//! [--viewers V] [--rounds M]`.
+//! [--viewers V] [--rounds M] [--only TEXT]`.
 //!
 //! Starts a ZooKeeper, a PostgreSQL, a program with J jobs of N items and 50 jobs of one item that are not due, and `elasticjob console` as a process of
-//! its own; writes R rows of traces of the last 90 days, and of each of the 50 jobs 2,000 runs of the last day. Then V viewers ask for each page M times, side by side. The last
-//! line is one JSON object: for each page its time in milliseconds and its size; the memory of the console; the requests
+//! its own; writes R rows of traces of the last 90 days, and of each of the 50 jobs 2,000 runs of the last day. Then V viewers log in as administrators
+//! and ask for each page M times, side by side, or for those alone whose names have the text. The last line is one JSON object: for each page its time in milliseconds and its size; the memory of the console; the requests
 //! that the server of ZooKeeper got a second at rest, without the console and with it. Exit code 0, 1 when it failed, 2 for
 //! wrong usage.
 
 use std::env;
 use std::error::Error;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use elasticjob::api::item_handler;
 use elasticjob::config::JobConfiguration;
 use elasticjob::registry::zookeeper::ZookeeperConfiguration;
 use elasticjob::runtime::{JobEnvironment, ScheduleJobBootstrap};
-use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage};
+use elasticjob::trace::rdb::{DataSource, RdbOptions, RdbTracingStorage, Retention};
 use elasticjob_cli::Console;
 use elasticjob_starter::settings::Sources;
 use elasticjob_test_usage::{arguments, run};
@@ -29,14 +30,29 @@ use elasticjob_tests::measure::ProcessUse;
 use elasticjob_tests::ports;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use futures_util::future::try_join_all;
+use reqwest::header::{COOKIE, HeaderMap};
 use serde_json::{Map, Value, json};
 
-const USAGE: &str = "usage: console_bench [--jobs J] [--items N] [--rows R] [--viewers V] [--rounds M]";
+const USAGE: &str = "usage: console_bench [--jobs J] [--items N] [--rows R] [--viewers V] [--rounds M] [--only TEXT]";
 
 /// The role in which this program serves the console; the next argument is the folder with its settings.
 const AS_CONSOLE: &str = "as-console";
 
 const NAMESPACE: &str = "scale";
+/// The namespace of a second registry center, whose jobs are compared with those of the first one.
+const OTHER_NAMESPACE: &str = "other";
+/// The jobs that both have, by their numbers: most of those that a page of a comparison shows.
+const COMPARED: Range<u64> = 1_000..1_200;
+/// What a visitor of the console logs in with, and its hash.
+const PASSWORD: &str = "a password of a benchmark";
+const PASSWORD_HASH: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$6Mh6r5GuFnkpxS3EHV8Ngg$XpZszQfE38bnpTooMpuprK1sASaCRTFnprDJAzkumLA";
+/// Stands for the number of the viewer in an address.
+const VIEWER: &str = "{viewer}";
+/// How many users and how many tokens the console has.
+const ACCOUNTS: usize = 100;
+/// How many lines the log of a run has: a page shows so many.
+const LINES: u64 = 1_000;
 /// How many jobs are started at a time.
 const STARTED_TOGETHER: usize = 200;
 /// How many rows of traces one statement writes.
@@ -58,12 +74,19 @@ struct Arguments {
     rows: u64,
     viewers: usize,
     rounds: usize,
+    /// A part of the names of the pages that are measured; empty for all.
+    only: String,
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut parsed = Arguments { jobs: 5_000, items: 20, rows: 10_000_000, viewers: 10, rounds: 10 };
+    let mut parsed =
+        Arguments { jobs: 5_000, items: 20, rows: 10_000_000, viewers: 10, rounds: 10, only: String::new() };
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
+        if name == "--only" {
+            parsed.only = value;
+            continue;
+        }
         let number: u32 = value.parse().map_err(|error| format!("{name} {value}: {error}"))?;
         if number == 0 {
             return Err(format!("{name} is 0"));
@@ -110,22 +133,30 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
 
     let environment = JobEnvironment::builder().build()?;
     let _jobs = start(&arguments, &environment, &zookeeper).await?;
+    let other = JobEnvironment::builder().build()?;
+    let _compared = start_compared(&arguments, &other, &zookeeper).await?;
     let jobs_alone = requests_a_second(&zookeeper).await?;
 
     let folder = TemporaryFolder::new("console-bench")?;
     let (process, address) = start_console(&folder, &zookeeper, &database)?;
     let console_unused = requests_a_second(&zookeeper).await?;
 
-    let client = client()?;
+    // The client asks for one also where it speaks no TLS.
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| "there is another provider of cryptography")?;
+    let clients = try_join_all((0..arguments.viewers).map(|_| logged_in(&address))).await?;
+    let client = clients.first().ok_or("no viewer")?;
     let first = Instant::now();
-    fetch(&client, &format!("{address}/r/default/jobs")).await?;
+    fetch(client, &format!("{address}/r/default/jobs")).await?;
     let first_page_ms = first.elapsed().as_millis();
     let console_used = requests_a_second(&zookeeper).await?;
 
     let mut pages = Map::new();
     let while_viewed = Viewed { requests: packets(&zookeeper)?, began: Instant::now() };
-    for (name, path) in addresses(&client, &address, &arguments).await? {
-        let figures = view(&client, &format!("{address}{path}"), &arguments).await?;
+    let all = addresses(client, &address, &arguments).await?;
+    for (name, path) in all.into_iter().filter(|(name, _)| name.contains(&arguments.only)) {
+        let figures = view(&clients, &format!("{address}{path}"), &arguments).await?;
         eprintln!("{name}: {figures}");
         pages.insert(name.to_owned(), figures);
     }
@@ -169,6 +200,27 @@ async fn start(
         let job = job.build()?;
         jobs.push(ScheduleJobBootstrap::new(environment, registry.clone(), job, item_handler(async |_| {}))?);
     }
+    schedule(jobs).await
+}
+
+/// Jobs of the same names in another namespace, which have another number of items.
+async fn start_compared(
+    arguments: &Arguments,
+    environment: &JobEnvironment,
+    zookeeper: &ZookeeperServer,
+) -> Result<Vec<ScheduleJobBootstrap>, Box<dyn Error>> {
+    let configuration = ZookeeperConfiguration::new(zookeeper.connect_string(), OTHER_NAMESPACE);
+    let registry = environment.connect_zookeeper(configuration).await?;
+    let mut jobs = Vec::new();
+    for number in COMPARED.filter(|number| *number < arguments.jobs) {
+        let job =
+            JobConfiguration::builder(format!("job-{number}"), arguments.items + 1).cron("0 0 0 1 1 ?").build()?;
+        jobs.push(ScheduleJobBootstrap::new(environment, registry.clone(), job, item_handler(async |_| {}))?);
+    }
+    schedule(jobs).await
+}
+
+async fn schedule(mut jobs: Vec<ScheduleJobBootstrap>) -> Result<Vec<ScheduleJobBootstrap>, Box<dyn Error>> {
     for together in jobs.chunks_mut(STARTED_TOGETHER) {
         try_join_all(together.iter_mut().map(ScheduleJobBootstrap::schedule)).await?;
     }
@@ -178,7 +230,9 @@ async fn start(
 /// Of twenty rows sixteen are runs, three are states of runs, and one is a decision. Of a hundred runs one failed, and of a hundred
 /// decisions one is of an operator.
 async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    RdbTracingStorage::connect(&DataSource::new(database.url())?, RdbOptions::default()).await?;
+    let mut options = RdbOptions::default();
+    options.run_log = Some(Retention::default());
+    RdbTracingStorage::connect(&DataSource::new(database.url())?, options).await?;
     let (jobs, items) = (arguments.jobs, u64::from(arguments.items));
     let runs = arguments.rows * 4 / 5;
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis();
@@ -212,6 +266,13 @@ async fn write_traces(database: &Database, arguments: &Arguments) -> Result<(), 
              FROM generate_series(0, {rows} - 1) AS k) AS rows",
             apart = 86_400_000 / BUSY_RUNS,
             rows = BUSY_JOBS * BUSY_RUNS,
+        ))
+        .await;
+    // The log of the last run of the first of them.
+    database
+        .execute(format!(
+            "INSERT INTO JOB_RUN_LOG SELECT 'busy-0', line, 'busy-0', {now} + line, 'INFO', 'settle::orders', \
+             'order ' || line || ' of customer ' || line % 100 || ' is settled', 0 FROM generate_series(1, {LINES}) AS line"
         ))
         .await;
     let decisions = arguments.rows / 20;
@@ -248,10 +309,17 @@ fn start_console(
     database: &Database,
 ) -> Result<(TestProcess, String), Box<dyn Error>> {
     let port = ports::free()?;
+    let servers = zookeeper.connect_string();
+    let (users, tokens): (String, String) = (0..ACCOUNTS)
+        .map(|number| {
+            let user = format!("    user-{number}: {{password-hash: '{PASSWORD_HASH}', role: admin}}\n");
+            (user, format!("    program-{number}: {{token-hash: 'sha256:{number:064x}', role: viewer}}\n"))
+        })
+        .unzip();
     let settings = format!(
-        "elasticjob:\n  reg-center: {{server-lists: '{}', namespace: {NAMESPACE}}}\n  tracing:\n    type: RDB\n    \
-         data-source: {{url: '{}'}}\n  console: {{port: {port}, anonymous: viewer}}\n",
-        zookeeper.connect_string(),
+        "elasticjob:\n  reg-center: {{server-lists: '{servers}', namespace: {NAMESPACE}}}\n  \
+         reg-centers:\n    other: {{server-lists: '{servers}', namespace: {OTHER_NAMESPACE}}}\n  tracing:\n    type: RDB\n    \
+         data-source: {{url: '{}'}}\n  console: {{port: {port}}}\n  console-users:\n{users}  console-tokens:\n{tokens}",
         database.url(),
     );
     fs::write(folder.path().join("application.yaml"), settings)?;
@@ -294,12 +362,21 @@ async fn addresses(
         ("fire", format!("{of_job}/runs/{fire}")),
         ("job, schedule", format!("{of_job}/schedule")),
         ("job, configuration", format!("{of_job}/configuration")),
+        ("job, edit page of the configuration", format!("{of_job}/configuration/edit")),
         ("job, its changes", format!("{of_job}/configuration/history")),
         ("job, graph", format!("{following}/graph")),
         ("job, dump", format!("{of_job}/dump")),
         ("graph of all jobs", "/r/default/graph".to_owned()),
         ("timeline of 24 hours", "/r/default/timeline?span=24h&q=job-".to_owned()),
         ("timeline of 24 hours, busy jobs", "/r/default/timeline?span=24h&q=busy-".to_owned()),
+        // Pages of 40 to 49 of the jobs.
+        (
+            "timeline of 24 hours, busy jobs, another page for each viewer",
+            format!("/r/default/timeline?span=24h&q=busy-&limit=4{VIEWER}"),
+        ),
+        ("log of a run", "/r/default/jobs/busy-0/log/busy-0".to_owned()),
+        ("comparison of two registry centers", "/r/default/comparison?with=other&q=job-1".to_owned()),
+        ("export of all configurations", "/r/default/configurations".to_owned()),
         ("servers", "/r/default/servers".to_owned()),
         ("server", format!("/r/default/servers/{server}")),
         ("alarms", "/r/default/alarms".to_owned()),
@@ -311,9 +388,17 @@ async fn addresses(
         ("history status", "/r/default/history/states".to_owned()),
         ("decisions", "/r/default/history/decisions".to_owned()),
         ("audit", "/r/default/history/audit".to_owned()),
+        ("settings", "/settings".to_owned()),
+        ("users", "/settings/users".to_owned()),
+        ("tokens", "/settings/tokens".to_owned()),
+        ("sessions", "/settings/sessions".to_owned()),
+        ("access", "/access".to_owned()),
         ("help", "/help".to_owned()),
+        ("help, API", "/help/api".to_owned()),
+        ("help, problems", "/help/problems".to_owned()),
         ("API: jobs", format!("{api}/jobs")),
         ("API: executions", format!("{api}/executions")),
+        ("metrics", "/metrics".to_owned()),
     ])
 }
 
@@ -325,12 +410,15 @@ fn latest(fires: &Value) -> Option<String> {
     Some(list.iter().find(ran).or(list.first())?.get("scheduledAt")?.as_str()?.to_owned())
 }
 
-fn client() -> Result<reqwest::Client, Box<dyn Error>> {
-    // The client asks for one also where it speaks no TLS.
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .map_err(|_| "there is another provider of cryptography")?;
-    Ok(reqwest::Client::builder().timeout(LIMIT).build()?)
+/// A viewer with a session of an administrator. It follows no redirection: a page that leads to another one is not measured.
+async fn logged_in(address: &str) -> Result<reqwest::Client, Box<dyn Error>> {
+    let client = || reqwest::Client::builder().timeout(LIMIT).redirect(reqwest::redirect::Policy::none());
+    let form = format!("name=user-0&password={}&next=%2F", PASSWORD.replace(' ', "+"));
+    let login = client().build()?.post(format!("{address}/login")).header("origin", address);
+    let answer = login.header("content-type", "application/x-www-form-urlencoded").body(form).send().await?;
+    let cookie = answer.headers().get("set-cookie").ok_or("the login failed")?;
+    let cookie = cookie.to_str()?.split(';').next().unwrap_or_default().parse()?;
+    Ok(client().default_headers(HeaderMap::from_iter([(COOKIE, cookie)])).build()?)
 }
 
 async fn fetch(client: &reqwest::Client, address: &str) -> Result<String, Box<dyn Error>> {
@@ -340,19 +428,20 @@ async fn fetch(client: &reqwest::Client, address: &str) -> Result<String, Box<dy
     if status.is_success() { Ok(text) } else { Err(format!("{address} answered {status}: {text}").into()) }
 }
 
-/// All viewers ask for one page side by side, each again as soon as it has it.
-async fn view(client: &reqwest::Client, address: &str, arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
-    let viewer = async || {
+/// All viewers ask for one page side by side, each again as soon as it has it. [`VIEWER`] in the address is the number of the viewer.
+async fn view(clients: &[reqwest::Client], address: &str, arguments: &Arguments) -> Result<Value, Box<dyn Error>> {
+    let viewer = async |(number, client): (usize, &reqwest::Client)| {
+        let address = address.replace(VIEWER, &number.to_string());
         let mut took = Vec::new();
         let mut bytes = 0;
         for _ in 0..arguments.rounds {
             let began = Instant::now();
-            bytes = fetch(client, address).await?.len();
+            bytes = fetch(client, &address).await?.len();
             took.push(began.elapsed().as_secs_f64() * 1_000.0);
         }
         Ok::<_, Box<dyn Error>>((took, bytes))
     };
-    let viewed = try_join_all((0..arguments.viewers).map(|_| viewer())).await?;
+    let viewed = try_join_all(clients.iter().enumerate().map(viewer)).await?;
     let bytes = viewed.first().map(|(_, bytes)| *bytes);
     let mut took: Vec<f64> = viewed.into_iter().flat_map(|(took, _)| took).collect();
     took.sort_unstable_by(f64::total_cmp);

@@ -13,6 +13,8 @@ use crate::group::TemporaryFolder;
 pub struct CommandLine {
     server: String,
     namespace: String,
+    /// The trace that the operator's commands belong to.
+    caller: Option<String>,
     /// Without settings that would count.
     folder: TemporaryFolder,
 }
@@ -24,7 +26,7 @@ impl CommandLine {
     /// When no temporary folder can be made.
     pub fn new(server: String, namespace: impl Into<String>) -> Self {
         let folder = TemporaryFolder::new("command-line").expect("a folder");
-        Self { server, namespace: namespace.into(), folder }
+        Self { server, namespace: namespace.into(), caller: None, folder }
     }
 
     /// The same commands for a program that traces to this database.
@@ -38,6 +40,12 @@ impl CommandLine {
         self
     }
 
+    /// The same commands in this trace.
+    #[must_use]
+    pub fn called_by(self, trace_parent: &str) -> Self {
+        Self { caller: Some(trace_parent.to_owned()), ..self }
+    }
+
     /// Runs a command; returns its exit code and what it says on the standard error.
     ///
     /// # Panics
@@ -47,7 +55,8 @@ impl CommandLine {
             ("ELASTICJOB_REG_CENTER_SERVER_LISTS", self.server.as_str()),
             ("ELASTICJOB_REG_CENTER_NAMESPACE", "wrong"),
         ];
-        let sources = Sources::in_folder(self.folder.path()).environment(environment);
+        let caller = self.caller.as_deref().map(|caller| ("TRACEPARENT", caller));
+        let sources = Sources::in_folder(self.folder.path()).environment(environment.into_iter().chain(caller));
         let arguments = ["elasticjob", "--namespace", &self.namespace].into_iter().chain(arguments.iter().copied());
         let mut stderr = Vec::new();
         let console = Console { stdout, stderr: &mut stderr, is_terminal: false };

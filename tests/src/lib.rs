@@ -30,6 +30,7 @@ pub mod slurm;
 pub mod tier;
 #[cfg(feature = "databases")]
 pub mod tracing_suite;
+pub mod until;
 pub mod worker;
 pub mod wrong_clock;
 pub mod zookeeper;

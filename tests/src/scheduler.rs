@@ -19,7 +19,7 @@ const SESSION_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct SchedulerProgram {
     /// The program `scheduler`.
     pub binary: PathBuf,
-    /// The connect string of ZooKeeper.
+    /// The connect string of ZooKeeper; empty for the embedded registry.
     pub zookeeper: String,
     /// The namespace, which is also a name for its folder.
     pub namespace: String,

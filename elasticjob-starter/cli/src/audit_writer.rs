@@ -1,5 +1,6 @@
 //! Records what the operator of this command line does in the decision log of the jobs.
 
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use elasticjob::operations::{Audit, Operations, Origin, Surface};
@@ -57,6 +58,31 @@ impl Recording {
 
 /// The user of the operating system, and the host. With sudo it is the user who called it.
 pub(crate) fn operator(sources: &Sources) -> String {
-    let user = ["SUDO_USER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| sources.variable(name));
-    format!("{}@{}", user.unwrap_or("unknown"), gethostname::gethostname().to_string_lossy())
+    let named = ["SUDO_USER", "USER", "LOGNAME", "USERNAME"].into_iter().find_map(|name| sources.variable(name));
+    let user = named.map(str::to_owned).or_else(name_of_process).unwrap_or_else(|| "unknown".to_owned());
+    format!("{user}@{}", gethostname::gethostname().to_string_lossy())
+}
+
+/// The name of the user that this process runs as: cron and containers set no variable. The command asks where the system keeps its
+/// users, which may be on a server.
+fn name_of_process() -> Option<String> {
+    let output = Command::new("id").arg("-un").stderr(Stdio::null()).output().ok()?;
+    let name = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_is_the_user_of_the_environment_and_else_the_one_that_the_process_runs_as() {
+        let of = |environment: &[(&str, &str)]| {
+            let sources = Sources::of_arguments([""; 0]).environment(environment.iter().copied());
+            operator(&sources).split_once('@').map(|(user, _)| user.to_owned())
+        };
+        assert_eq!(of(&[("USER", "alice"), ("SUDO_USER", "bob")]).as_deref(), Some("bob"));
+        let own = Command::new("id").arg("-un").output().expect("it starts");
+        assert_eq!(of(&[]).as_deref(), String::from_utf8(own.stdout).ok().as_deref().map(str::trim));
+    }
 }

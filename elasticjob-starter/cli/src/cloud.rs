@@ -30,6 +30,11 @@ pub(crate) async fn run(
     sources: &Sources,
     console: &mut Console<'_>,
 ) -> Result<String, Failure> {
+    #[cfg(feature = "slurm")]
+    if matches!(wanted.carrier, CarrierType::Slurm) && wanted.work.is_none() {
+        let why = "give a folder that all nodes of the cluster and all schedulers have under the same path";
+        return Err(Failure::Usage(format!("--carrier slurm needs --work DIR: {why}")));
+    }
     let (settings, warnings) = ConsoleSettings::load(&files(flags, sources)).map_err(Failure::Settings)?;
     console.warn(warnings);
     let of_settings = || SocketAddr::new(settings.address, settings.port.unwrap_or(PORT));
@@ -80,7 +85,7 @@ async fn start(
             (environment.connect_zookeeper(zookeeper).await?, namespace, None)
         }
         None => {
-            let kept = wanted.work.join("registrations.json");
+            let kept = wanted.folder().join("registrations.json");
             let text = format!(
                 "no registry center is set: registrations are kept in {}, and this scheduler has no other one beside it; set \
                  elasticjob.reg-center for several",
@@ -136,7 +141,7 @@ async fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Car
 fn process(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
     #[cfg(feature = "kubernetes")]
     crate::kubernetes::are_not_given(&wanted.kubernetes)?;
-    let mut options = ProcessOptions::new(&wanted.work, namespace);
+    let mut options = ProcessOptions::new(wanted.folder(), namespace);
     (options.cpus, options.memory_mb) = (wanted.cpus, wanted.memory);
     options.package_limit_mb = wanted.package_limit;
     options.memory = match wanted.memory_limit {
@@ -144,7 +149,7 @@ fn process(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>,
         Some(MemoryLimitType::AddressSpace) => MemoryLimit::AddressSpace,
         Some(MemoryLimitType::Off) => MemoryLimit::Off,
     };
-    let fails = |error| Failure::Usage(format!("--work {}: {error}", wanted.work.display()));
+    let fails = |error| Failure::Usage(format!("--work {}: {error}", wanted.folder().display()));
     Ok(Arc::new(ProcessCarrier::new(options).map_err(fails)?))
 }
 
@@ -173,7 +178,7 @@ async fn slurm(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carri
         let why = "is for --carrier process: Slurm has limits of its own, see cpuCount and memoryMB";
         return Err(Failure::Usage(format!("{option} {why}")));
     }
-    let mut options = SlurmOptions::new(&wanted.work, namespace);
+    let mut options = SlurmOptions::new(wanted.folder(), namespace);
     (options.conf, options.commands) = (wanted.slurm_conf.clone(), wanted.slurm_commands.clone());
     options.package_limit_mb = wanted.package_limit;
     let carrier = SlurmCarrier::connect(options).await;

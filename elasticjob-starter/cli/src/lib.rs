@@ -47,7 +47,7 @@ use std::ffi::OsString;
 use std::io::{ErrorKind, Write, stderr};
 
 use clap::{CommandFactory, Parser};
-use elasticjob::fire::CancelRequest;
+use elasticjob::fire::{CancelRequest, TraceParent};
 use elasticjob::operations::{Operations, dump};
 use elasticjob_starter::settings::Sources;
 
@@ -203,7 +203,9 @@ async fn perform(arguments: Arguments, sources: &Sources, console: &mut Console<
         }
         Command::OnRegistry(command) => {
             let center = connect::connect(&arguments.registry, sources, console).await?;
-            let mut operations = Operations::new(center.clone());
+            // As OpenTelemetry has it for programs that are started by others.
+            let caller = sources.variable("TRACEPARENT").and_then(TraceParent::parse);
+            let mut operations = Operations::new(center.clone()).caused_by(caller);
             let mut recording = None;
             if command.changes() {
                 let reason = arguments.reason.as_deref();

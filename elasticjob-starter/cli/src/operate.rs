@@ -3,7 +3,7 @@
 use elasticjob::fire::CancelRequest;
 use elasticjob::ident::JobName;
 use elasticjob::operations::dump::Addresses;
-use elasticjob::operations::{Force, Operations, Outcome, Target};
+use elasticjob::operations::{Force, ItemOfJob, ItemSet, Operations, Outcome, Target};
 use elasticjob::schedule::{TimeZone, format_rfc3339};
 use serde::Serialize;
 
@@ -32,12 +32,23 @@ fn target(of: Of) -> Result<Target, Failure> {
 pub(crate) async fn trigger(operations: &Operations, what: Trigger, as_json: bool) -> Result<String, Failure> {
     let target = target(Of { job: what.job, server: what.server })?;
     let outcome = operations.trigger(&target).await?;
-    Ok(told(
-        &outcome,
-        as_json,
+    if as_json {
+        return Ok(json(&outcome));
+    }
+    let lines = told(
+        &outcome.instances,
+        false,
         |one| format!("triggered job '{}' on {}", one.job, one.instance),
         |one| format!("job '{}' was triggered on {} before, and has not begun yet", one.job, one.instance),
-    ))
+    );
+    Ok(lines + &left_out(&outcome.without_instance))
+}
+
+/// A line for the items of a job that was triggered which do not run; nothing where all of them do.
+fn left_out(without_instance: &[ItemOfJob]) -> String {
+    let Some(ItemOfJob { job, .. }) = without_instance.first() else { return String::new() };
+    let items: ItemSet = without_instance.iter().map(|one| one.item).collect();
+    format!("without the items {items} of job '{job}': no instance that is online and enabled has them\n")
 }
 
 pub(crate) async fn rerun(operations: &Operations, what: Rerun, as_json: bool) -> Result<String, Failure> {
@@ -50,6 +61,7 @@ pub(crate) async fn rerun(operations: &Operations, what: Rerun, as_json: bool) -
     let mut text: String = instances
         .map(|one| format!("running the fire of {at} of job '{}' again on {}\n", one.job, one.instance))
         .collect();
+    text.push_str(&left_out(&asked.without_instance));
     if !asked.follow.is_empty() {
         let jobs: Vec<&str> = asked.follow.iter().map(JobName::as_str).collect();
         text.push_str(&format!("after it, as it ends: {}\n", jobs.join(", ")));
@@ -146,4 +158,41 @@ pub(crate) async fn dump(
 /// The text of a dump.
 pub(crate) fn dumped(job: &JobName, dump: &str, as_json: bool) -> String {
     if as_json { json(&serde_json::json!({ "job": job, "dump": dump })) } else { dump.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use elasticjob::registry::memory::MemoryRegistry;
+    use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_trigger_names_the_items_that_no_instance_has() {
+        let ours = "jobInstanceId: 10.0.0.1@-@7\nserverIp: 10.0.0.1\n# elasticjob for Rust\n";
+        let mut nodes = Transaction::new();
+        for (path, data) in [
+            ("/tick", ""),
+            ("/tick/config", "cron: 0 0 0 1 1 ?\nshardingTotalCount: 4\nstaticSharding: true\n"),
+            ("/tick/servers", ""),
+            ("/tick/servers/10.0.0.1", "ENABLED"),
+            ("/tick/instances", ""),
+            ("/tick/sharding", ""),
+        ] {
+            nodes.create(path, data, CreateMode::Persistent);
+        }
+        nodes.create("/tick/instances/10.0.0.1@-@7", ours, CreateMode::Ephemeral);
+        for (item, owner) in (0..).zip(["10.0.0.1@-@7", "10.0.0.9@-@1", "10.0.0.9@-@1", "10.0.0.1@-@7"]) {
+            nodes.create(format!("/tick/sharding/{item}"), "", CreateMode::Persistent);
+            nodes.create(format!("/tick/sharding/{item}/instance"), owner, CreateMode::Persistent);
+        }
+        let instance = MemoryRegistry::new().connect();
+        instance.commit(nodes).await.unwrap();
+        let what = Trigger { job: Some(JobName::new("tick").unwrap()), server: None };
+        let said = trigger(&Operations::new(Arc::new(instance)), what, false).await.unwrap();
+        let without = "without the items 1-2 of job 'tick': no instance that is online and enabled has them\n";
+        assert_eq!(said, format!("triggered job 'tick' on 10.0.0.1@-@7\n{without}"));
+    }
 }

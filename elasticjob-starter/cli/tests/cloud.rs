@@ -158,10 +158,15 @@ fn options_of_another_carrier_are_refused_by_name() {
             command.args(["cloud", "--no-authentication"]).args(arguments).current_dir(&folder).output().unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    let (code, told) = said(&["--carrier", "slurm", "--cpus", "4"]);
+    let (code, told) = said(&["--carrier", "slurm"]);
+    assert!(code == Some(2) && told.contains("--carrier slurm needs --work DIR"), "{code:?} {told}");
+    assert!(!folder.join("elasticjob-cloud").exists());
+    let (code, told) = said(&["--carrier", "slurm", "--work", "shared", "--cpus", "4"]);
     assert!(code == Some(2) && told.contains("--cpus is for --carrier process"), "{code:?} {told}");
     let (code, told) = said(&["--slurm-conf", "slurm.conf"]);
     assert!(code == Some(2) && told.contains("--slurm-conf is for --carrier slurm"), "{code:?} {told}");
-    let (code, told) = said(&["--carrier", "slurm", "--slurm-commands", "/no/such/folder"]);
+    let (code, told) = said(&["--carrier", "slurm", "--work", "shared", "--slurm-commands", "/no/such/folder"]);
     assert!(code == Some(1) && told.contains("/no/such/folder/scontrol"), "{code:?} {told}");
+    let (code, told) = said(&["--carrier", "slurm", "--work", "shared", "--slurm-conf", "/no/such/slurm.conf"]);
+    assert!(code == Some(1) && told.contains("/no/such/slurm.conf, cannot be read"), "{code:?} {told}");
 }

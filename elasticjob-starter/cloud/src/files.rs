@@ -38,9 +38,22 @@ pub(crate) fn text_of(path: &Path) -> io::Result<Option<String>> {
 /// Writes a file that is there as a whole or not at all, and that no other user can read: it may have secrets. Other
 /// schedulers may write it at the same time: one of them is the last.
 pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    write_whole_and(path, text, |_| Ok(()))
+}
+
+/// Writes a file as [`write_whole`] does, so that it is there also when the host loses its power right after.
+pub(crate) fn write_durably(path: &Path, text: &str) -> io::Result<()> {
+    // A file system may keep the rename before the data otherwise, and the file would be empty.
+    write_whole_and(path, text, File::sync_all)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn write_whole_and(path: &Path, text: &str, then: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let beside = beside(path);
     let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
     file.write_all(text.as_bytes())?;
+    then(&file)?;
     drop(file);
     fs::rename(beside, path)
 }

@@ -19,6 +19,8 @@ pub mod carrier;
 mod deaf_script;
 #[cfg(unix)]
 mod files;
+#[cfg(unix)]
+mod folders;
 #[cfg(feature = "kubernetes")]
 pub mod kubernetes;
 pub mod model;

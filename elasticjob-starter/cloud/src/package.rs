@@ -1,23 +1,25 @@
 //! Packages of applications: fetched, checked, unpacked into a folder.
 
+mod download;
+
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::fs::{self, DirEntry, File};
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use elasticjob::log::info;
-use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, Url};
 use sha2::{Digest, Sha256};
 use tokio::process::Command;
 use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
+use self::download::Downloads;
 use crate::files::Passing;
-use crate::model::{App, Source, SourceScheme, is_loopback};
+use crate::folders::{open_to_owner, remove_all};
+use crate::model::{App, Source, SourceScheme};
 
 /// The packages that are kept, by what they were fetched from.
 #[derive(Debug)]
@@ -25,19 +27,10 @@ pub(crate) struct Packages {
     cache: PathBuf,
     /// Fetches that go on or are done. Items that begin together share a fetch.
     known: Mutex<HashMap<String, Slot>>,
-    client: OnceCell<Client>,
-    /// The most bytes that a package of a web server may have.
-    most: u64,
+    downloads: Downloads,
 }
 
 type Slot = Arc<OnceCell<PathBuf>>;
-
-/// How long a connection may take, and each part of an answer.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The most megabytes that a package of a web server may have, unless the options say otherwise, so that one that is too large
-/// does not fill the disk: 4 GiB.
-const MOST_MB: u64 = 4_096;
 
 /// What a file is named with that says which package the processes of its folder use.
 const USES: &str = "uses-";
@@ -45,13 +38,9 @@ const USES: &str = "uses-";
 /// How long a package stays after it was used last: a launch may have got it and wait for room.
 const UNUSED_FOR: Duration = Duration::from_secs(24 * 3_600);
 
-/// The most redirects that are followed.
-const REDIRECTS: usize = 10;
-
 impl Packages {
     pub(crate) fn new(cache: PathBuf, most_mb: Option<u64>) -> Self {
-        let most = most_mb.unwrap_or(MOST_MB).saturating_mul(1 << 20);
-        Self { cache, known: Mutex::default(), client: OnceCell::new(), most }
+        Self { cache, known: Mutex::default(), downloads: Downloads::new(most_mb) }
     }
 
     /// The folder of an application's unpacked package: the kept one, or one in `own` where the application wants none kept.
@@ -119,16 +108,23 @@ impl Packages {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries?,
         };
+        let mut first = Ok(());
         for entry in entries {
-            let entry = entry?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let used = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
-            if !wanted.contains(&name) && used > UNUSED_FOR {
-                self.lock().remove(&name);
-                fs::remove_dir_all(entry.path())?;
-                info!("the package in {} is removed: no application names it", entry.path().display());
-            }
+            // One that cannot be removed keeps no other one.
+            first = first.and(entry.and_then(|entry| self.prune_one(&entry, &wanted)));
         }
+        first
+    }
+
+    fn prune_one(&self, entry: &DirEntry, wanted: &BTreeSet<String>) -> io::Result<()> {
+        let (name, folder) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        let used = entry.metadata()?.modified()?.elapsed().unwrap_or_default();
+        if wanted.contains(&name) || used <= UNUSED_FOR {
+            return Ok(());
+        }
+        self.lock().remove(&name);
+        remove_all(&folder).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", folder.display())))?;
+        info!("the package in {} is removed: no application names it", folder.display());
         Ok(())
     }
 
@@ -148,6 +144,8 @@ impl Packages {
         let beside = Passing(parent.join(format!(".fetching-{}-{:x}", std::process::id(), unique())));
         fs::create_dir(&beside.0).map_err(fails)?;
         let unpacked = self.unpacked(source, &beside.0).await?;
+        // A folder changes its place only where it can be written, and an archive may say otherwise.
+        open_to_owner(&unpacked).map_err(fails)?;
         match fs::rename(unpacked, target) {
             Err(error) if !target.exists() => Err(fails(error)),
             _ => Ok(target.to_path_buf()),
@@ -165,7 +163,7 @@ impl Packages {
                 let copied = copied.map_err(|error| error.to_string())?;
                 copied.map_err(|error| format!("'{source}' cannot be read: {error}"))?;
             }
-            SourceScheme::Web => self.download(source, &file).await?,
+            SourceScheme::Web => self.downloads.fetch(source, &file).await?,
             SourceScheme::Oci => return Err(format!("'{source}' is an image, and this carrier runs none")),
         }
         if let Some(wanted) = &source.sha256 {
@@ -178,35 +176,6 @@ impl Packages {
         }
         unpack(source, &file, &unpacked).await?;
         Ok(unpacked)
-    }
-
-    async fn download(&self, source: &Source, to: &Path) -> Result<(), String> {
-        let fails = |error: reqwest::Error| format!("'{source}' cannot be fetched: {}", causes(&error.without_url()));
-        let client = self.client.get_or_try_init(|| async { make_client().await }).await?;
-        let mut answer = client.get(&source.address).send().await.map_err(fails)?;
-        if !answer.status().is_success() {
-            return Err(format!("'{source}' cannot be fetched: the server answered {}", answer.status()));
-        }
-        let too_large = || {
-            let most = self.most;
-            format!(
-                "'{source}' is larger than {most} bytes, the most that is fetched: give appURL a smaller package, or the scheduler \
-                 a higher --package-limit"
-            )
-        };
-        if answer.content_length().is_some_and(|length| length > self.most) {
-            return Err(too_large());
-        }
-        let mut file = File::create(to).map_err(|error| format!("'{source}' cannot be kept: {error}"))?;
-        let mut fetched = 0;
-        while let Some(part) = answer.chunk().await.map_err(fails)? {
-            fetched += part.len() as u64;
-            if fetched > self.most {
-                return Err(too_large());
-            }
-            file.write_all(&part).map_err(|error| format!("'{source}' cannot be kept: {error}"))?;
-        }
-        Ok(())
     }
 }
 
@@ -224,43 +193,6 @@ pub(crate) fn users(carrier: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let daemons: Vec<PathBuf> = below(carrier.join("daemons")).collect();
     let processes: Vec<PathBuf> = daemons.iter().cloned().flat_map(below).collect();
     below(carrier.join("launches")).chain(daemons).chain(processes)
-}
-
-/// Made on a thread that may block, as it reads the certificates of the host.
-async fn make_client() -> Result<Client, String> {
-    let make = || {
-        // An error means that the process has chosen a provider already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        Client::builder().connect_timeout(TIMEOUT).read_timeout(TIMEOUT).redirect(Policy::custom(redirect)).build()
-    };
-    let made = spawn_blocking(make).await.map_err(|error| error.to_string())?;
-    made.map_err(|error| format!("no client for https can be made: {}", causes(&error)))
-}
-
-fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    match may_follow(attempt.previous(), attempt.url()) {
-        Ok(()) => attempt.follow(),
-        Err(why) => attempt.error(why),
-    }
-}
-
-/// Whether a redirect is followed. What is run may not be changed on its way: a redirect without `https` leads to this host,
-/// or it began at an address that needs a checksum.
-fn may_follow(previous: &[Url], next: &Url) -> Result<(), String> {
-    if previous.len() > REDIRECTS {
-        return Err(format!("it is redirected more than {REDIRECTS} times"));
-    }
-    if next.scheme() == "https" {
-        return Ok(());
-    }
-    if previous.iter().any(|url| url.scheme() == "https") {
-        return Err("it is redirected from https to http, where it may be changed on its way".to_owned());
-    }
-    // A first address with http that is not one of this host was taken for its checksum.
-    match is_loopback(next) || previous.first().is_some_and(|first| !is_loopback(first)) {
-        true => Ok(()),
-        false => Err("it is redirected to another host with http, where it may be changed on its way".to_owned()),
-    }
 }
 
 /// What a kept package was fetched from: the address, and of a file also its time and size, as files are replaced in place.
@@ -344,17 +276,6 @@ fn unique() -> u64 {
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
 
-/// An error with its causes in one line.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -434,63 +355,23 @@ mod tests {
         assert!(packages.folder(&app, Path::new("/none")).await.unwrap().join("a.sh").exists());
     }
 
-    #[test]
-    fn a_redirect_never_leads_from_https_to_http() {
-        let url = |text: &str| Url::parse(text).unwrap();
-        let follows = |previous: &[&str], next: &str| {
-            may_follow(&previous.iter().map(|text| url(text)).collect::<Vec<_>>(), &url(next)).is_ok()
-        };
-        assert!(follows(&["https://a/x"], "https://b/x"));
-        assert!(follows(&["http://a/x"], "https://b/x"));
-        assert!(follows(&["http://a/x"], "http://b/x"), "it has a checksum");
-        assert!(follows(&["http://localhost/x"], "http://127.0.0.1/y"));
-        assert!(!follows(&["https://a/x"], "http://a/x"));
-        assert!(!follows(&["https://a/x"], "http://localhost/x"));
-        assert!(!follows(&["http://a/x", "https://b/x"], "http://c/x"));
-        assert!(!follows(&["http://localhost/x"], "http://a/x"));
-        assert!(!follows(&["https://a/x"; 11], "https://a/x"));
-    }
-
-    /// A web server of this host that gives each request this answer.
-    async fn server(answer: String) -> String {
-        use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move {
-            loop {
-                let (mut stream, _) = listener.accept().await.unwrap();
-                let _ = stream.read(&mut [0; 4_096]).await;
-                let _ = stream.write_all(answer.as_bytes()).await;
-            }
-        });
-        format!("http://user:pass@{address}/a.sh?sig=s3cret")
-    }
-
-    #[test]
-    fn the_limit_is_that_of_the_options_or_four_gibibytes() {
-        let most = |most_mb| Packages::new(PathBuf::new(), most_mb).most;
-        assert_eq!((most(None), most(Some(3))), (4 << 30, 3 << 20));
-    }
-
     #[tokio::test]
-    async fn what_is_too_large_or_redirected_out_of_this_host_is_not_fetched() {
+    async fn a_package_that_cannot_be_removed_keeps_no_other_one() {
         let scratch = Scratch::new();
-        let packages = Packages { most: 10, ..Packages::new(scratch.path().join("cache"), None) };
-        let of = async |answer: &str| {
-            let url = server(answer.to_owned()).await;
-            let fetched = packages.folder(&app(&url, "./a.sh", true), Path::new("/none")).await;
-            let told = fetched.clone().err().unwrap_or_default();
-            assert!(!told.contains("pass") && !told.contains("s3cret"), "{told}");
-            fetched.map(|folder| fs::read_to_string(folder.join("a.sh")).unwrap())
-        };
-        let ok = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
-        assert_eq!(of(&format!("{ok}\r\n1234567890")).await.as_deref(), Ok("1234567890"));
-        let unsaid = of(&format!("{ok}\r\n12345678901")).await.unwrap_err();
-        assert!(unsaid.contains("larger than 10 bytes") && unsaid.contains("--package-limit"), "{unsaid}");
-        let said = of(&format!("{ok}Content-Length: 11\r\n\r\n12345678901")).await.unwrap_err();
-        assert!(said.contains("larger than 10 bytes"), "{said}");
-        let moved = "HTTP/1.1 302 Found\r\nLocation: http://192.0.2.1/a.sh\r\nContent-Length: 0\r\n\r\n";
-        let moved = of(moved).await.unwrap_err();
-        assert!(moved.contains("redirected to another host"), "{moved}");
+        let packages = Packages::new(scratch.path().join("cache"), None);
+        let old: Vec<PathBuf> = (0..8).map(|at| scratch.path().join("cache").join(at.to_string())).collect();
+        for (at, entry) in old.iter().enumerate() {
+            fs::create_dir_all(entry.parent().unwrap()).unwrap();
+            // What is no folder cannot be removed as one.
+            if at == 3 {
+                fs::write(entry, "").unwrap()
+            } else {
+                fs::create_dir(entry).unwrap()
+            }
+            File::open(entry).unwrap().set_modified(SystemTime::now() - UNUSED_FOR * 2).unwrap();
+        }
+        let error = packages.prune(&[], std::iter::empty()).unwrap_err().to_string();
+        assert!(error.contains("cache/3"), "{error}");
+        assert_eq!(old.iter().filter(|entry| entry.exists()).collect::<Vec<_>>(), [&old[3]]);
     }
 }

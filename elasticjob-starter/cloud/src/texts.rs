@@ -59,6 +59,8 @@ elasticjob_syntax::messages! {
     parents_unchecked(job, why) = "cloud-parents-unchecked": "the jobs before job '{job}' cannot be looked at: {why}";
     other_carrier(carrier, scheduler, other) =
         "cloud-other-carrier": "this scheduler has the carrier {carrier}, and the scheduler {scheduler} of the same registry center has {other}: a job goes to any of them, so all have the same carrier. Stop the other one first (where it is gone, its session ends by itself), or give this one a registry center of its own: elasticjob.reg-center.namespace, or --namespace";
+    other_place(place, scheduler, other) =
+        "cloud-other-place": "this scheduler keeps its launches at {place}, and the scheduler {scheduler} of the same registry center at {other}: a job goes to any of them, and neither knows what the other one runs, so all have the same cluster and the same --work. Stop the other one first (where it is gone, its session ends by itself), or give this one a registry center of its own: elasticjob.reg-center.namespace, or --namespace";
     not_kept(path, cause) =
         "cloud-not-kept": "the registration is in force until this process ends, and is not kept: {path} cannot be written: {cause}";
     fields_wrong(fields) = "cloud-fields-wrong": "{fields}";
@@ -104,6 +106,9 @@ elasticjob_syntax::messages! {
     variable_name() = "cloud-variable-name": "is not the name of a variable: use letters, digits and _";
     variable_of_item() = "cloud-variable-of-item": "is set for each item: use another name";
     variable_nul() = "cloud-variable-nul": "contains a character with the code 0";
+    text_too_long(bytes, most) = "cloud-text-too-long": "has {bytes} bytes, and a process is given {most} in one text at most: put it into a file";
+    description_too_long(bytes, most) =
+        "cloud-description-too-long": "is too long: what a process is told of the job has {bytes} bytes in JSON, of which this field has the most, and it may have {most}: put it where the program reads it";
     daemon_without_cron() = "cloud-daemon-without-cron": "is missing: a DAEMON job schedules by itself";
     daemon_depends() = "cloud-daemon-depends": "is for TRANSIENT jobs: a DAEMON job schedules by itself, by its `cron`";
     instances_of_transient() = "cloud-instances-of-transient": "is for DAEMON jobs: a TRANSIENT one has a process for each item";
@@ -115,7 +120,11 @@ elasticjob_syntax::messages! {
     name_of_node() = "cloud-name-of-node": "is a node of the registrations in the registry center: use another name";
     app_unusable(why) = "cloud-app-unusable": "the app cannot be used: {why}";
     of_job(name, reason) = "cloud-of-job": "job '{name}': {reason}";
+    of_jobs(names, reason) = "cloud-of-jobs": "jobs {names}: {reason}";
+    of_more_jobs(names, more, reason) = "cloud-of-more-jobs": "jobs {names} and {more} more: {reason}";
     no_room(needs, total) = "cloud-no-room": "an item and its application need {needs}, and the host has {total}: it would never begin";
+    no_room_for_items(items, needs, total) =
+        "cloud-no-room-for-items": "a process with {items} items, its share when all processes live, and its application need {needs}, and the host has {total}: it would never begin; give more instances, or need less";
     an_amount(cpus, megabytes) = "cloud-an-amount": "{cpus} CPU and {megabytes} MB";
     process_for_each_item(carrier) = "cloud-process-for-each-item": "{carrier} starts a process for each item: leave it out";
     no_queues(carrier) = "cloud-no-queues": "{carrier} has no queues: leave it out";

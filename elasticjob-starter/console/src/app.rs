@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Extension, Router};
+use elasticjob::__private::log::{apart, warn};
 use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "oidc")]
@@ -17,6 +18,7 @@ use crate::access::{
 };
 use crate::api::Answers;
 use crate::cloud::Rest;
+use crate::cookies::Cookies;
 use crate::headers;
 use crate::options::ConsoleOptions;
 use crate::pages::chart::pictures::Pictures;
@@ -51,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) answers: Answers,
     pub(crate) requests: Requests,
     pub(crate) acknowledgements: Arc<Acknowledgements>,
+    pub(crate) cookies: Cookies,
     pub(crate) texts: Texts,
     /// Pictures of the graph that were laid out before.
     pub(crate) pictures: Pictures,
@@ -160,6 +163,14 @@ pub enum ConsoleError {
     Texts(String),
 }
 
+/// A token that leaks counts until it expires or the settings change.
+fn warn_of_endless(tokens: &Tokens) {
+    let names = tokens.without_end().iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    if !names.is_empty() {
+        apart(move || warn!("tokens of the settings that never expire: {names}; give each an end with `expires`"));
+    }
+}
+
 impl Console {
     /// A console of these registry centers.
     ///
@@ -187,6 +198,7 @@ impl Console {
         }
         let (users, first_password) = Users::new(options.users.clone(), data.clone())?;
         let tokens = Tokens::new(options.tokens.clone(), data.clone());
+        warn_of_endless(&tokens);
         let app = App(Arc::new(Shared {
             #[cfg(feature = "oidc")]
             oidc: options.oidc.clone().map(Oidc::new),
@@ -204,6 +216,7 @@ impl Console {
             access: AccessLog::new(data),
             answers: Answers::default(),
             requests: Requests::default(),
+            cookies: Cookies::default(),
             texts: Texts::load().map_err(ConsoleError::Texts)?,
             pictures: Pictures::default(),
             ending: CancellationToken::new(),
@@ -220,6 +233,7 @@ impl Console {
     /// All routes, to be merged into a server of yours. The base path of the options is a part of them.
     ///
     /// The address that the server listens on is not checked then: give the options users where other hosts reach it.
+    /// The port is not known either, so it is no part of the names of cookies: two consoles on one host need different base paths.
     pub fn router(&self) -> Router {
         self.router.get_or_init(|| self.all_routes()).clone()
     }

@@ -19,6 +19,7 @@ use crate::registries::Registry;
 use crate::request_id::RequestId;
 use crate::text::{Language, Text};
 use crate::theme::Theme;
+use crate::trace_parent;
 
 /// The registry center of the path, with the caller, whom the guard let pass.
 #[derive(Debug, Clone)]
@@ -74,7 +75,10 @@ impl FromRequestParts<App> for Here {
             Some(registry) => {
                 let Who { app, identity, text, theme, place, from } = who;
                 let surface = if is_api(parts.uri.path()) { Surface::Rest } else { Surface::Page };
-                let origin = Origin::new(surface).address(from).request(RequestId::of(&parts.extensions));
+                let origin = Origin::new(surface)
+                    .address(from)
+                    .request(RequestId::of(&parts.extensions))
+                    .caused_by(trace_parent::of(&parts.headers));
                 let has_scheduler = Rest::of(parts, &name).is_some();
                 Ok(Self { app, registry: registry.clone(), identity, origin, text, theme, place, has_scheduler })
             }

@@ -42,6 +42,7 @@ mod api;
 mod app;
 mod assets;
 mod cloud;
+mod cookies;
 mod headers;
 mod health;
 mod here;
@@ -69,7 +70,10 @@ mod testing;
 mod text;
 mod texts;
 mod theme;
+mod to_its_end;
+mod trace_parent;
 mod translated;
+mod turned_away;
 
 pub use access::{
     Access, Caller, FirstPassword, Grant, HostName, IpRange, NotKnown, PasswordHash, PasswordProblem, ProxyLogin, Role,

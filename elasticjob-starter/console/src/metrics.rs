@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -10,10 +11,13 @@ use elasticjob::ident::JobName;
 use elasticjob::operations::{JobOverview, JobState, Listed, ServerBrief};
 use elasticjob::registry::SessionState;
 use elasticjob_openmetrics::{Labels, Page};
+use futures_util::future::join_all;
+use tokio::time::timeout;
 
 use crate::access::LOGINS;
 use crate::app::App;
 use crate::here::Who;
+use crate::registries::Registry;
 use crate::requests::Key;
 
 /// The longest cron expression in a label, in characters.
@@ -29,24 +33,29 @@ struct Scraped {
     servers: Vec<ServerBrief>,
 }
 
+/// A registry center that is connected and gives no answer for so long counts as not read: Prometheus waits for 10 s.
+const READ_WITHIN: Duration = Duration::from_secs(5);
+
+/// What is known of a registry center, with the jobs that the caller may see.
+async fn scrape(registry: &Registry, who: &Who) -> Scraped {
+    let name = registry.name().to_owned();
+    let is_connected = matches!(*registry.center().session().borrow(), SessionState::Connected { .. });
+    let sees = |job: &JobName| who.identity.sees_job(&name, job.as_str());
+    let read = async {
+        let mut listed = registry.catalogue().jobs().await.ok()?;
+        listed.jobs.retain(|job| sees(&job.job));
+        Some((listed, registry.catalogue().servers(sees).await.unwrap_or_default()))
+    };
+    let (listed, servers) = timeout(READ_WITHIN, read).await.ok().flatten().unzip();
+    let is_up = is_connected && listed.as_ref().is_some_and(|listed: &Listed| listed.lost_since.is_none());
+    Scraped { name, is_up, listed, servers: servers.unwrap_or_default() }
+}
+
 /// The page, with the jobs that the caller may see.
 pub(crate) async fn show(State(app): State<App>, who: Who, headers: HeaderMap) -> Response {
-    let mut registries = Vec::new();
-    for registry in app.registries.values() {
-        if !who.identity.sees_registry(registry.name()) {
-            continue;
-        }
-        let name = registry.name().to_owned();
-        let is_connected = matches!(*registry.center().session().borrow(), SessionState::Connected { .. });
-        let mut listed = registry.catalogue().jobs().await.ok();
-        if let Some(listed) = listed.as_mut() {
-            listed.jobs.retain(|job| who.identity.sees_job(&name, job.job.as_str()));
-        }
-        let sees = |job: &JobName| who.identity.sees_job(&name, job.as_str());
-        let servers = registry.catalogue().servers(sees).await.unwrap_or_default();
-        let is_up = is_connected && listed.as_ref().is_some_and(|listed| listed.lost_since.is_none());
-        registries.push(Scraped { name, is_up, listed, servers });
-    }
+    // Side by side: one that is connected and does not answer must not hold up what is known of the others.
+    let seen = app.registries.values().filter(|registry| who.identity.sees_registry(registry.name()));
+    let registries = join_all(seen.map(|registry| scrape(registry, &who))).await;
     let streams = app.streams.open();
     let logins = app.access.logins();
     let requests = app.requests.counts();
@@ -143,10 +152,12 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         states.map(|(state, number)| (vec![("state", state.to_owned())], count(number)))
     });
     write(page, "elasticjob_job_items", "Items by what they do. An item may be in several states.", items)?;
-    let numbers: [(&str, &str, Of<usize>); 8] = [
-        ("overdue_items", "Items with a fire that should have begun and has not.", |job| {
-            job.overdue.map_or(0, |overdue| overdue.items)
-        }),
+    let overdue = jobs.each(|job| {
+        let items = job.overdue.map_or(0, |overdue| overdue.items);
+        job.overdue_is_known.then(|| (Vec::new(), count(items)))
+    });
+    write(page, "elasticjob_job_overdue_items", "Items with a fire that should have begun and has not.", overdue)?;
+    let numbers: [(&str, &str, Of<usize>); 7] = [
         ("failed_items", "Items whose last run failed, or was not finished.", |job| job.failed.len()),
         (
             "refusing_instances",

@@ -8,11 +8,15 @@ use axum::body::Body;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use axum::http::{Request, StatusCode};
 use elasticjob::config::JobSettings;
+use elasticjob::ident::InstanceId;
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
+use elasticjob::trace::{JobEvent, JobExecutionEvent};
 use serde_json::{Value, json};
 
 use crate::access::{Permission, Role};
 use crate::router::{Declared, declared};
+use crate::testing::traced::{Folder, failed, line, run};
 use crate::testing::{
     call, console_of, cookie_of, job_settings, json as with_json, login, request, start_job, with_users,
 };
@@ -36,10 +40,14 @@ const PUBLISHED: [(&str, &str); 11] = [
 /// It would run, if a page had it as it is.
 const HOSTILE: &str = "\"'><script>alert(1)</script>";
 
+/// The same without a slash, as the name of a node of the registry center.
+const HOSTILE_NODE: &str = "\"'><script>alert(1)<b>";
+
 /// All parameters that pages read.
-const PARAMETERS: [&str; 23] = [
-    "at", "cron", "cursor", "days", "format", "from", "ip", "item", "job", "kind", "limit", "next", "q", "result",
-    "since", "source", "span", "state", "status", "until", "version", "what", "who",
+const PARAMETERS: [&str; 35] = [
+    "after", "at", "concern", "cron", "cursor", "days", "format", "from", "instance", "ip", "item", "job", "kind",
+    "level", "limit", "next", "owner", "page", "path", "q", "records", "result", "running", "since", "sort", "source",
+    "span", "state", "status", "until", "version", "what", "who", "with", "zone",
 ];
 
 #[test]
@@ -57,7 +65,9 @@ fn the_documentation_has_each_weakness_with_its_test() {
 fn path_of(route: &Declared, name: &str) -> String {
     let path = route.path.replace("{registry}", "default").replace("{job}", "settle").replace("{item}", "0");
     let name = crate::pages::segment(name);
-    ["{server}", "{fire}", "{name}", "{version}"].iter().fold(path, |path, part| path.replace(part, &name))
+    ["{server}", "{fire}", "{name}", "{version}", "{run}", "{alarm}"]
+        .iter()
+        .fold(path, |path, part| path.replace(part, &name))
 }
 
 fn gets(console: &Console) -> Vec<Declared> {
@@ -186,15 +196,48 @@ async fn what_a_job_says_of_itself_is_text_on_every_page() {
     pages_are_without(&console, &admin, |route| path_of(route, "none"), "<script>alert").await;
 }
 
-/// XXL-JOB showed names and addresses of executors as HTML.
+/// XXL-JOB showed names and addresses of executors as HTML. Here they come from the registry center, from traces, and from logins.
 #[tokio::test]
 async fn names_that_others_chose_are_text_on_every_page() {
-    let console = console_of(&MemoryRegistry::new());
+    let (memory, folder) = (MemoryRegistry::new(), Folder::new("names"));
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let instance = format!("{HOSTILE_NODE}@-@7");
+    let mut nodes = Transaction::new();
+    nodes.create(format!("/settle/servers/{HOSTILE_NODE}"), "", CreateMode::Persistent);
+    nodes.create(format!("/settle/instances/{instance}"), "", CreateMode::Persistent);
+    memory.connect().commit(nodes).await.expect("they are made");
+    let at = 1_700_000_000_000;
+    let traced = JobExecutionEvent {
+        id: HOSTILE.into(),
+        run_id: HOSTILE.into(),
+        hostname: HOSTILE.into(),
+        instance: InstanceId::new(&instance).expect("an instance"),
+        ..failed(run("settle", 0, Some(at), at, Some(at + 9)), HOSTILE)
+    };
+    folder.write([JobEvent::Execution(traced.clone()), line(&traced, 1, HOSTILE)]).await;
+    let console = folder.console(&memory).await;
     call(&console, login(HOSTILE, "wrong horse battery", "/")).await;
     let admin = cookie_of(&console, "admin").await;
-    let log = call(&console, request("GET", "/access", Some(&admin))).await;
-    assert!(log.body.contains("&#60;script&#62;alert(1)"), "the name is shown: {}", log.body);
-    pages_are_without(&console, &admin, |route| path_of(route, HOSTILE), "<script>alert").await;
+    let segment = crate::pages::segment;
+    let records = "?from=2023-11-14T00:00:00Z&until=2023-11-15T00:00:00Z";
+    for page in [
+        "/access".to_owned(),
+        "/r/default/servers".to_owned(),
+        format!("/r/default/servers/{}", segment(HOSTILE_NODE)),
+        "/r/default/jobs/settle".to_owned(),
+        "/r/default/nodes?path=/settle/servers".to_owned(),
+        format!("/r/default/history/executions{records}"),
+        "/r/default/jobs/settle/runs/2023-11-14T22:13:20Z".to_owned(),
+        format!("/r/default/jobs/settle/log/{}", segment(HOSTILE)),
+    ] {
+        let shown = call(&console, request("GET", &page, Some(&admin))).await;
+        assert_eq!(shown.status, StatusCode::OK, "{page}: {}", shown.body);
+        assert!(shown.body.contains("&#60;script&#62;alert(1)"), "{page} shows it: {}", shown.body);
+        assert!(!shown.body.contains("<script>alert"), "{page}: {}", shown.body);
+    }
+    for name in [HOSTILE, HOSTILE_NODE] {
+        pages_are_without(&console, &admin, |route| path_of(route, name), "<script>alert").await;
+    }
 }
 
 /// Sidekiq wrote a parameter of its dashboard into the page as it was.

@@ -19,6 +19,7 @@ use crate::service::changes::KeptChanges;
 use crate::service::now;
 use crate::service::recent_actions::RecentActions;
 use crate::service::strip::KeptFires;
+use crate::service::timeline::{KeptCounts, KeptTimelines};
 use crate::slow_traces::{Answering, TimeLimited, TraceHealth};
 use crate::store::DataFile;
 
@@ -33,6 +34,10 @@ pub struct Registry {
     trace_health: TraceHealth,
     /// What was read of the traces for lists of jobs.
     kept_fires: KeptFires,
+    /// What was counted of the traces for timelines.
+    kept_counts: KeptCounts,
+    /// The timelines of a moment ago.
+    kept_timelines: KeptTimelines,
     /// What was read of the actions that disabled something.
     kept_actions: KeptActions,
     /// How long runs of jobs usually take, as it was read for alarms.
@@ -74,6 +79,8 @@ impl Registry {
             traces: None,
             trace_health: TraceHealth::default(),
             kept_fires: KeptFires::default(),
+            kept_counts: KeptCounts::default(),
+            kept_timelines: KeptTimelines::default(),
             kept_actions: KeptActions::default(),
             usual_durations: UsualDurations::default(),
             kept_changes: KeptChanges::default(),
@@ -246,6 +253,14 @@ impl Registry {
         &self.kept_fires
     }
 
+    pub(crate) fn kept_timelines(&self) -> &KeptTimelines {
+        &self.kept_timelines
+    }
+
+    pub(crate) fn kept_counts(&self) -> &KeptCounts {
+        &self.kept_counts
+    }
+
     /// The jobs as lists show them.
     pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.catalogue
@@ -263,7 +278,7 @@ impl Registry {
 
     /// Operations that change something, for this operator, who acts from there.
     pub(crate) fn operations_of(&self, actor: &str, origin: Origin, reason: &str) -> Operations {
-        let operations = Operations::new(self.center.clone());
+        let operations = Operations::new(self.center.clone()).caused_by(origin.trace_parent());
         match self.record.as_ref().or(self.kept.as_ref().map(|kept| &kept.record)) {
             Some(tracing) => {
                 let audit = Audit::new(tracing.clone(), actor).of_jobs(self.record_of_jobs.clone());

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::Request;
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use elasticjob::__private::log::{apart, info, warn};
 
 use crate::access::{address, in_short};
+use crate::to_its_end::may_change;
 
 /// The header that a client may give an id in, and that the answer has it in.
 const HEADER: HeaderName = HeaderName::from_static("x-request-id");
@@ -51,7 +52,7 @@ pub(crate) async fn mark(mut request: Request, next: Next) -> Response {
         return next.run(request).await;
     };
     request.extensions_mut().insert(id.clone());
-    let changes = !matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    let changes = may_change(request.method());
     let (what, from) = (in_short(request.method(), request.uri().path()), address(request.extensions()));
     let begun = Instant::now();
     let mut response = next.run(request).await;

@@ -16,7 +16,7 @@ use crate::api::{self, Problem, is_api};
 use crate::app::App;
 use crate::cloud::Rest;
 use crate::here::Who;
-use crate::{assets, headers, health, metrics, pages, request_id, requests};
+use crate::{assets, headers, health, metrics, pages, request_id, requests, to_its_end, turned_away};
 
 /// The longest body of a request, in bytes.
 const BODY_LIMIT: usize = 256 * 1024;
@@ -132,11 +132,13 @@ pub(crate) fn router(app: App) -> Router {
         .layer(from_fn_with_state(app.clone(), authenticate))
         .layer(RequestBodyLimitLayer::new(BODY_LIMIT))
         // A page of another origin can make a browser send a request, with the cookie in it.
-        .layer(CsrfLayer::new())
+        .layer(CsrfLayer::new().with_rejection_response(turned_away::foreign_origin))
+        .layer(from_fn_with_state(app.clone(), turned_away::in_own_form))
         .layer(from_fn(headers::add))
         .layer(from_fn(request_id::mark))
         .layer(from_fn_with_state(app.clone(), note_proxy))
         .layer(from_fn_with_state(app.clone(), requests::count))
+        .layer(from_fn(to_its_end::run))
         .with_state(app);
     match base.as_str() {
         "" => router,

@@ -37,6 +37,7 @@ impl Console {
         let listen = |cause| ConsoleError::Listen { address, cause };
         let port = Port::listen(address, "the console").await.map_err(listen)?;
         let address = port.address().map_err(listen)?;
+        self.app().cookies.listens_on(address.port());
         Ok(Listening { console: self, port, address })
     }
 }
@@ -79,6 +80,11 @@ async fn close_data(app: &App, limit: Duration) -> Vec<Waiting> {
 }
 
 impl Listening {
+    #[cfg(test)]
+    pub(crate) fn into_console(self) -> Console {
+        self.console
+    }
+
     /// The address. With port 0 it has the port that was free.
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -9,6 +9,8 @@ elasticjob_syntax::messages! {
     role_needed(role) = "role-needed": "the role {role} is needed for this registry center and this job";
     role_needed_read_only(role) =
         "role-needed-read-only": "the role {role} is needed for this registry center and this job; this console is read-only";
+    foreign_origin() =
+        "foreign-origin": "a page of another origin made the browser send the request: use the pages of this console, or a program that is no browser; behind a proxy, let it pass on the header Host of the browser, with its port";
     no_role() = "no-role": "this user has no role";
     no_role_read_only() = "no-role-read-only": "this user has no role; this console is read-only";
     forbidden_after(job) =
@@ -62,6 +64,8 @@ elasticjob_syntax::messages! {
         "range-reversed": "the time range ends before it begins: `from` must be before `until`";
     range_too_long(days) =
         "range-too-long": "the time range is longer than {days} days: choose a shorter one";
+    parameter_unknown(name, known) =
+        "parameter-unknown": "`{name}` is no parameter of this address: it has {known}";
     field_wrong(name, reason) = "field-wrong": "`{name}`: {reason}";
     field_one_of(name, values) = "field-one-of": "`{name}` is one of {values}";
     field_time(name) =

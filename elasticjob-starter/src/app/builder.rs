@@ -221,16 +221,16 @@ impl ElasticJobAppBuilder {
     /// # Examples
     /// ```no_run
     /// # use elasticjob_starter::prelude::*;
+    /// # async fn request() {}
     /// # async fn example() -> Result<(), AppError> {
-    /// // Triggers the one-off job `reindex`, and ends when it has run.
+    /// // Triggers the one-off job `reindex` at each request.
     /// ElasticJobApp::builder()
     ///     .run_with(async |app| {
     ///         let job = app.one_off_job("reindexOneOffJobBootstrap")?;
-    ///         let mut status = job.status();
-    ///         job.execute().await?;
-    ///         // An error means that the job has left.
-    ///         let _ = status.wait_for(|status| status.fires > 0).await;
-    ///         Ok(())
+    ///         loop {
+    ///             request().await;
+    ///             job.execute().await?;
+    ///         }
     ///     })
     ///     .await
     /// # }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use elasticjob::__private::log::{error, info, warn};
-use elasticjob::carried::{CARRIED, Carried, CarriedCenter, CarriedSchedule, FAILURE, parse_launch_id};
+use elasticjob::carried::{ATTEMPT, CARRIED, Carried, CarriedCenter, CarriedSchedule, FAILURE, parse_launch_id};
 use elasticjob::config::{Invalid, JobConfiguration, JobSettings};
 use elasticjob::fire::{Fire, RunKey};
 use elasticjob::ident::{JobName, ShardingItem};
@@ -141,9 +141,12 @@ pub(super) fn run_of(
         }
     };
     let key = RunKey::new(fire, carried.source);
+    // A scheduler of an earlier release tells none.
+    let attempt = builder.sources.variable(ATTEMPT).map_or(Ok(1), str::parse);
+    let attempt = attempt.map_err(|error| wrong(format!("{ATTEMPT} cannot be used: {error}")))?;
     let tasks = carried.items.into_iter().map(|item| {
         let task = LocalTask::new(handler.clone(), configuration.clone(), item);
-        (item, task.of_fire(key, carried.fencing_token))
+        (item, task.of_fire(key, carried.fencing_token, attempt))
     });
     Ok(CarriedRun { job: name, tasks: tasks.collect(), failure: builder.sources.variable(FAILURE).map(PathBuf::from) })
 }
@@ -211,7 +214,7 @@ mod tests {
         assert_eq!(one_traced_of(&sampled).expect("it is right"), 5);
         let manual = sources(r#"{"job":"a","launch":"a/manual@0x2a@7","items":[1],"shardingTotalCount":2}"#);
         let (carried, fire) = read(&manual).expect("it is right").expect("it is carried");
-        assert_eq!((carried.items, fire), (vec![1], Fire::Manual { trigger: 42, at: 7, rerun: None }));
+        assert_eq!((carried.items, fire), (vec![1], Fire::manual(42, 7, None)));
         let again = sources(r#"{"job":"a","launch":"a/manual@0x2a@7@of@3@6","items":[1],"shardingTotalCount":2}"#);
         let (_, fire) = read(&again).expect("it is right").expect("it is carried");
         assert_eq!((fire.rerun(), fire.scheduled_for()), (Some(Rerun::new(3, 6)), 3));
@@ -226,35 +229,45 @@ mod tests {
     }
 
     /// Runs the program as a carried process of item 1 of three.
-    async fn carried(fails: bool, failure: &std::path::Path) -> (Result<(), AppError>, Vec<String>) {
+    async fn carried(
+        fails: bool,
+        attempt: Option<&str>,
+        failure: &std::path::Path,
+    ) -> (Result<(), AppError>, Vec<String>) {
         let (told, mut runs) = tokio::sync::mpsc::unbounded_channel();
         let job = item_handler(move |context: ShardingContext| {
             let (item, total) = (context.sharding_item(), context.sharding_total_count());
-            let run = format!("{item} of {total} {:?} {:?}", context.sharding_parameter(), context.fencing_token());
+            let token = (context.fencing_token(), context.attempt());
+            let run = format!("{item} of {total} {:?} {token:?}", context.sharding_parameter());
             let _ = told.send(run);
             async move { if fails { Err("the table is locked") } else { Ok(()) } }
         });
+        let attempt = attempt.map(|attempt| (ATTEMPT, attempt));
         let carried = r#"{"job":"a","launch":"a/scheduled@1000","items":[1],"fencingToken":7,"shardingTotalCount":3,
                           "shardingItemParameters":{"1":"north"}}"#;
         let sources = Sources::of_arguments([
             "--elasticjob.jobs[a].sharding-total-count=1",
             "--elasticjob.jobs[a].cron=* * * * * ?",
         ])
-        .environment([(CARRIED, carried), (FAILURE, failure.to_str().expect("it is text"))]);
-        let app = crate::ElasticJobApp::builder().job("a", job).sources(sources).start().await.expect("it starts");
-        let ended = app.until_shutdown().await;
+        .environment([(CARRIED, carried), (FAILURE, failure.to_str().expect("it is text"))].into_iter().chain(attempt));
+        let ended = match crate::ElasticJobApp::builder().job("a", job).sources(sources).start().await {
+            Ok(app) => app.until_shutdown().await,
+            Err(error) => Err(error),
+        };
         (ended, std::iter::from_fn(|| runs.try_recv().ok()).collect())
     }
 
     #[tokio::test]
     async fn a_carried_program_runs_exactly_its_items_and_says_why_it_failed() {
         let file = std::env::temp_dir().join(format!("elasticjob-carried-{}", std::process::id()));
-        let ran = vec![r#"1 of 3 Some("north") Some(7)"#.to_owned()];
-        let (ended, runs) = carried(false, &file).await;
-        assert!(ended.is_ok() && runs == ran && !file.exists(), "{ended:?} {runs:?}");
-        let (ended, runs) = carried(true, &file).await;
+        let ran = |attempt: u32| vec![format!(r#"1 of 3 Some("north") (Some(7), {attempt})"#)];
+        let (ended, runs) = carried(false, Some("2"), &file).await;
+        assert!(ended.is_ok() && runs == ran(2) && !file.exists(), "{ended:?} {runs:?}");
+        let (ended, runs) = carried(false, Some("two"), &file).await;
+        assert!(ended.is_err_and(|error| error.to_string().contains(ATTEMPT)) && runs.is_empty(), "{runs:?}");
+        let (ended, runs) = carried(true, None, &file).await;
         assert_eq!(ended.expect_err("it fails").to_string(), "carried job 'a': item 1: the table is locked");
-        assert_eq!(runs, ran);
+        assert_eq!(runs, ran(1));
         assert_eq!(std::fs::read_to_string(&file).expect("it is written"), "item 1: the table is locked");
         std::fs::remove_file(&file).expect("it is there");
     }

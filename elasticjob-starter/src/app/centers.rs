@@ -20,6 +20,8 @@ pub(super) struct RegistryCenters {
     by_name: BTreeMap<String, Arc<dyn RegistryCenter>>,
     /// The registry centers of the settings. The owners of the others close them.
     pub own: Vec<Arc<dyn RegistryCenter>>,
+    /// The registry centers that jobs belong to, whoever closes them.
+    pub of_jobs: Vec<Arc<dyn RegistryCenter>>,
 }
 
 impl RegistryCenters {
@@ -46,7 +48,9 @@ impl RegistryCenters {
         let mut by_name = BTreeMap::from_iter(try_join_all(connecting).await?);
         let own = by_name.values().cloned().collect();
         by_name.extend(builder.registry_centers.iter().map(|(name, center)| (name.clone(), Arc::clone(center))));
-        Ok(Self { by_name, own })
+        let of_jobs = by_name.iter().filter(|(name, _)| used.contains(name.as_str()));
+        let of_jobs = of_jobs.map(|(_, center)| Arc::clone(center)).collect();
+        Ok(Self { by_name, own, of_jobs })
     }
 
     /// Replaces each registry center that jobs use by another one that stands for it.
@@ -119,14 +123,24 @@ pub(super) fn names(builder: &ElasticJobAppBuilder, settings: &Settings) -> BTre
 
 /// Names that are both in the settings and given to the application's builder.
 pub(super) fn given_twice(builder: &ElasticJobAppBuilder, settings: &Settings) -> Vec<SettingError> {
-    let twice = settings.reg_centers.iter().filter(|(name, _)| builder.registry_centers.contains_key(*name));
+    let given = |name: &str| builder.registry_centers.contains_key(name);
+    let twice = settings.reg_centers.iter().filter(|(name, _)| given(name));
     let error = |(name, center): (&String, &RegCenterSettings)| SettingError::Misplaced {
         origin: center.origin.clone(),
         key: Key::of(["reg-centers", name]).to_string(),
         reason: "the application's builder has a registry center of that name, too; give one of the two another name"
             .to_owned(),
     };
-    twice.map(error).collect()
+    let unnamed = given(DEFAULT) && settings.reg_center.zookeeper().is_some();
+    let ignored = unnamed.then(|| SettingError::Misplaced {
+        origin: settings.reg_center.origin.clone(),
+        key: Key::of(["reg-center"]).to_string(),
+        reason: format!(
+            "the application's builder has a registry center '{DEFAULT}', which would be used in its place; leave one of the two \
+             out, or give that of the builder another name"
+        ),
+    });
+    twice.map(error).chain(ignored).collect()
 }
 
 /// Storages that were found and are not open yet.

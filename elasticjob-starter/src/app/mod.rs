@@ -50,7 +50,10 @@ pub struct ElasticJobApp {
     jobs: Mutex<Vec<Job>>,
     handles: BTreeMap<String, Handle>,
     /// The registry centers of the settings. The owner of a registry center that was given to the builder closes it.
-    registries: Vec<Arc<dyn RegistryCenter>>,
+    /// Those that the application closes.
+    own_centers: Vec<Arc<dyn RegistryCenter>>,
+    /// Those that its jobs belong to.
+    job_centers: Vec<Arc<dyn RegistryCenter>>,
     tracings: BTreeMap<String, Tracing>,
     dump: Option<DumpPort>,
     console: Option<ConsolePort>,
@@ -75,7 +78,8 @@ impl ElasticJobApp {
         Self {
             jobs: Mutex::default(),
             handles: BTreeMap::new(),
-            registries: Vec::new(),
+            own_centers: Vec::new(),
+            job_centers: Vec::new(),
             tracings: BTreeMap::new(),
             dump: None,
             console: None,
@@ -205,7 +209,7 @@ impl ElasticJobApp {
         tokio::select! {
             signal = signals.next() => End::Signal(signal),
             ended = program => End::Program(ended),
-            () = closed(self.registries.clone()) => End::RegistryClosed,
+            () = closed(self.job_centers.clone()) => End::RegistryClosed,
             (job, why) = failed(self.statuses()) => End::JobFailed { job, why },
         }
     }
@@ -264,7 +268,7 @@ impl ElasticJobApp {
         if let Some(metrics) = self.metrics.take() {
             metrics.close().await;
         }
-        join_all(self.registries.iter().map(|registry| registry.close())).await;
+        join_all(self.own_centers.iter().map(|registry| registry.close())).await;
         join_all(self.tracings.values().map(|tracing| tracing.close(TRACING_GRACE))).await;
     }
 }
@@ -323,6 +327,8 @@ impl fmt::Debug for ElasticJobApp {
 
 #[cfg(test)]
 mod tests {
+    use elasticjob::registry::memory::MemoryRegistry;
+
     use super::*;
     use crate::settings::Sources;
 
@@ -330,8 +336,18 @@ mod tests {
     async fn a_program_whose_registry_center_is_closed_for_good_ends_with_an_error() {
         let nothing = std::env::temp_dir().join("elasticjob-no-such-folder");
         let app = ElasticJobApp::builder().sources(Sources::in_folder(nothing)).start().await.expect("it starts");
-        let registry = app.registries[0].clone();
+        let registry = app.own_centers[0].clone();
         let ended = tokio::join!(app.until_shutdown(), registry.close()).0;
+        assert!(matches!(ended, Err(AppError::RegistryClosed)), "{ended:?}");
+    }
+
+    #[tokio::test]
+    async fn a_program_whose_own_registry_center_is_closed_for_good_ends_with_an_error() {
+        let nothing = std::env::temp_dir().join("elasticjob-no-such-folder");
+        let center: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
+        let builder = ElasticJobApp::builder().sources(Sources::in_folder(nothing));
+        let app = builder.registry_center("default", center.clone()).start().await.expect("it starts");
+        let ended = tokio::join!(app.until_shutdown(), center.close()).0;
         assert!(matches!(ended, Err(AppError::RegistryClosed)), "{ended:?}");
     }
 }

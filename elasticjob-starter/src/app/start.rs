@@ -85,9 +85,21 @@ pub(super) async fn prepare(builder: ElasticJobAppBuilder) -> Result<ElasticJobA
         }
         None => None,
     };
-    let (registries, grace) = (centers.own, settings.shutdown_grace);
+    let (own_centers, job_centers, grace) = (centers.own, centers.of_jobs, settings.shutdown_grace);
     let (jobs, carried) = (Mutex::new(jobs), None);
-    Ok(ElasticJobApp { jobs, handles, registries, tracings, dump, console, metrics, carried, enabled: true, grace })
+    Ok(ElasticJobApp {
+        jobs,
+        handles,
+        own_centers,
+        job_centers,
+        tracings,
+        dump,
+        console,
+        metrics,
+        carried,
+        enabled: true,
+        grace,
+    })
 }
 
 /// Starts all jobs, each for itself: those that have joined run while others still start. Dropping the future gives up the
@@ -157,6 +169,8 @@ fn checked(
         Ok(catalog) => environment.catalog(catalog.clone()).build(),
         Err(clashes) => Err(clashes.clone().into()),
     };
+    #[cfg(feature = "opentelemetry")]
+    let environment = environment.map(|environment| environment.with_caller_trace(crate::spans::caller_trace));
     match (Plan::make(linked, settings, &around), environment) {
         (Ok(plan), Ok(environment)) if problems.is_empty() => Ok((plan, environment, storages)),
         (plan, environment) => {

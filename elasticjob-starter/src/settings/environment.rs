@@ -1,6 +1,6 @@
 //! Environment variables: upper case with one separator; still every setting can be named.
 
-use elasticjob::carried::{CARRIED, FAILURE};
+use elasticjob::carried::{ATTEMPT, CARRIED, FAILURE};
 
 use super::dotted::{self, Token};
 use super::error::SettingError;
@@ -18,6 +18,7 @@ const NOT_SETTINGS: &[&str] = &[
     "ELASTICJOB_RUN",
     CARRIED,
     FAILURE,
+    ATTEMPT,
     "ELASTICJOB_JOB_NAME",
     "ELASTICJOB_JOB_PARAMETER",
     "ELASTICJOB_SHARDING_ITEM",

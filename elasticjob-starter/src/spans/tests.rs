@@ -11,6 +11,8 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::*;
+use crate::ElasticJobApp;
+use crate::settings::Sources;
 
 /// Gives the records of runs that are over.
 struct Ends(UnboundedSender<JobExecutionEvent>);
@@ -41,7 +43,7 @@ async fn run(name: &str, handler: ItemHandler) -> JobExecutionEvent {
 async fn run_until(name: &str, handler: ItemHandler, runs: Option<&Notify>) -> Option<JobExecutionEvent> {
     let (ends, mut ended) = unbounded_channel();
     let tracing = TracingConfiguration::new(Ends(ends)).run_log(RunLogOptions::default());
-    let environment = JobEnvironment::builder().build().unwrap().with_tracing(tracing);
+    let environment = JobEnvironment::builder().build().unwrap().with_tracing(tracing).with_caller_trace(caller_trace);
     let job = JobConfiguration::builder(name, 1).sharding_item_parameters("0=Beijing").build().unwrap();
     let handler = with_spans(handler, "SIMPLE");
     let mut job = OneOffJobBootstrap::new(&environment, environment.embedded_registry(), job, handler).unwrap();
@@ -59,6 +61,25 @@ async fn run_until(name: &str, handler: ItemHandler, runs: Option<&Notify>) -> O
     };
     environment.tracing().unwrap().close(limit).await;
     record
+}
+
+/// Runs a one-off job of one item in a program, which triggers it.
+async fn run_in_program(name: &str) {
+    let sources = Sources::in_folder(std::env::temp_dir().join("elasticjob-no-such-folder"));
+    let items = format!("--elasticjob.jobs.{name}.sharding-total-count=1");
+    let runs = Arc::new(Notify::new());
+    let job = {
+        let runs = runs.clone();
+        item_handler(move |_: ShardingContext| {
+            runs.notify_one();
+            std::future::ready(())
+        })
+    };
+    let app = ElasticJobApp::builder().sources(sources).args([items]).job(name, job).start().await.unwrap();
+    app.one_off_job(&format!("{name}OneOffJobBootstrap")).unwrap().execute().await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), runs.notified()).await.unwrap();
+    // It waits for what runs.
+    app.shutdown().await;
 }
 
 fn attribute(span: &SpanData, name: &str) -> Option<Value> {
@@ -88,6 +109,10 @@ async fn each_run_of_an_item_is_a_span_with_the_attributes_of_java_and_how_it_en
         })
     };
     run_until("endless", endless, Some(&runs)).await;
+    let caller = Context::new().with_span(global::tracer("job").start("request"));
+    run("linked", item_handler(|_: ShardingContext| async {})).with_context(caller.clone()).await;
+    run_in_program("program").with_context(caller.clone()).await;
+    caller.span().end();
     provider.force_flush().unwrap();
 
     let spans = exporter.get_finished_spans().unwrap();
@@ -115,7 +140,17 @@ async fn each_run_of_an_item_is_a_span_with_the_attributes_of_java_and_how_it_en
     assert!(task.as_str().starts_with("well@-@0@-@READY@-@"), "{task}");
     assert_eq!((&well.status, well.span_kind.clone()), (&Status::Ok, SpanKind::Internal));
     for name in ["well", "blocks", "fails", "panics", "endless"] {
-        assert_eq!(of(name).parent_span_id, opentelemetry::trace::SpanId::INVALID, "{name} is the root of its trace");
+        assert_eq!(of(name).parent_span_id, SpanId::INVALID, "{name} is the root of its trace");
+        assert!(of(name).links.is_empty(), "no span was current where {name} was triggered");
+    }
+    let request = &of("request").span_context;
+    for linked in ["linked", "program"].map(of) {
+        assert_eq!(linked.parent_span_id, SpanId::INVALID, "a caller is no parent");
+        assert_ne!(linked.span_context.trace_id(), request.trace_id());
+        let links: Vec<_> = linked.links.iter().map(|link| &link.span_context).collect();
+        let [link] = links[..] else { panic!("one link of {}: {links:?}", linked.name) };
+        assert_eq!((link.trace_id(), link.span_id()), (request.trace_id(), request.span_id()));
+        assert!(link.is_sampled() && link.is_remote());
     }
     for name in ["well", "blocks"] {
         let of_run = of(name).span_context.span_id();

@@ -26,6 +26,8 @@ pub struct ItemRun {
     pub item: ShardingItem,
     /// See [`ShardingContext::fencing_token`].
     pub fencing_token: Option<i64>,
+    /// See [`ShardingContext::attempt`].
+    pub attempt: u32,
     /// See [`ShardingContext::stop_wanted`]. A child of `cancellation`: a run that has to end is also asked to end.
     pub stop: CancellationToken,
     /// See [`ShardingContext::cancelled`].
@@ -154,8 +156,18 @@ impl ShardingContext {
     /// the last one it saw. That stops a process that was frozen, has lost its items and does not know it yet. `None`
     /// when execution is not monitored. The number starts from the beginning only when the data of the registry center
     /// are wiped.
+    ///
+    /// An item that `elasticjob cloud` runs elsewhere keeps its number when its place is lost and the carrier runs it again: the
+    /// [attempt](Self::attempt) grows then. Let the storage compare both, first this number.
     pub fn fencing_token(&self) -> Option<i64> {
         self.0.fencing_token
+    }
+
+    /// The attempt of this run, from 1. It grows when `elasticjob cloud` runs the item elsewhere, its place is lost, and the
+    /// carrier runs it again; the process on the lost place may still be alive. A job that runs in its own instance has 1, as a takeover
+    /// is another run with another [`fencing_token`](Self::fencing_token).
+    pub fn attempt(&self) -> u32 {
+        self.0.attempt
     }
 
     /// Completes when the run is asked to come to an end: the leader is about to reshard (an instance came or went, or

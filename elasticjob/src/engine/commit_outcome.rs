@@ -64,7 +64,7 @@ impl JobEngine {
             Purpose::FollowRerun { followed } => self.on_rerun_followed(*followed),
             Purpose::Sweep { triggers, sessionless } => self.on_swept(triggers, &sessionless),
             Purpose::Leave { triggers } => self.tell_dropped(triggers),
-            Purpose::HandOver(plan) => self.on_handed_over(plan),
+            Purpose::HandOver(plan) => self.on_handed_over(*plan),
             Purpose::Clear { above, deleted } => self.on_cleared(&above, deleted),
             Purpose::Elect => self.tell(Notice::Elected),
             Purpose::Abdicate => self.on_abdicated(),
@@ -112,7 +112,10 @@ impl JobEngine {
         match purpose {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
             Purpose::Trigger { asked, left_out, .. } => self.on_triggers_unknown(asked, left_out, why),
-            Purpose::HandOver(plan) => self.fires.hand_over_unknown = Some(plan),
+            Purpose::HandOver(plan) => self.fires.hand_over_unknown = Some(*plan),
+            Purpose::Register { dropped: triggers, .. }
+            | Purpose::Sweep { triggers, .. }
+            | Purpose::Leave { triggers } => self.fires.dropped_unknown.extend(triggers),
             Purpose::ClearMissed { declined, collapsed } => {
                 self.on_missed_declined_unknown(declined);
                 self.on_missed_collapsed(collapsed);

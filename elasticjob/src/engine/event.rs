@@ -1,7 +1,7 @@
 //! The events that an engine takes.
 
 use crate::clock::Now;
-use crate::fire::ItemEnd;
+use crate::fire::{ItemEnd, TraceParent};
 use std::time::Duration;
 
 use super::dependencies::ParentView;
@@ -57,8 +57,8 @@ pub enum Event {
     },
     /// Answer to [`Commit`](super::Action::Commit).
     Committed(Result<Committed, CommitError>),
-    /// An operator or the program asks for a run on every enabled instance.
-    Trigger(TriggerId),
+    /// An operator or the program asks for a run on every enabled instance, with the trace context of the caller.
+    Trigger(TriggerId, Option<TraceParent>),
     /// The run of an item is over: its future is gone.
     ItemEnded {
         /// The item.

@@ -272,6 +272,7 @@ impl JobEngine {
             self.fires.over += 1;
         }
         if first {
+            self.tell_moved_away();
             self.tell_items_of_the_gone();
             // Items that were begun before the last ones may have ended.
             self.close_runs(now);

@@ -327,8 +327,9 @@ pub enum Notice {
         /// These items.
         items: Vec<ShardingItem>,
     },
-    /// No instance that a manual trigger asks owns these items: the leader had not assigned them when the trigger was written, or
-    /// they leave an instance whose server is disabled before it takes the trigger. They may not run for it.
+    /// No instance that a manual trigger asks owns these items: the leader had not assigned them when the trigger was written, they
+    /// had no owner when it was taken, they came to an instance that was not asked, or they leave an instance whose server is
+    /// disabled before it takes the trigger. They may not run for it.
     TriggerLeavesOut {
         /// These items.
         items: Vec<ShardingItem>,

@@ -156,10 +156,10 @@ impl OnceCall {
         Self { at: fire.at(), triggered, listener, hook, instance, attempt, state, later_state, later }
     }
 
-    /// The fire it belongs to. The record does not say which past fire a trigger runs again.
+    /// The fire it belongs to. The record does not say which past fire a trigger runs again, and has no trace context of a caller.
     pub fn fire(&self) -> Fire {
         match self.triggered {
-            Some(trigger) => Fire::Manual { trigger, at: self.at, rerun: None },
+            Some(trigger) => Fire::manual(trigger, self.at, None),
             None => Fire::Scheduled(self.at),
         }
     }
@@ -266,7 +266,7 @@ mod tests {
     fn a_record_reads_back_what_it_writes() {
         let mut record = OnceCalls::default();
         record.add(call(Fire::Scheduled(1_000), Hook::Before, 3));
-        record.add(call(Fire::Manual { trigger: 41, at: 2_000, rerun: None }, Hook::After, 4));
+        record.add(call(Fire::manual(41, 2_000, None), Hook::After, 4));
         let over = SettledClaim { claim: Attempt::new(SessionId(0x2a), 7, 3), was_called: true };
         assert!(record.settle(&over));
         assert!(!record.settle(&over), "it was over before");
@@ -327,7 +327,7 @@ mod tests {
         assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::Before).is_some());
         assert!(record.find(Fire::Scheduled(1_000), "settle", Hook::After).is_none());
         assert!(record.find(Fire::Scheduled(1_000), "other", Hook::Before).is_none());
-        let manual = |trigger| Fire::Manual { trigger, at: 1_000, rerun: None };
+        let manual = |trigger| Fire::manual(trigger, 1_000, None);
         assert!(record.find(manual(1), "settle", Hook::Before).is_none());
     }
 
@@ -346,13 +346,13 @@ mod tests {
     #[test]
     fn a_trigger_that_waited_for_long_is_no_old_fire() {
         let mut record = OnceCalls::default();
-        let waited = Fire::Manual { trigger: 7, at: 1_000, rerun: Some(Rerun::new(5, 999)) };
+        let waited = Fire::manual(7, 1_000, Some(Rerun::new(5, 999)));
         for n in 1..=KEPT_FIRES as i64 + 2 {
             record.add(call(Fire::Scheduled(n * 1_000), Hook::Before, n as u64));
         }
         assert!(!record.is_past(waited));
         for n in 8..=KEPT_FIRES as i64 + 8 {
-            record.add(call(Fire::Manual { trigger: n, at: n * 1_000, rerun: None }, Hook::Before, n as u64));
+            record.add(call(Fire::manual(n, n * 1_000, None), Hook::Before, n as u64));
         }
         assert!(record.is_past(waited), "a later trigger was forgotten");
     }

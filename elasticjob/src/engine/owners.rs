@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::engine::JobEngine;
 use super::liveness::is_sessionless;
 use super::planted::Bug;
+use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Lookup, Unread, read_all, read_found};
@@ -59,6 +60,18 @@ impl JobEngine {
         read_all((0..total).map(|item| {
             let node = self.mirror.need(&JobPath::owner_of(item))?;
             Ok((item, node.map(|known| known.text().unwrap_or_default())))
+        }))
+    }
+
+    /// The items without an owner that were not begun for a manual fire, as far as this side sees: no trigger that waits reaches
+    /// them. Which instance had them before is not known.
+    pub(super) fn items_without_owner(&self, fire: Fire, total: u32) -> Result<Vec<ShardingItem>, Unread> {
+        let is_monitored = self.configuration.is_monitored();
+        let unowned = self.owners(total)?.into_iter().filter(|(_, owner)| owner.is_none());
+        read_found(unowned.map(|(item, _)| {
+            // In a large group only the leader hears of all records.
+            let has_record = is_monitored && self.mirror.hears(&JobPath::fire(item));
+            Ok((!has_record || !self.record_of(item)?.covers(fire)).then_some(item))
         }))
     }
 

@@ -114,6 +114,8 @@ pub enum Bug {
     HastyNext,
     /// The instance that takes an item over does not know any more which past fire its run was to run again.
     ForgottenRerun,
+    /// The instance that takes an item over does not know the trace context of the caller any more.
+    ForgottenCause,
     /// The leader follows a re-run before the jobs before its own have ended.
     HastyRerun,
     /// The leader follows no re-run.
@@ -238,7 +240,7 @@ pub enum Bug {
 #[cfg(feature = "testing")]
 impl Bug {
     /// All bugs that can be planted, with their names.
-    pub const ALL: [(&'static str, Self); 104] = [
+    pub const ALL: [(&'static str, Self); 105] = [
         ("look-then-overwrite", Self::LookThenOverwrite),
         ("stolen-mark", Self::StolenMark),
         ("stale-instance-list", Self::StaleInstanceList),
@@ -284,6 +286,7 @@ impl Bug {
         ("early-item", Self::EarlyItem),
         ("hasty-next", Self::HastyNext),
         ("forgotten-rerun", Self::ForgottenRerun),
+        ("forgotten-cause", Self::ForgottenCause),
         ("hasty-rerun", Self::HastyRerun),
         ("deaf-to-reruns", Self::DeafToReruns),
         ("kept-mark", Self::KeptMark),

@@ -10,6 +10,7 @@ use super::planted::Bug;
 use super::state::open_fire::OpenFire;
 use crate::fire::{Fire, Skip, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
+use crate::registry::mirror::Unread;
 
 impl JobEngine {
     /// Reports what is not run here, and why.
@@ -86,5 +87,28 @@ impl JobEngine {
         for (owner, items) in gone {
             self.tell_skip(fire, items, SkipReason::OwnerGone { owner });
         }
+    }
+
+    /// Reports the items that were to run for a manual trigger, and that another instance has by now: the trigger was taken with the
+    /// first begin, whose answer was lost.
+    pub(super) fn tell_moved_away(&mut self) {
+        let Some(open) = self.fires.open.as_deref_mut() else { return };
+        let tried = std::mem::take(&mut open.tried);
+        let away = tried.into_iter().filter(|item| !open.begun.contains(item)).collect();
+        self.tell_left_out(away);
+    }
+
+    /// Reports the items that have no owner when this instance takes its manual trigger, although it has waited for the
+    /// assignment: an instance that had such an item may not run it for the trigger, and no other instance knows. Each of
+    /// them once, and before the trigger is taken.
+    pub(super) fn tell_items_without_owner(&mut self, total: u32) -> Result<(), Unread> {
+        let is_first = |open: &&OpenFire| matches!(open.key.fire, Fire::Manual { .. }) && !open.looked;
+        let Some(fire) = self.fires.open.as_deref().filter(is_first).map(|open| open.key.fire) else { return Ok(()) };
+        let mut items = self.items_without_owner(fire, total)?;
+        if let Some(open) = &mut self.fires.open {
+            items.retain(|item| open.unowned.insert(*item));
+        }
+        self.tell_left_out(items);
+        Ok(())
     }
 }

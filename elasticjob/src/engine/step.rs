@@ -155,7 +155,9 @@ impl JobEngine {
                 }
             },
             Event::Committed(answer) => self.on_answer(now, answer),
-            Event::Trigger(id) => self.pending_triggers.push(PendingTrigger::at(id, now.mono)),
+            Event::Trigger(id, trace_parent) => {
+                self.pending_triggers.push(PendingTrigger::at(id, trace_parent, now.mono));
+            }
             Event::ItemEnded { item, end } => self.on_item_ended(now, item, end),
             Event::ListenersCalled { round } => self.on_listeners_called(now, round),
             Event::Parent { job, view } => self.on_parent(job, *view),

@@ -1,6 +1,7 @@
 //! The main paths of an engine, transaction by transaction.
 
 mod cancel;
+mod cause;
 mod clock;
 mod deadlines;
 mod depend;
@@ -376,7 +377,7 @@ fn an_instance_that_an_operator_deleted_leaves() {
 fn an_instance_that_an_operator_deleted_takes_the_trigger_along_that_waited_for_it() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(5_000);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     let mut transaction = Transaction::new();
     transaction.delete("/job/instances/10.0.0.1@-@7", None);
     group.operate(&transaction, false);
@@ -423,7 +424,7 @@ fn an_item_made_anew_while_nobody_monitored_it_goes_on_where_those_before_it_end
         wire::to_yaml(&builder.build().unwrap())
     };
     let mut group = Group::settled(1, &every_five(2));
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     group.end_items(0, &[0, 1]);
     let before = FireRecord::parse(group.text(&JobPath::fire(1)).unwrap().as_bytes());
     assert!(before.triggered.is_some());

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Attempt, CancelRequest, ExecutionSource, Fire, FireState, ItemEnd, Rerun};
+use super::cause;
+use super::{Attempt, CancelRequest, ExecutionSource, Fire, FireState, ItemEnd, Rerun, TraceParent};
 use crate::ident::InstanceId;
 use crate::registry::Zxid;
 
@@ -82,6 +83,14 @@ pub struct Begun {
     /// The past fire that it runs again. Boxed, as most runs are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Box<Rerun>>,
+    /// The trace context of the caller that triggered it. Boxed, as most runs have none.
+    #[serde(
+        default,
+        rename = "traceparent",
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "cause::read_boxed"
+    )]
+    pub(crate) trace_parent: Option<Box<TraceParent>>,
     /// Why it is run.
     #[serde(default, skip_serializing_if = "is_normal")]
     pub source: ExecutionSource,
@@ -179,6 +188,7 @@ impl FireRecord {
             at: fire.at(),
             manual,
             rerun: fire.rerun().map(Box::new),
+            trace_parent: fire.trace_parent().map(Box::new),
             source,
             instance,
             attempt,
@@ -274,7 +284,10 @@ impl FireRecord {
     pub fn last_fire(&self) -> Option<Fire> {
         let last = self.last.as_ref()?;
         Some(match self.triggered.filter(|_| last.manual) {
-            Some(trigger) => Fire::Manual { trigger, at: last.at, rerun: last.rerun() },
+            Some(trigger) => {
+                let cause = last.trace_parent.as_deref().copied().into();
+                Fire::Manual { trigger, at: last.at, rerun: last.rerun(), cause }
+            }
             None => Fire::Scheduled(last.at),
         })
     }
@@ -439,20 +452,20 @@ mod tests {
     fn a_manual_fire_leaves_the_schedule_alone() {
         let id = InstanceId::of_process("10.0.0.1", 7);
         let record = FireRecord { through: Some(5), ..FireRecord::empty() };
-        let fire = Fire::Manual { trigger: 9, at: 1_000, rerun: None };
+        let fire = Fire::manual(9, 1_000, None);
         let manual = record.begin(1_001, fire, ExecutionSource::NormalTrigger, id, Attempt::new(SessionId(1), 7, 1));
         assert_eq!(manual.last_fire(), Some(fire));
         assert_eq!(manual.through, Some(5));
         assert!(manual.last.as_ref().is_some_and(|begun| begun.manual));
         assert!(manual.covers(fire));
-        assert!(!manual.covers(Fire::Manual { trigger: 10, at: 1_000, rerun: None }));
+        assert!(!manual.covers(Fire::manual(10, 1_000, None)));
     }
 
     #[test]
     fn a_re_run_keeps_the_fire_that_it_runs_again_whichever_instance_goes_on_with_it() {
         let (first, second) = (InstanceId::of_process("10.0.0.1", 7), InstanceId::of_process("10.0.0.2", 7));
         let record = FireRecord { through: Some(5), ..FireRecord::empty() };
-        let fire = Fire::Manual { trigger: 9, at: 1_000, rerun: Some(Rerun::new(5, 999)) };
+        let fire = Fire::manual(9, 1_000, Some(Rerun::new(5, 999)));
         let attempt = |number| Attempt::new(SessionId(1), 7, number);
         let begun = record.begin(1_001, fire, ExecutionSource::NormalTrigger, first, attempt(1));
         let text = String::from_utf8(begun.to_bytes()).unwrap();

@@ -7,10 +7,10 @@ use std::task::Poll;
 use tokio::time::{Instant, timeout_at};
 
 use super::members::Members;
-use super::{OperationError, Operations, Target, read};
+use super::{ItemOfJob, OperationError, Operations, Target, read};
 use crate::config::wire;
 use crate::engine::SHARDING_WAIT;
-use crate::ident::JobName;
+use crate::ident::{JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::{CreateMode, NodeData, Op, WatchEvent, Zxid};
 
@@ -30,26 +30,50 @@ impl Members {
     }
 }
 
+/// Which items a trigger would reach.
+struct Assignment {
+    /// Whether nothing is to be assigned.
+    is_settled: bool,
+    /// The items that no instance has which is online and enabled.
+    without_instance: Vec<ShardingItem>,
+}
+
+impl Assignment {
+    fn settled() -> Self {
+        Self { is_settled: true, without_instance: Vec::new() }
+    }
+}
+
 impl Operations {
     /// Waits until each item of the jobs belongs to an instance that a trigger would ask, though not for long: where no leader
-    /// assigns them, the others run. What cannot be read is an error of the trigger itself.
-    pub(super) async fn await_assignment(&self, target: &Target) {
-        let Ok(jobs) = self.jobs_of(target).await else { return };
+    /// assigns them, the others run. Returns the items that no instance has by then which could run them. What cannot be read is an
+    /// error of the trigger itself.
+    pub(super) async fn await_assignment(&self, target: &Target) -> Vec<ItemOfJob> {
+        let Ok(jobs) = self.jobs_of(target).await else { return Vec::new() };
         let meant = jobs.iter().filter(|(_, members)| members.instances.values().any(|server| target.includes(server)));
         let until = Instant::now() + SHARDING_WAIT;
         let waits = meant.map(|(job, _)| async move {
-            let _ = timeout_at(until, self.await_assignment_of(job)).await;
-            Ok::<_, OperationError>(())
+            let mut last = Assignment::settled();
+            let _ = timeout_at(until, self.await_assignment_of(job, &mut last)).await;
+            let items = last.without_instance.into_iter();
+            Ok::<_, OperationError>(items.map(|item| ItemOfJob { job: job.clone(), item }).collect())
         });
-        let _ = read::all(waits).await;
+        let without: Result<Vec<Vec<ItemOfJob>>, _> = read::all(waits).await;
+        without.unwrap_or_default().concat()
     }
 
-    async fn await_assignment_of(&self, job: &JobName) -> Result<(), OperationError> {
-        if self.is_assigned(job).await? {
+    /// Leaves in `last` the assignment that was read last.
+    async fn await_assignment_of(&self, job: &JobName, last: &mut Assignment) -> Result<(), OperationError> {
+        *last = self.assignment(job).await?;
+        if last.is_settled {
             return Ok(());
         }
         let mut changes = self.registry.watch(&JobPath::Root.absolute(job));
-        while !self.is_assigned(job).await? {
+        loop {
+            *last = self.assignment(job).await?;
+            if last.is_settled {
+                return Ok(());
+            }
             let change = poll_fn(|cx| {
                 loop {
                     match changes.poll_next(cx) {
@@ -59,15 +83,14 @@ impl Operations {
                 }
             });
             if change.await.is_none() {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
     }
 
-    /// Whether nothing is to be assigned. With static sharding items stay with instances that are gone, and a Java leader assigns
+    /// The assignment of a job as it is now. With static sharding items stay with instances that are gone, and a Java leader assigns
     /// them when they fire.
-    async fn is_assigned(&self, job: &JobName) -> Result<bool, OperationError> {
+    async fn assignment(&self, job: &JobName) -> Result<Assignment, OperationError> {
         let path = |path: JobPath| path.absolute(job);
         let (members, config, necessary, processing) = tokio::try_join!(
             self.members(job),
@@ -76,21 +99,27 @@ impl Operations {
             self.get(path(JobPath::Processing)),
         )?;
         let configuration = config.and_then(|config| wire::from_yaml(job, &config.data).ok());
-        let (Some(members), Some(configuration)) = (members, configuration) else { return Ok(true) };
+        let (Some(members), Some(configuration)) = (members, configuration) else {
+            return Ok(Assignment::settled());
+        };
         let enabled = members.instances.iter().filter(|(_, server)| members.is_enabled(server));
         let enabled: BTreeSet<&str> = enabled.map(|(id, _)| id.as_str()).collect();
-        if enabled.is_empty() || members.has_java || configuration.static_sharding() {
-            return Ok(true);
+        if enabled.is_empty() || members.has_java {
+            return Ok(Assignment::settled());
         }
         let owners = (0..configuration.sharding_total_count()).map(|item| self.get(path(JobPath::owner_of(item))));
         let (owners, waiting) = tokio::try_join!(read::all(owners), self.waiting_triggers(job))?;
-        let is_reached = |owner: &NodeData| {
-            let id = owner.data.text().unwrap_or_default();
-            // An item that came to an instance after this trigger may have run for it where it was then.
-            enabled.contains(id) && waiting.get(id).is_none_or(|since| owner.stat.mzxid < *since)
-        };
-        let is_reached = owners.iter().all(|owner| owner.as_ref().is_some_and(is_reached));
-        Ok(is_reached && necessary.is_none() && processing.is_none())
+        let is_enabled = |owner: &NodeData| enabled.contains(id_of(owner));
+        // An item that came to an instance after the trigger that waits there may have run for it where it was then.
+        let came_before = |owner: &NodeData| waiting.get(id_of(owner)).is_none_or(|since| owner.stat.mzxid < *since);
+        let is_assigned =
+            |owner: &Option<NodeData>| owner.as_ref().is_some_and(|owner| is_enabled(owner) && came_before(owner));
+        // With static sharding the leader assigns what has no owner at the first trigger, and nothing else ever.
+        let is_static = configuration.static_sharding();
+        let is_settled = is_static || (owners.iter().all(is_assigned) && necessary.is_none() && processing.is_none());
+        let has_none = |owner: &Option<NodeData>| owner.as_ref().map_or(!is_static, |owner| !is_enabled(owner));
+        let without_instance = (0..).zip(&owners).filter(|(_, owner)| has_none(owner)).map(|(item, _)| item).collect();
+        Ok(Assignment { is_settled, without_instance })
     }
 
     /// The instances that have a trigger which they have not taken, each with the transaction that wrote it.
@@ -103,6 +132,11 @@ impl Operations {
         });
         Ok(read::all(waiting).await?.into_iter().flatten().collect())
     }
+}
+
+/// The instance that a node of an owner names.
+fn id_of(owner: &NodeData) -> &str {
+    owner.data.text().unwrap_or_default()
 }
 
 /// Whether a change may be one of the assignment: fires change other nodes of items, time and again.

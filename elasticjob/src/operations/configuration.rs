@@ -1,6 +1,7 @@
 //! Reads and changes the configuration of a job in the registry center.
 
 use super::dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
+use super::registration::CARRIED_JOBS;
 use super::{OperationError, Operations};
 use crate::config::wire::{self, Ignored};
 use crate::config::{JobConfiguration, JobSettings};
@@ -9,10 +10,6 @@ use crate::registry::layout::JobPath;
 use crate::registry::{CommitError, Data, Refusal, Transaction};
 use crate::secret::{mask_document, mask_inside};
 use crate::sharding::ForeignToJava;
-
-/// The directory of the registrations of carried jobs, by the name of the job. ElasticJob-Cloud has the same.
-#[doc(hidden)]
-pub const CARRIED_JOBS: &str = "/config/job";
 
 /// A configuration in the registry center.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -50,6 +50,8 @@ pub enum OperationError {
         target: Target,
         /// How many instances of it are online.
         online: usize,
+        /// Whether the registration of the carried job, or its application, is disabled: then no scheduler runs it.
+        is_disabled: bool,
     },
     /// Nothing runs that could be cancelled.
     NothingToCancel {
@@ -221,7 +223,10 @@ impl OperationError {
             Self::NoSuchItem { job, item, count: 0 } => texts::no_items_yet(job.as_str(), *item),
             Self::NoSuchItem { job, item, count: 1 } => texts::no_such_item_of_one(job.as_str(), *item),
             Self::NoSuchItem { job, item, count } => texts::no_such_item(job.as_str(), *item, count - 1),
-            Self::NoEnabledInstance { target, online } => not_triggered(target, *online),
+            Self::NoEnabledInstance { target: Target::Job(job), is_disabled: true, .. } => {
+                texts::not_triggered_carried(job.as_str())
+            }
+            Self::NoEnabledInstance { target, online, .. } => not_triggered(target, *online),
             Self::NothingToCancel { job, item, why } => why.message(job, *item),
             Self::NotRerun { job, why } => why.message(job),
             Self::InstancesOnline { job, instances } => {

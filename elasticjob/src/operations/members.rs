@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::registration::DisabledRegistration;
 use super::{OperationError, Operations, read};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::NodeData;
@@ -41,6 +42,8 @@ pub(super) struct Members {
     pub(super) assignment: Option<i32>,
     /// Whether an instance is a Java instance, which writes no records of its runs.
     pub(super) has_java: bool,
+    /// Why no scheduler runs the carried job, where its registration says so. Read of a job without instances alone.
+    pub(super) disabled_registration: Option<DisabledRegistration>,
 }
 
 /// A node `instances/{id}`.
@@ -85,12 +88,15 @@ impl Operations {
         let mut members =
             Members { servers: servers.into_iter().flatten().collect(), assignment, ..Members::default() };
         for InstanceNode { id, server, since, is_sessionless, is_java } in instances.into_iter().flatten() {
-            members.has_java |= is_java;
+            members.has_java |= is_java && !is_sessionless;
             members.since.insert(id.clone(), since);
             match is_sessionless {
                 true => drop(members.sessionless.insert(id, server)),
                 false => drop(members.instances.insert(id, server)),
             }
+        }
+        if members.instances.is_empty() {
+            members.disabled_registration = self.disabled_registration(job).await?;
         }
         Ok(Some(members))
     }

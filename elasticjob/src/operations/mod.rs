@@ -38,6 +38,7 @@ mod origin;
 mod read;
 mod recorded_message;
 mod refusals;
+mod registration;
 mod remove_job;
 mod remove_servers;
 mod rerun;
@@ -54,6 +55,7 @@ mod views;
 
 use std::sync::Arc;
 
+use crate::fire::TraceParent;
 use crate::registry::RegistryCenter;
 use built_in_checks::BuiltIn;
 
@@ -66,13 +68,13 @@ pub use crate::registry::layout::ServerStatus;
 pub use audit::{ALL_JOBS, ActionEnd, Audit};
 pub use carried_wait::CarriedWait;
 pub use commit::Outcome;
-#[doc(hidden)]
-pub use configuration::CARRIED_JOBS;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
 pub use daemon::DaemonEnds;
 pub(crate) use dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 pub use error::{NotCancelled, NotRerun, OperationError};
 pub use origin::{Origin, Surface};
+#[doc(hidden)]
+pub use registration::{CARRIED_JOBS, DISABLED_APPS, DISABLED_CARRIED_JOBS};
 pub use remove_job::{Force, JobRemoved};
 pub use remove_servers::Removed;
 pub use rerun::RerunAsked;
@@ -82,6 +84,7 @@ pub use shut_down::InstanceOfJob;
 pub use switch_items::ItemOfJob;
 pub use switch_servers::ServerOfJob;
 pub use target::Target;
+pub use trigger::TriggerOutcome;
 pub use views::{
     Argument, Catalogue, Finding, GraphEdge, GraphFire, GraphJob, GraphRun, GraphRuns, GraphState, Happened,
     InstanceBrief, InvalidNodePath, ItemCounts, ItemSnapshot, JobBrief, JobGraph, JobOfServer, JobOverview,
@@ -99,12 +102,20 @@ pub struct Operations {
     registry: Arc<dyn RegistryCenter>,
     built_in: Arc<BuiltIn>,
     audit: Option<Arc<Audit>>,
+    trace_parent: Option<TraceParent>,
 }
 
 impl Operations {
     /// Operates the jobs of this registry center's namespace.
     pub fn new(registry: Arc<dyn RegistryCenter>) -> Self {
-        Self { registry, built_in: Arc::new(BuiltIn::new()), audit: None }
+        Self { registry, built_in: Arc::new(BuiltIn::new()), audit: None, trace_parent: None }
+    }
+
+    /// The trace context of the caller, for the jobs that it triggers: their runs know it from
+    /// [`Fire::trace_parent`](crate::fire::Fire::trace_parent).
+    #[must_use]
+    pub fn caused_by(self, trace_parent: Option<TraceParent>) -> Self {
+        Self { trace_parent, ..self }
     }
 
     /// The registry center.

@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
+use crate::fire::TraceParent;
+
 /// From where an operator acts: the decision log has it with each action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     surface: Surface,
     address: Option<String>,
     request: Option<String>,
+    trace_parent: Option<TraceParent>,
 }
 
 /// The surface on which an operator acts.
@@ -39,7 +42,7 @@ impl Surface {
 impl Origin {
     /// An operator who uses this.
     pub fn new(surface: Surface) -> Self {
-        Self { surface, address: None, request: None }
+        Self { surface, address: None, request: None, trace_parent: None }
     }
 
     /// The address of the host that the operator acts from, where it is known.
@@ -52,6 +55,17 @@ impl Origin {
     #[must_use]
     pub fn request(self, request: Option<String>) -> Self {
         Self { request, ..self }
+    }
+
+    /// The trace context of the request that asks for the action. The decision log does not have it.
+    #[must_use]
+    pub fn caused_by(self, trace_parent: Option<TraceParent>) -> Self {
+        Self { trace_parent, ..self }
+    }
+
+    /// The trace context of the request that asks for the action.
+    pub fn trace_parent(&self) -> Option<TraceParent> {
+        self.trace_parent
     }
 
     /// What the record of an action has of it, by name.

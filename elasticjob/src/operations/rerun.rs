@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::audit::Action;
 use super::commit::{Plan, Step};
-use super::{InstanceOfJob, JobSnapshot, NotRerun, OperationError, Operations, Target, read};
+use super::{InstanceOfJob, ItemOfJob, JobSnapshot, NotRerun, OperationError, Operations, Target, read};
 use crate::config::JobConfiguration;
 use crate::engine::{DependencyRecord, FollowedRerun};
-use crate::fire::{Begun, Rerun};
+use crate::fire::{Begun, Rerun, TriggerData};
 use crate::ident::JobName;
 use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, Op};
@@ -39,6 +39,10 @@ pub struct RerunAsked {
     pub rerun: Rerun,
     /// The instances that were asked to run their items.
     pub instances: Vec<InstanceOfJob>,
+    /// The items that do not run, as no instance has them that is online and enabled, as with a
+    /// [trigger](super::TriggerOutcome::without_instance).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without_instance: Vec<ItemOfJob>,
     /// The jobs after this one, over any number of others: each runs again when the jobs before it have ended as it waits for.
     pub follow: Vec<JobName>,
 }
@@ -74,10 +78,10 @@ impl Operations {
         let rerun = Rerun::new(fire, now().timestamp_millis());
         let follow = Mutex::new(Vec::new());
         let action = Action::on("rerun", &Target::Job(job.clone())).fire(fire);
-        self.await_assignment(&Target::Job(job.clone())).await;
+        let without_instance = self.await_assignment(&Target::Job(job.clone())).await;
         let outcome = self.carry_out(action, || self.plan_rerun(job, rerun, &may, &follow)).await?;
         let follow = follow.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(RerunAsked { job: job.clone(), rerun, instances: outcome.changed, follow })
+        Ok(RerunAsked { job: job.clone(), rerun, instances: outcome.changed, without_instance, follow })
     }
 
     async fn plan_rerun(
@@ -102,7 +106,8 @@ impl Operations {
             .collect();
         if instances.is_empty() {
             let online = members.instances.len();
-            return Err(OperationError::NoEnabledInstance { target: Target::Job(job.clone()), online });
+            let is_disabled = members.disabled_registration.is_some();
+            return Err(OperationError::NoEnabledInstance { target: Target::Job(job.clone()), online, is_disabled });
         }
         // An instance has one trigger at a time, and the items of one that is left out would be missing.
         if let Some(one) = instances.iter().find(|one| snapshot.triggered.contains(&one.instance)) {
@@ -114,10 +119,11 @@ impl Operations {
             ops.push(Op::Create { path, data: "".into(), mode: CreateMode::Persistent });
         }
         ops.extend(members.guard_assignment(job));
+        let data = TriggerData { rerun: Some(rerun), trace_parent: self.trace_parent }.to_bytes();
         for one in &instances {
             ops.push(Op::Check { path: JobPath::Instance(one.instance.clone()).absolute(job), version: None });
             let path = JobPath::Trigger(one.instance.clone()).absolute(job);
-            ops.push(Op::Create { path, data: rerun.to_bytes().into(), mode: CreateMode::Persistent });
+            ops.push(Op::Create { path, data: (&data[..]).into(), mode: CreateMode::Persistent });
         }
         let (after, notes): (Vec<JobName>, Vec<Op>) = self.notes(job, rerun, may).await?.into_iter().unzip();
         ops.extend(notes);

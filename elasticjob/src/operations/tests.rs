@@ -22,7 +22,7 @@ use std::sync::Arc;
 use super::*;
 use crate::api::ItemHandler;
 use crate::config::{JobConfiguration, JobConfigurationBuilder};
-use crate::ident::JobName;
+use crate::ident::{JobName, ShardingItem};
 use crate::registry::memory::MemoryRegistry;
 use crate::registry::{CreateMode, RegistryCenter, Transaction};
 use crate::runtime::tests::{reporter, soon};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use elasticjob_syntax::message::Message;
 
 use crate::texts;
@@ -59,7 +60,7 @@ pub enum RegistryError {
     /// No answer: the connection or the session was lost, or the time-out passed.
     NoAnswer {
         /// The failure of the request.
-        why: String,
+        why: Message,
     },
 }
 
@@ -79,12 +80,12 @@ pub enum CommitError {
     /// It did not reach the server, or the session had ended before: nothing was applied and nothing will be.
     NotReached {
         /// The cause.
-        why: String,
+        why: Message,
     },
     /// It was sent and the answer was lost: it may have been applied, or may still be applied.
     Unknown {
         /// The cause.
-        why: String,
+        why: Message,
     },
 }
 
@@ -93,7 +94,7 @@ impl RegistryError {
     pub fn message(&self) -> Message {
         match self {
             Self::Refused { path, reason } => texts::read_refused(path, reason.message()),
-            Self::NoAnswer { why } => texts::no_answer(cause(why)),
+            Self::NoAnswer { why } => texts::no_answer(why.clone()),
         }
     }
 }
@@ -109,8 +110,8 @@ impl CommitError {
     pub fn message(&self) -> Message {
         match self {
             Self::Refused { index, path, reason } => texts::write_refused(*index, path, reason.message()),
-            Self::NotReached { why } => texts::write_not_reached(cause(why)),
-            Self::Unknown { why } => texts::write_unknown(cause(why)),
+            Self::NotReached { why } => texts::write_not_reached(why.clone()),
+            Self::Unknown { why } => texts::write_unknown(why.clone()),
         }
     }
 }
@@ -121,18 +122,10 @@ impl fmt::Display for CommitError {
     }
 }
 
-/// The message whose English text a cause is. The errors have it as a text, which may also be one of the server or of the client
-/// library: such a text stays as it is.
-fn cause(why: &str) -> Message {
-    let limit: String = why.chars().filter(char::is_ascii_digit).collect();
-    let own = [
-        texts::connection_lost(),
-        texts::session_ended(),
-        texts::no_session(),
-        texts::center_closed(),
-        texts::center_silent(limit),
-    ];
-    own.into_iter().find(|message| message.as_str() == why).unwrap_or_else(|| why.into())
+/// The cause in a [`RegistryError::NoAnswer`] or [`CommitError::NotReached`] of a registry center that was not reached since a
+/// time, for `why`, and is dialled again.
+pub fn away_since(since: DateTime<Utc>, why: Message) -> Message {
+    texts::away_since(since.to_rfc3339_opts(SecondsFormat::Secs, true), why)
 }
 
 #[cfg(test)]
@@ -143,24 +136,13 @@ mod tests {
 
     #[test]
     fn a_cause_of_this_library_is_a_message_and_one_of_others_stays_a_text() {
-        let own = [
-            texts::connection_lost(),
-            texts::session_ended(),
-            texts::no_session(),
-            texts::center_closed(),
-            texts::center_silent("9000"),
-        ];
-        for message in own {
-            let why = message.to_string();
+        for why in [texts::center_silent("9000"), "no route to 10.0.0.9".into()] {
             let of_read = RegistryError::NoAnswer { why: why.clone() }.message();
-            assert_eq!(of_read.arguments(), [("why", Argument::Message(message.clone()))]);
-            for error in [CommitError::NotReached { why: why.clone() }, CommitError::Unknown { why: why.clone() }] {
-                assert_eq!(error.message().arguments(), [("why", Argument::Message(message.clone()))]);
-                assert!(error.to_string().ends_with(&format!(": {why}")), "{error}");
+            assert_eq!(of_read.as_str(), format!("the registry center gave no answer: {why}"));
+            let of_writes = [CommitError::NotReached { why: why.clone() }, CommitError::Unknown { why: why.clone() }];
+            for message in of_writes.map(|error| error.message()).into_iter().chain([of_read]) {
+                assert_eq!(message.arguments(), [("why", Argument::Message(why.clone()))]);
             }
         }
-        let of_others = RegistryError::NoAnswer { why: "no route to 10.0.0.9".to_owned() }.message();
-        assert_eq!(of_others.as_str(), "the registry center gave no answer: no route to 10.0.0.9");
-        assert_eq!(of_others.arguments(), [("why", Argument::Message("no route to 10.0.0.9".into()))]);
     }
 }

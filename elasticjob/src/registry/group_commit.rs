@@ -15,6 +15,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use elasticjob_syntax::message::Message;
+
 use super::limits::size_of;
 use super::{CommitError, Committed, Op, OpResult, Refusal, SessionId, Transaction};
 
@@ -62,9 +64,9 @@ pub(crate) enum Outcome {
     Refused { index: Option<usize>, reason: Refusal },
     /// Nothing was applied, and nothing will be: the server did not take the request, or one operation of it, for a reason
     /// outside of them.
-    NotReached { index: Option<usize>, why: String },
+    NotReached { index: Option<usize>, why: Message },
     /// It may have been applied, or may still be.
-    Unknown { why: String },
+    Unknown { why: Message },
 }
 
 /// Answers that can be given: to which caller, and which.
@@ -134,8 +136,8 @@ impl<T> GroupCommit<T> {
     }
 
     /// Gives up what waits: it is not sent any more.
-    pub(crate) fn give_up(&mut self, why: &str) -> Answers<T> {
-        let not_reached = CommitError::NotReached { why: why.to_owned() };
+    pub(crate) fn give_up(&mut self, why: &Message) -> Answers<T> {
+        let not_reached = CommitError::NotReached { why: why.clone() };
         let waiting = self.apart.drain(..).chain(self.waiting.drain(..));
         waiting.map(|member| (member.ticket, Err(not_reached.clone()))).collect()
     }

@@ -39,7 +39,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 pub use crate::moment::Moment;
-pub use error::{CommitError, Refusal, RegistryError};
+pub use error::{CommitError, Refusal, RegistryError, away_since};
 pub use model::{Data, NodeData, SessionId, Stat, Zxid};
 pub use transaction::{Committed, CreateMode, Op, OpResult, TRANSACTION_LIMIT, Transaction};
 

@@ -1,6 +1,7 @@
 //! Transactions: several guards and writes that are applied together or not at all.
 
 use super::{CommitError, Data, SessionId, Stat, Zxid};
+use crate::texts;
 
 /// The lifetime of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl Transaction {
     pub fn check_session(&self, live: SessionId) -> Result<(), CommitError> {
         match self.session {
             Some(session) if session != live => {
-                let why = format!("it was made for session {session}, which has ended; the session is {live} now");
+                let why = texts::made_for_ended_session(session.to_string(), live.to_string());
                 Err(CommitError::NotReached { why })
             }
             _ => Ok(()),

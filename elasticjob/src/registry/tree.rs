@@ -71,7 +71,7 @@ pub enum TreeError {
 impl From<TreeError> for CommitError {
     fn from(error: TreeError) -> Self {
         match error {
-            TreeError::NoSession => Self::NotReached { why: error.to_string() },
+            TreeError::NoSession => Self::NotReached { why: texts::session_ended() },
             TreeError::Refused { index, path, reason } => Self::Refused { index, path, reason },
         }
     }

@@ -139,7 +139,7 @@ impl Bootstrap {
         let not_started = JobStatus { activity: Activity::NotStarted, ..engine.status() };
         let (status, receiver) = watch::channel(not_started);
         let mailbox = Arc::new(Mailbox::new());
-        let handle = JobHandle::new(name.clone(), mailbox.clone(), receiver);
+        let handle = JobHandle::new(name.clone(), mailbox.clone(), receiver).called_in(environment.caller());
         let job = Box::new(Job {
             environment: environment.clone(),
             registry,

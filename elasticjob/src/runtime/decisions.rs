@@ -241,7 +241,7 @@ mod tests {
     fn a_stretch_of_fires_ends_at_the_one_that_is_run_instead() {
         let told = decision(&Notice::Missed { from: 60_000, until: 180_000 }).unwrap();
         assert_eq!((told.scheduled_at, told.scheduled_until), (time(60_000), time(180_000)));
-        let trigger = Fire::Manual { trigger: 7, at: 5, rerun: None };
+        let trigger = Fire::manual(7, 5, None);
         let told = decision(&Notice::Stale { fire: trigger, item: 1 }).unwrap();
         assert_eq!((told.scheduled_at, Value::from(told.detail)), (None, json!({"triggeredAt": 5})));
     }

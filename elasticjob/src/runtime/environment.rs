@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use super::address::{AddressError, AddressPreference, host_address};
 use super::clock::{Clock, SystemClock};
 use super::failures::Failures;
+use super::handle::CallerTrace;
 use super::proofs::Proofs;
 use super::running_jobs::Members;
 use super::system::SystemRuntime;
@@ -43,8 +44,10 @@ const RESTART_PAUSE: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub struct JobEnvironment {
     shared: Arc<Shared>,
+    shutdown_grace: Duration,
     tracing: Option<Tracing>,
     observer: Option<Arc<dyn JobObserver>>,
+    caller: CallerTrace,
 }
 
 struct Shared {
@@ -57,7 +60,6 @@ struct Shared {
     origin: Duration,
     instance: InstanceId,
     local_zone: TimeZone,
-    shutdown_grace: Duration,
     restart_pause: Duration,
     catalog: Catalog,
     members: Arc<Members>,
@@ -157,14 +159,14 @@ impl JobEnvironmentBuilder {
             clock,
             instance: InstanceId::of_process(&ip.to_string(), std::process::id()),
             local_zone,
-            shutdown_grace: self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE),
             restart_pause: self.restart_pause.unwrap_or(RESTART_PAUSE),
             catalog,
             members: Arc::default(),
             proofs: Proofs::default(),
         };
         user_runtime::watch(&shared.user, shared.system.handle(), &shared.members);
-        Ok(JobEnvironment { shared: Arc::new(shared), tracing: None, observer: None })
+        let shutdown_grace = self.shutdown_grace.unwrap_or(SHUTDOWN_GRACE);
+        Ok(JobEnvironment { shared: Arc::new(shared), shutdown_grace, tracing: None, observer: None, caller: || None })
     }
 }
 
@@ -215,6 +217,24 @@ impl JobEnvironment {
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn JobObserver>) -> Self {
         Self { observer: Some(observer), ..self }
+    }
+
+    /// Asks this for the trace context of the code that triggers a job by its handle, of the jobs that are made in the returned
+    /// environment from now on: the runs know it from [`Fire::trace_parent`](crate::fire::Fire::trace_parent).
+    #[must_use]
+    pub fn with_caller_trace(self, caller: CallerTrace) -> Self {
+        Self { caller, ..self }
+    }
+
+    /// Gives the jobs that are made in the returned environment from now on this grace time of a shutdown, in place of the one that
+    /// the environment was built with. At most 100 years.
+    #[must_use]
+    pub fn with_shutdown_grace(self, grace: Duration) -> Self {
+        Self { shutdown_grace: grace.min(AGES), ..self }
+    }
+
+    pub(super) fn caller(&self) -> CallerTrace {
+        self.caller
     }
 
     pub(super) fn observer(&self) -> Option<&Arc<dyn JobObserver>> {
@@ -284,7 +304,7 @@ impl JobEnvironment {
     }
 
     pub(super) fn shutdown_grace(&self) -> Duration {
-        self.shared.shutdown_grace
+        self.shutdown_grace
     }
 
     pub(super) fn restart_pause(&self) -> Duration {

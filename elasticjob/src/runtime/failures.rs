@@ -142,8 +142,11 @@ impl Drop for Call {
         let mut taken = None;
         self.in_hand.send_modify(|in_hand| taken = in_hand.failures.remove(&self.number));
         if let Some(Untold { failure, is_given_up: false }) = taken.filter(|_| !self.has_ended) {
-            let (job, handler) = (failure.job_name(), failure.configuration.error_handler_type());
-            error!(%job, %handler, "the program ended before the error handler did; the failure that it should have reported: {}", Escaped(&failure));
+            // Where a runtime has ended, what is spawned on it is dropped by whoever spawns it: the coordination.
+            apart(move || {
+                let (job, handler) = (failure.job_name(), failure.configuration.error_handler_type());
+                error!(%job, %handler, "the program ended before the error handler did; the failure that it should have reported: {}", Escaped(&failure));
+            });
         }
     }
 }

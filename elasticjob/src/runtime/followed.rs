@@ -13,6 +13,7 @@ use tokio::task::AbortHandle;
 
 use super::handle::Letter;
 use super::mailbox::Mailbox;
+use crate::config::wire::QUICKLY_READ;
 use crate::config::{JobConfiguration, wire};
 use crate::engine::{DependencyRecord, ParentItem, ParentView, ShardingData};
 use crate::fire::FireRecord;
@@ -183,7 +184,12 @@ impl Follower {
         match &self.configuration {
             Some((data, configuration)) if *data == known.data => Ok(configuration.clone()),
             _ => {
-                let configuration = wire::from_yaml(&self.job, &known.data).ok().map(Arc::new);
+                let read = || wire::from_yaml(&self.job, &known.data).ok().map(Arc::new);
+                let configuration = match known.data.len() > QUICKLY_READ {
+                    // It blocks this thread; the session and the other jobs go on, on another thread.
+                    true => tokio::task::block_in_place(read),
+                    false => read(),
+                };
                 self.configuration = Some((known.data.clone(), configuration.clone()));
                 Ok(configuration)
             }

@@ -10,15 +10,15 @@ use super::mailbox::Mailbox;
 use super::stand_in::Heir;
 use crate::api::{ArgumentSite, Beans, JobArgument, MissingBean, ShardingContext};
 use crate::engine::{LeftRun, ParentView, RoundId};
-use crate::fire::ItemEnd;
+use crate::fire::{ItemEnd, TraceParent};
 use crate::ident::{JobName, ShardingItem};
 use crate::job_status::{Activity, JobStatus};
 
 /// A letter to the driver of a job from another task.
 #[derive(Debug)]
 pub(crate) enum Letter {
-    /// Trigger the job on every enabled instance.
-    Trigger(oneshot::Sender<Result<Triggered, TriggerError>>),
+    /// Trigger the job on every enabled instance, with the trace context of the caller.
+    Trigger(oneshot::Sender<Result<Triggered, TriggerError>>, Option<TraceParent>),
     /// Leave: finish or cut off what runs, then leave the registry.
     Shutdown(ShutdownMode),
     /// The run of an item is over.
@@ -87,11 +87,21 @@ pub(crate) struct JobHandle {
     status: watch::Receiver<JobStatus>,
     /// Whether it was asked to leave.
     asked_to_leave: Arc<AtomicBool>,
+    /// The trace context of the code that calls.
+    caller: CallerTrace,
 }
+
+/// The trace context of the code that calls it, by the library for traces that the program uses. `None` without one.
+pub type CallerTrace = fn() -> Option<TraceParent>;
 
 impl JobHandle {
     pub(crate) fn new(name: JobName, mailbox: Arc<Mailbox<Letter>>, status: watch::Receiver<JobStatus>) -> Self {
-        Self { name, mailbox, status, asked_to_leave: Arc::default() }
+        Self { name, mailbox, status, asked_to_leave: Arc::default(), caller: || None }
+    }
+
+    /// The same where this says in which trace a caller is.
+    pub(super) fn called_in(self, caller: CallerTrace) -> Self {
+        Self { caller, ..self }
     }
 
     async fn trigger(&self) -> Result<Triggered, TriggerError> {
@@ -100,7 +110,7 @@ impl JobHandle {
             return Err(not_running());
         }
         let (reply, answer) = oneshot::channel();
-        self.mailbox.post(Letter::Trigger(reply)).map_err(|_| not_running())?;
+        self.mailbox.post(Letter::Trigger(reply, (self.caller)())).map_err(|_| not_running())?;
         answer.await.map_err(|_| not_running())?
     }
 

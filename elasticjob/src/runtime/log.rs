@@ -320,7 +320,6 @@ fn is_expected(reason: &SkipReason) -> bool {
             | SkipReason::ItemDisabled
             | SkipReason::DependencyNotMet { .. }
             | SkipReason::ItemDependencyNotMet { .. }
-            | SkipReason::MaybeRunByJava
     )
 }
 

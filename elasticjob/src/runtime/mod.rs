@@ -32,6 +32,6 @@ mod user_runtime;
 pub use address::AddressError;
 pub use bootstrap::{OneOffJobBootstrap, ScheduleJobBootstrap, StartError};
 pub use environment::{EnvironmentError, JobEnvironment, JobEnvironmentBuilder};
-pub use handle::{OneOffJob, ScheduleJob, ShutdownMode, TriggerError, Triggered};
+pub use handle::{CallerTrace, OneOffJob, ScheduleJob, ShutdownMode, TriggerError, Triggered};
 
 pub use crate::job_status::{Activity, JobStatus, NextTimer};

@@ -7,7 +7,7 @@ use crate::api::{JobFact, JobObserver};
 use crate::engine::Notice;
 use crate::fire::{CancelReason, Fire, FireState, ItemEnd, LateCause, RunKey};
 use crate::ident::{JobName, ShardingItem};
-use crate::log::error;
+use crate::log::{apart, error};
 use crate::panics::catch_blocking;
 use crate::schedule::Schedule;
 
@@ -73,7 +73,8 @@ impl Observed {
 
     fn tell(&self, fact: &JobFact<'_>) {
         if let Err(panic) = catch_blocking(|| self.observer.observe(&self.job, fact)) {
-            error!("the observer of jobs panicked about job '{}', which goes on: {panic}", self.job);
+            let job = self.job.clone();
+            apart(move || error!("the observer of jobs panicked about job '{job}', which goes on: {panic}"));
         }
     }
 }

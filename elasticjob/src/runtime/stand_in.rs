@@ -131,7 +131,7 @@ impl StandIn {
                 Letter::HandOver(heir) => self.heir = Some(heir),
                 // The trigger is dropped without an answer: the job does not run now. The listener rounds ended with
                 // the engine.
-                Letter::Trigger(_) | Letter::ListenersCalled(_) | Letter::Parent(..) => {}
+                Letter::Trigger(..) | Letter::ListenersCalled(_) | Letter::Parent(..) => {}
             }
         }
     }

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::running_jobs::Members;
-use crate::log::warn;
+use crate::log::{apart, warn};
 
 /// Lets the jobs of an environment leave when the runtime of the program has ended. Ends itself with the environment.
 pub(super) fn watch(user: &Handle, system: &Handle, members: &Arc<Members>) {
@@ -23,10 +23,12 @@ async fn leave(ended: oneshot::Receiver<()>, members: Weak<Members>) {
     let Some(members) = members.upgrade() else { return };
     let jobs = members.end();
     if jobs > 0 {
-        warn!(
-            jobs,
-            "the tokio runtime of the program has ended, and no item can run any more: the jobs leave; shut them down before the \
-             runtime ends"
-        );
+        apart(move || {
+            warn!(
+                jobs,
+                "the tokio runtime of the program has ended, and no item can run any more: the jobs leave; shut them down before \
+                 the runtime ends"
+            );
+        });
     }
 }

@@ -49,8 +49,8 @@ pub(super) fn is_far_apart(job: &JobPlan) -> bool {
 /// seconds each.
 pub(super) fn most_lost_percent(job: &JobPlan) -> usize {
     match period_ms(job) {
-        ..=1_000 => 45,
-        1_001..FAR_APART_MS => 30,
+        ..=1_000 => 40,
+        1_001..FAR_APART_MS => 25,
         _ => 5,
     }
 }

@@ -120,7 +120,7 @@ pub async fn of_a_run_that_does_not_start(server: Arc<ZookeeperServer>) {
     assert!(found["since"].is_i64(), "{found}");
     for command in ["why", "status"] {
         let told = text(&elasticjob(&program, &[command, "work"]).stdout);
-        assert!(told.contains("is launched on PROCESS and has not started: it needs 0.8 CPU"), "{told}");
+        assert!(told.contains("is to run on PROCESS and is not known to run: it needs 0.8 CPU"), "{told}");
     }
     assert_eq!(program.lines("begun").len(), 1, "the other one runs");
     // The remedy that it names.
@@ -152,6 +152,26 @@ pub async fn of_another_carrier(cluster: Arc<SlurmCluster>, server: Arc<Zookeepe
     let said = text(&refused.stderr);
     assert_eq!(refused.status.code(), Some(1), "{said}");
     for part in ["carrier SLURM", "has PROCESS", "elasticjob.reg-center.namespace"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+pub async fn of_another_folder(cluster: Arc<SlurmCluster>, server: Arc<ZookeeperServer>) {
+    let folder = cluster.shared().join("two-folders");
+    let first = program(&server, folder.clone(), "two-folders", carrier_of(&cluster));
+    let _scheduler = first.start();
+    let start = |work: &str| {
+        let work = folder.join(work).display().to_string();
+        let mut arguments = vec!["cloud", "--no-authentication", "--listen", "127.0.0.1:0", "--work", &work];
+        let of_slurm = carrier_of(&cluster);
+        arguments.extend(of_slurm.iter().map(String::as_str));
+        elasticjob(&first, &arguments)
+    };
+    let refused = start("other");
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let own = folder.join("other").display().to_string();
+    for part in ["keeps its launches at SLURM", own.as_str(), "the same --work", "elasticjob.reg-center.namespace"] {
         assert!(said.contains(part), "{said}");
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
 use elasticjob_tests::slurm::SlurmCluster;
+use elasticjob_tests::until;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
 use tokio::time::sleep;
@@ -126,9 +127,5 @@ fn wrap(commands: &Path, folder: &Path, how: &str) {
 }
 
 async fn until(program: &SchedulerProgram, what: &str, mut is: impl FnMut() -> bool) {
-    let deadline = Instant::now() + LIMIT;
-    while !is() {
-        assert!(Instant::now() < deadline, "not within {LIMIT:?}: {what}\n{}", program.logs());
-        sleep(Duration::from_millis(50)).await;
-    }
+    until::until(LIMIT, what, || program.logs(), || is().then_some(())).await;
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
+use elasticjob_tests::until;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
-use tokio::time::sleep;
 
 use super::killed;
 
@@ -103,10 +103,6 @@ fn running(program: &SchedulerProgram) -> Vec<String> {
 }
 
 async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
-    let deadline = Instant::now() + LIMIT;
-    while !is() {
-        let begun = program.lines("begun").join("\n");
-        assert!(Instant::now() < deadline, "not within {LIMIT:?}: {what}\n{begun}\n{}", program.logs());
-        sleep(Duration::from_millis(50)).await;
-    }
+    let told = || format!("{}\n{}", program.lines("begun").join("\n"), program.logs());
+    until::until(LIMIT, what, told, || is().then_some(())).await;
 }

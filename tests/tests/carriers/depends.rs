@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::scheduler::SchedulerProgram;
+use elasticjob_tests::until;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use super::killed;
 
@@ -110,10 +110,6 @@ fn check(program: &SchedulerProgram) {
 }
 
 async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
-    let deadline = Instant::now() + LIMIT;
-    while !is() {
-        let runs = program.lines("runs").join("\n");
-        assert!(Instant::now() < deadline, "not within {LIMIT:?}: {what}\n{runs}\n{}", program.logs());
-        sleep(Duration::from_millis(50)).await;
-    }
+    let told = || format!("{}\n{}", program.lines("runs").join("\n"), program.logs());
+    until::until(LIMIT, what, told, || is().then_some(())).await;
 }

@@ -16,6 +16,10 @@ mod frozen;
 #[cfg(feature = "cloud")]
 mod killed;
 #[cfg(feature = "cloud")]
+mod one_program;
+#[cfg(feature = "cloud")]
+mod readme;
+#[cfg(feature = "cloud")]
 mod slurm;
 
 #[cfg(feature = "cloud")]
@@ -54,8 +58,13 @@ fn main() -> ExitCode {
     harness.on_zookeeper(name, command_line::of_a_run_that_does_not_start);
     let name = "process_the_command_line_does_not_change_the_configuration_of_a_carried_job";
     harness.on_zookeeper(name, command_line::of_a_carried_job);
+    let name = "process_one_program_by_hand_and_as_both_kinds_of_carried_jobs_runs_exactly_its_items";
+    harness.on_zookeeper(name, one_program::runs_exactly_its_items);
+    harness.on_zookeeper("process_the_commands_of_the_readme_carry_a_first_run", readme::carries_a_first_run);
     let name = "slurm_a_scheduler_with_another_carrier_does_not_start_beside_one_with_this";
     harness.on_slurm_and_zookeeper(name, command_line::of_another_carrier);
+    let name = "slurm_a_scheduler_with_another_folder_does_not_start_beside_one_with_this";
+    harness.on_slurm_and_zookeeper(name, command_line::of_another_folder);
     harness.run()
 }
 

@@ -199,7 +199,6 @@ pub async fn wrong(cluster: Arc<SlurmCluster>) {
     assert!(problems(json!({ "cpuCount": 65 })).contains("the largest node has 64"));
     assert!(problems(json!({ "memoryMB": 16_000 })).contains("16016 MB, and the nodes have 16000 MB"));
     let mut options = cluster.options("wrong");
-    options.conf = Some("/no/such/slurm.conf".into());
     options.commands = Some("/no/such/commands".into());
     let error = SlurmCarrier::connect(options).await.expect_err("there is no such cluster");
     assert!(error.to_string().contains("/no/such/commands/scontrol"), "{error}");
@@ -208,7 +207,7 @@ pub async fn wrong(cluster: Arc<SlurmCluster>) {
 /// Launches an item, and kills its node when it has begun. Returns the carrier and the node.
 async fn on_lost_node(cluster: &SlurmCluster, name: &str, failover: bool) -> (SlurmCarrier, LaunchId, String) {
     let carrier = cluster.carrier(name).await.expect("a carrier");
-    let script = "echo begun >>$DIR/begun; [ \"$(wc -l <$DIR/begun)\" -gt 1 ] || sleep 600";
+    let script = "echo begun $ELASTICJOB_ATTEMPT >>$DIR/begun; [ \"$(wc -l <$DIR/begun)\" -gt 1 ] || sleep 600";
     let launch = launch(app(cluster, name, name, script), json!({ "failover": failover }), 1);
     let id = launch.id.clone();
     carrier.launch(launch).await.expect("it is launched");
@@ -231,12 +230,15 @@ pub async fn lost_node(cluster: SlurmCluster) {
         cluster.start_node(0).expect("it starts");
         cluster.start_node(1).expect("it starts");
     }
+    let begins_again =
+        |state: &ItemState| matches!(state, ItemState::Waiting { why, .. } if why.contains("starts it again at 20"));
+    until(&again, &cluster, &id_of_again, 0, begins_again).await;
     let lost = outcome(&carrier, &cluster, &id, 0).await;
     assert!(matches!(&lost, Outcome::Lost { why } if why.contains(&node)), "{lost:?}");
     assert_eq!(outcome(&again, &cluster, &id_of_again, 0).await, Outcome::Succeeded);
     let begun = |name: &str| std::fs::read_to_string(cluster.shared().join(format!("scripts-{name}/begun")));
-    assert_eq!(begun("not-again").expect("it began"), "begun\n");
-    assert_eq!(begun("again").expect("it began"), "begun\nbegun\n");
+    assert_eq!(begun("not-again").expect("it began"), "begun 1\n");
+    assert_eq!(begun("again").expect("it began"), "begun 1\nbegun 2\n");
 }
 
 pub async fn away(cluster: SlurmCluster) {
@@ -253,7 +255,10 @@ pub async fn away(cluster: SlurmCluster) {
     let refused = carrier.launch(other).await;
     assert!(matches!(refused, Err(elasticjob_cloud::carrier::LaunchError::NotReached { .. })), "{refused:?}");
     std::fs::write(cluster.shared().join("scripts-away/end"), "").expect("a file");
+    // One that starts meanwhile waits.
+    let starting = tokio::spawn(SlurmCarrier::connect(cluster.options("later")));
     cluster.resume_controller().expect("it comes back");
+    tokio::time::timeout(LIMIT, starting).await.expect("it starts").expect("a task").expect("a carrier");
     assert_eq!(outcome(&carrier, &cluster, &id, 0).await, Outcome::Succeeded);
     assert_eq!(carrier.log(&id, 0, 100).await, Ok(Some("begun\n".to_owned())));
 }

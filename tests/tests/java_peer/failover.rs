@@ -53,10 +53,10 @@ pub async fn killed(server: Arc<ZookeeperServer>, peer: Arc<JavaPeer>, victim: K
 }
 
 /// Whether a run takes the place of a lost one. Java tells its jobs neither the fire nor that it is a failover: such a
-/// run has the time at which it was asked for.
+/// run has the time at which it was asked for, as one has by which Java makes up for a missed fire of an item of its own.
 fn is_of_no_schedule(victim: Kind, run: &Run, lost: &[Run]) -> bool {
     match victim {
-        Kind::Rust => run.scheduled_ms % 5_000 != 0,
+        Kind::Rust => run.scheduled_ms % 5_000 != 0 && lost.iter().any(|lost| lost.item == run.item),
         Kind::Java => lost.iter().any(|lost| (lost.item, lost.scheduled_ms) == (run.item, run.scheduled_ms)),
     }
 }

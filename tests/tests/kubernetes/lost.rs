@@ -24,7 +24,8 @@ pub(crate) async fn with_its_node(cluster: Cluster) {
     let strict = namespace.connect(|options| options.lost_after = Some(Duration::from_secs(1))).await;
     let waits = launch(&namespace, "waits", script, &[0], json!({ "failover": true }));
     let fails = launch(&namespace, "fails", script, &[0], json!({}));
-    let again = launch(&namespace, "again", "echo begun; sleep 20", &[0], json!({ "failover": true }));
+    let again =
+        launch(&namespace, "again", "echo begun $ELASTICJOB_ATTEMPT; sleep 20", &[0], json!({ "failover": true }));
     patient.launch(waits.clone()).await.unwrap();
     for launch in [&fails, &again] {
         strict.launch(launch.clone()).await.unwrap();
@@ -52,7 +53,7 @@ pub(crate) async fn with_its_node(cluster: Cluster) {
         }
     }
     assert_eq!(ended(&strict, &again.id, 0).await, Outcome::Succeeded);
-    assert_eq!(strict.log(&again.id, 0, 100).await, Ok(Some("begun\n".to_owned())));
+    assert_eq!(strict.log(&again.id, 0, 100).await, Ok(Some("begun 2\n".to_owned())));
     // Without `lost_after` it is never run twice at a time, and says what it waits for.
     waiting(&patient, &waits.id, 0, "does not answer").await;
 }

@@ -62,7 +62,7 @@ async fn noted(carrier: Arc<dyn Carrier>) {
         }
     };
     let told = tokio::time::timeout(LIMIT, told).await.expect("it is told");
-    assert!(told.contains("launched on KUBERNETES") && told.contains("Insufficient memory"), "{told}");
+    assert!(told.contains("to run on KUBERNETES") && told.contains("Insufficient memory"), "{told}");
     operations.cancel(&name, None, &CancelRequest::new("operator", "it has no room")).await.unwrap();
     let over = async {
         while !operations.snapshot(&name).await.unwrap().waits.is_empty() {

@@ -4,8 +4,8 @@ use std::io::{Error, ErrorKind, Write};
 use std::sync::Arc;
 
 use elasticjob::operations::dump::DumpService;
-use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::zookeeper::ZookeeperRegistryCenter;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 use elasticjob_tests::command_line::CommandLine;
 use elasticjob_tests::records::now_us;
 use elasticjob_tests::retry_reads::answered;
@@ -49,6 +49,8 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     let triggered = operator.json(&["trigger", JOB, "--server", &ip]).await;
     let asked = ["changed", "unchanged"].map(|list| triggered[list].as_array().map_or(0, Vec::len));
     assert_eq!(asked.iter().sum::<usize>(), 2, "{triggered}");
+    runs_are_of_the_trace_of_the_command(&operated, operator.called_by(CALLER)).await;
+    let operator = CommandLine::new(server.connect_string(), "command-line");
     let servers = operator.json(&["servers", "--job", JOB]).await;
     assert_eq!((&servers[0]["server"], &servers[0]["status"]), (&ip.as_str().into(), &"ENABLED".into()));
     operator.says(&["disable", "--job", JOB, "--item", "1"]).await;
@@ -111,6 +113,33 @@ pub async fn operated(server: Arc<ZookeeperServer>) {
     assert!(operator.fails(1, &["dump", "nobody", "--from", &address]).await.contains("there is no job 'nobody'"));
     operator.says(&["config", "remove", JOB, "--force"]).await;
     assert!(operator.fails(1, &["status", JOB]).await.contains("there is no job"));
+}
+
+const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+/// Triggers another job, whose instance does not take it.
+async fn runs_are_of_the_trace_of_the_command(operated: &Operated, operator: CommandLine) {
+    let mut nodes = Transaction::new();
+    for (path, data) in [
+        ("/apart", ""),
+        ("/apart/config", "shardingTotalCount: 1\n"),
+        ("/apart/servers", ""),
+        ("/apart/servers/10.0.0.1", "ENABLED"),
+        ("/apart/instances", ""),
+        ("/apart/instances/10.0.0.1@-@7", ""),
+        ("/apart/sharding", ""),
+        ("/apart/sharding/0", ""),
+        ("/apart/sharding/0/instance", "10.0.0.1@-@7"),
+    ] {
+        let lives = path.starts_with("/apart/instances/");
+        nodes.create(path, data, if lives { CreateMode::Ephemeral } else { CreateMode::Persistent });
+    }
+    operated.commit(nodes).await;
+    operator.says(&["trigger", "apart"]).await;
+    let registry = operated.registry();
+    let trigger = answered(|| registry.get("/apart/trigger/10.0.0.1@-@7")).await.expect("it waits");
+    assert_eq!(trigger.data.text(), Some(format!(r#"{{"traceparent":"{CALLER}"}}"#).as_str()));
+    operator.says(&["config", "remove", "apart", "--force"]).await;
 }
 
 /// Takes what is written, until it is dropped.
@@ -177,12 +206,15 @@ pub async fn recorded(server: Arc<ZookeeperServer>) {
     assert!(operator.fails(1, &["disable", "--job", JOB, "--item", "99"]).await.contains("no item 99"));
     let at = chrono::Utc::now().to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
     let told = operator.says(&["why", JOB, "--at", &at]).await;
+    // The command line has no environment here: the user is that of the process.
+    let own = std::process::Command::new("id").arg("-un").output().expect("id runs");
+    let by = format!(" operator {}@", String::from_utf8_lossy(&own.stdout).trim());
     for part in [
         "disable-item item 1, ENABLED -> DISABLED: disk full\n",
         "update-configuration description: '' -> 'night'\n",
         "disable-item (refused: job 'operated' has no item 99",
     ] {
-        assert!(told.contains(" operator unknown@") && told.contains(part), "{part}: {told}");
+        assert!(told.contains(&by) && told.contains(part), "{part}: {told}");
     }
 
     // Operators can act while the database is away.

@@ -106,6 +106,7 @@ fn context_of(configuration: JobConfiguration, item: u32) -> ShardingContext {
         )),
         item,
         fencing_token: None,
+        attempt: 1,
         stop: Default::default(),
         cancellation: Default::default(),
         cut: Default::default(),

@@ -112,7 +112,8 @@ async fn where_no_job_can_start_the_program_is_told_so_and_overwrite_replaces_wh
     };
     let error = start("all", "").await.map(|_| ()).unwrap_err();
     assert!(matches!(&error, AppError::NoneStarted(errors) if errors.len() == 2), "{error}");
-    for part in ["job 'spoilt' waits: its configuration in the registry cannot be used: ", "overwrite: true", "'sound'"]
+    for part in
+        ["job 'spoilt' waits for a configuration in the registry that it can use: ", "overwrite: true", "'sound'"]
     {
         assert!(error.to_string().contains(part), "{error}");
     }

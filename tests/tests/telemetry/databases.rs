@@ -27,6 +27,10 @@ pub fn add_tests(harness: &mut Harness) {
         harness
             .test(format!("sqlite::{}", case.name), move || async move { (case.play)(Database::file().await).await });
     }
+    #[cfg(feature = "cloud")]
+    harness.test("sqlite::events_and_statistics_of_carried_jobs_are_answered", || async {
+        crate::carried_jobs::are_answered(Database::file().await).await;
+    });
     for kind in [Kind::Postgresql, Kind::Mariadb] {
         let missing = DatabaseServer::find(kind).err();
         let shared = Shared::default();
@@ -36,6 +40,15 @@ pub fn add_tests(harness: &mut Harness) {
             harness.with_service(kind.name(), missing.clone(), name, move || async move {
                 let server = if case.alone { server(kind).await } else { shared_server(shared, kind).await };
                 (case.play)(Database::on(server, kind).await).await;
+            });
+        }
+        #[cfg(feature = "cloud")]
+        {
+            let shared = shared.clone();
+            let name = format!("{}::events_and_statistics_of_carried_jobs_are_answered", kind.name());
+            harness.with_service(kind.name(), missing.clone(), name, move || async move {
+                let database = Database::on(shared_server(shared, kind).await, kind).await;
+                crate::carried_jobs::are_answered(database).await;
             });
         }
         let name = format!("{}::java_reads_and_writes_the_same_tables", kind.name());

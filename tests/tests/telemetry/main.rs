@@ -1,5 +1,7 @@
 //! Tests of what programs tell others about themselves: metrics, as Prometheus reads them, and traces in databases.
 
+#[cfg(all(feature = "databases", feature = "cloud"))]
+mod carried_jobs;
 #[cfg(feature = "databases")]
 mod databases;
 #[cfg(all(feature = "metrics", feature = "console"))]

@@ -1,7 +1,7 @@
 //! `elasticjob cloud` and its carriers.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -22,10 +22,10 @@ pub(crate) struct CloudArguments {
     /// elasticjob.console.allowed-hosts]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) allowed_hosts: Vec<elasticjob_console::HostName>,
-    /// Where packages, logs and outcomes are kept, and without a registry center the registrations; with the carrier slurm all
-    /// nodes and schedulers share it
-    #[arg(long, value_name = "DIR", default_value = "elasticjob-cloud")]
-    pub(crate) work: PathBuf,
+    /// Where packages, logs and outcomes are kept, and without a registry center the registrations [default: elasticjob-cloud]; the
+    /// carrier slurm needs it, a folder that all nodes and schedulers share
+    #[arg(long, value_name = "DIR")]
+    pub(crate) work: Option<PathBuf>,
     /// The most MB that a package of a web server may have, for the carriers process and slurm [default: 4096]
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) package_limit: Option<u64>,
@@ -49,6 +49,13 @@ pub(crate) struct CloudArguments {
     #[cfg(feature = "kubernetes")]
     #[command(flatten)]
     pub(crate) kubernetes: KubernetesArguments,
+}
+
+impl CloudArguments {
+    /// The folder of the scheduler.
+    pub(crate) fn folder(&self) -> &Path {
+        self.work.as_deref().unwrap_or(Path::new("elasticjob-cloud"))
+    }
 }
 
 /// What the carrier kubernetes is told.

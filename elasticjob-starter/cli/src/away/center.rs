@@ -4,12 +4,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use chrono::SecondsFormat;
 use elasticjob::config::Message;
 use elasticjob::registry::zookeeper::{ConnectError, ZookeeperConfiguration, ZookeeperRegistryCenter};
 use elasticjob::registry::{
     Answer, CommitError, Committed, NodeData, Proof, RegistryCenter, RegistryError, RequestCount, SessionState,
-    Transaction, WatchEvent, WatchStream,
+    Transaction, WatchEvent, WatchStream, away_since,
 };
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -56,10 +55,9 @@ impl LateCenter {
     }
 
     /// Since when and why it is away, as the end of a sentence.
-    fn told(&self) -> String {
+    fn told(&self) -> Message {
         let (since, why) = self.late.away();
-        let since = since.to_rfc3339_opts(SecondsFormat::Secs, true);
-        format!("it is away since {since} and is dialled again: {why}")
+        away_since(since, why)
     }
 
     fn asked<T: Send + 'static>(&self, ask: impl FnOnce(&ZookeeperRegistryCenter) -> Answer<T>) -> Answer<T> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{CARRIED, Carried, CarriedCenter, CarriedSchedule, ItemState};
+use super::{CARRIED, CarriedCenter, ItemState};
 use crate::model::{App, CarriedJob};
 
 /// The wanted processes of a `DAEMON` job, and their number.
@@ -25,28 +25,16 @@ pub struct Daemon {
 impl Daemon {
     /// The most items that a process gets when all processes live: each item needs its own share of the resources.
     pub fn items_of_a_process(&self) -> usize {
-        self.job.sharding_total_count.div_ceil(self.instances.max(1)) as usize
+        self.job.items_of_a_process(self.instances)
     }
 
     /// The environment of a process. The program is told the whole job, and schedules by itself.
     pub fn environment(&self) -> BTreeMap<String, String> {
-        let configuration = self.job.configuration();
-        let parameters =
-            self.job.items().filter_map(|item| Some((item, configuration.sharding_parameter(item)?.to_owned())));
-        let mut schedule = CarriedSchedule::default();
-        schedule.cron = self.job.cron.clone();
-        schedule.time_zone = self.job.time_zone.clone();
-        schedule.misfire = self.job.misfire;
-        schedule.failover = self.job.failover;
-        schedule.job_error_handler_type = self.job.job_error_handler_type.clone();
-        schedule.description = self.job.description.clone();
-        schedule.registry_center = self.registry_center.clone();
-        let mut carried = Carried::new(self.job.job_name.clone(), self.job.sharding_total_count);
-        carried.sharding_item_parameters = parameters.collect();
-        carried.job_parameter = self.job.job_parameter.clone();
-        carried.props = self.job.props.clone();
+        let mut carried = self.job.description_of_process();
         carried.event_trace_sampling_count = self.app.event_trace_sampling_count;
-        carried.schedule = Some(schedule);
+        if let Some(schedule) = &mut carried.schedule {
+            schedule.registry_center = self.registry_center.clone();
+        }
         let carried = serde_json::to_string(&carried).expect("texts and numbers have a JSON form");
         let mut environment = self.app.env.clone();
         environment.extend(self.job.env.clone());
@@ -93,6 +81,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::carrier::Carried;
 
     fn daemon(change: Value) -> Daemon {
         let mut job = json!({ "jobName": "a", "appName": "a", "jobExecutionType": "DAEMON", "cpuCount": 0.1, "memoryMB": 16,

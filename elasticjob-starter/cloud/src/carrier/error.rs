@@ -32,7 +32,7 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// Why a launch broke off of which this was launched before: then nobody can say that nothing was.
+    /// The error of a launch of which this part was launched before: as the carrier has that part, what was not reached is unknown.
     pub(crate) fn after(self, launched: &Launched) -> Self {
         match self {
             Self::NotReached { why } if *launched != Launched::default() => Self::Unknown { why },

@@ -132,13 +132,16 @@ pub struct Launch {
     pub app: Arc<App>,
     /// The job, with the resources of an item.
     pub job: Arc<CarriedJob>,
+    /// What all of its processes are told. Made once: to make it is to build the configuration of the job.
+    pub(crate) told: Arc<Carried>,
 }
 
 impl Launch {
     /// Describes a launch of these items, for a fire that came.
     pub fn new(id: LaunchId, items: Vec<LaunchItem>, app: Arc<App>, job: Arc<CarriedJob>) -> Self {
         let (source, scheduled_at, task_id) = (ExecutionSource::NormalTrigger, String::new(), String::new());
-        Self { id, source, scheduled_at, task_id, items, app, job }
+        let told = Arc::new(job.description_of_process());
+        Self { id, source, scheduled_at, task_id, items, app, job, told }
     }
 
     /// Leaves out the items that may not be started any more.
@@ -165,24 +168,25 @@ impl Launch {
 
     /// The arguments of the command. A script gets the sharding context as JSON, as jobs of the type `SCRIPT` do.
     pub fn arguments(&self, item: ShardingItem) -> Vec<String> {
-        let parameter = self.parameter(item);
         let context = ContextJson {
             job_name: self.id.job.as_str(),
             task_id: &self.task_id,
             sharding_total_count: self.job.sharding_total_count,
             job_parameter: self.job.job_parameter.as_deref().unwrap_or_default(),
             sharding_item: item,
-            sharding_parameter: parameter.as_deref(),
+            sharding_parameter: self.parameter(item),
         };
         self.job.script().map(|_| context.to_string()).into_iter().collect()
     }
 
     /// The environment of the process of an item: that of the application and the job, and what the item is.
     ///
-    /// A carrier adds [`FAILURE`](elasticjob::carried::FAILURE) where it can: the path of a file into which the program writes why it failed.
+    /// A carrier adds [`ATTEMPT`](elasticjob::carried::ATTEMPT), which is 1 for the first process of the item and one more for each that
+    /// replaces one whose place was lost; and [`FAILURE`](elasticjob::carried::FAILURE) where it can: the path of a file into which the
+    /// program writes why it failed.
     pub fn environment(&self, item: &LaunchItem) -> BTreeMap<String, String> {
         let carried = serde_json::to_string(&self.carried(item)).expect("texts and numbers have a JSON form");
-        let parameter = self.parameter(item.item).unwrap_or_default();
+        let parameter = self.parameter(item.item).unwrap_or_default().to_owned();
         let token = item.fencing_token.map(|token| token.to_string()).unwrap_or_default();
         let own = [
             (CARRIED, carried),
@@ -201,21 +205,16 @@ impl Launch {
     }
 
     fn carried(&self, item: &LaunchItem) -> Carried {
-        let parameters: BTreeMap<ShardingItem, String> =
-            self.job.items().filter_map(|item| Some((item, self.parameter(item)?))).collect();
-        let mut carried = Carried::new(self.id.job.clone(), self.job.sharding_total_count);
+        let mut carried = Carried::clone(&self.told);
         carried.launch = Some(self.id.to_string());
         carried.items = vec![item.item];
         carried.source = self.source;
         carried.fencing_token = item.fencing_token;
-        carried.sharding_item_parameters = parameters;
-        carried.job_parameter = self.job.job_parameter.clone();
-        carried.props = self.job.props.clone();
         carried
     }
 
-    fn parameter(&self, item: ShardingItem) -> Option<String> {
-        self.job.configuration().sharding_parameter(item).map(str::to_owned)
+    fn parameter(&self, item: ShardingItem) -> Option<&str> {
+        self.told.sharding_item_parameters.get(&item).map(String::as_str)
     }
 }
 
@@ -231,8 +230,10 @@ pub struct Launched {
 #[cfg(test)]
 mod tests {
     use elasticjob::fire::Rerun;
+    use serde_json::json;
 
     use super::*;
+    use crate::model::BUILT;
 
     fn id(job: &str, fire: Fire) -> LaunchId {
         LaunchId { job: JobName::new(job).unwrap(), fire }
@@ -240,7 +241,7 @@ mod tests {
 
     #[test]
     fn an_id_is_read_as_it_is_written() {
-        let manual = |rerun| Fire::Manual { trigger: 42, at: 7, rerun };
+        let manual = |rerun| Fire::manual(42, 7, rerun);
         let again = manual(Some(Rerun::new(3, 6)));
         for id in [id("a b", Fire::Scheduled(1_700_000_000_000)), id("任务", manual(None)), id("任务", again)] {
             assert_eq!(id.to_string().parse(), Ok(id));
@@ -250,6 +251,28 @@ mod tests {
         for wrong in ["a", "a/scheduled", "a/scheduled@x", "/scheduled@1", "a/weekly@1", "a/manual@2a@1"] {
             assert!(wrong.parse::<LaunchId>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_parameters_of_the_items_are_parsed_once_for_a_launch() {
+        let app = json!({ "appName": "a", "appURL": "file:///a.sh", "bootstrapScript": "./a.sh" });
+        let parameters: Vec<String> = (0..1_600).map(|item| format!("{item}=p{item}")).collect();
+        let job = json!({ "jobName": "a", "appName": "a", "jobExecutionType": "TRANSIENT", "cpuCount": 1, "memoryMB": 1,
+                          "shardingTotalCount": 1_600, "shardingItemParameters": parameters.join(","),
+                          "props": { "script.command.line": "run" } });
+        let job = Arc::new(CarriedJob::from_json(job).unwrap());
+        let items: Vec<LaunchItem> = job.items().map(|item| LaunchItem::new(item, Some(7))).collect();
+        let before = BUILT.get();
+        let launch = Launch::new(id("a", Fire::Scheduled(1)), items, Arc::new(App::from_json(app).unwrap()), job);
+        for item in launch.items.iter().step_by(100) {
+            let (environment, wanted) = (launch.environment(item), format!("p{}", item.item));
+            assert_eq!(environment["ELASTICJOB_SHARDING_PARAMETER"], wanted);
+            let carried: Carried = serde_json::from_str(&environment[CARRIED]).unwrap();
+            assert_eq!((carried.items.as_slice(), carried.sharding_item_parameters.len()), (&[item.item][..], 1_600));
+            assert_eq!((carried.launch, carried.fencing_token), (Some("a/scheduled@1".to_owned()), Some(7)));
+            assert!(launch.arguments(item.item)[0].contains(&wanted));
+        }
+        assert_eq!(BUILT.get() - before, 1);
     }
 
     #[test]

@@ -27,7 +27,7 @@ use elasticjob::ident::{JobName, ShardingItem};
 use crate::model::{App, CarriedJob, Problem};
 
 pub use daemon::{Daemon, DaemonProcess};
-pub use elasticjob::carried::{CARRIED, Carried, CarriedCenter, CarriedSchedule};
+pub use elasticjob::carried::{ATTEMPT, CARRIED, Carried, CarriedCenter, CarriedSchedule};
 pub use error::{CarrierError, LaunchError};
 pub use launch::{Launch, LaunchId, LaunchItem, Launched, UnknownLaunchId};
 pub(crate) use launch::{digest, job_token};
@@ -54,6 +54,13 @@ pub trait Carrier: Send + Sync + 'static {
     /// an engine that all schedulers share.
     fn place(&self) -> String {
         self.type_name().to_owned()
+    }
+
+    /// The [place](Self::place) that all schedulers of a registry center have to share, as one with another place would not know what the
+    /// others run, and would count it as lost. A scheduler whose carrier says another one does not start. Default: none, for carriers
+    /// that cannot differ in it or, as `PROCESS`, have a place for each host.
+    fn shared_place(&self) -> Option<String> {
+        None
     }
 
     /// From now on the schedulers of this registry center use it. The text is the same for all of them, and another one for other

@@ -11,13 +11,16 @@ use super::StopCause;
 #[serde(tag = "state", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum ItemState {
-    /// It is accepted, and its process has not begun.
+    /// It is accepted, and its process has not begun, or is halted.
     Waiting {
         /// What it waits for, for operators.
         why: String,
         /// The place that it lost last, where it is run again after one was lost.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lost: Option<LostPlace>,
+        /// The place of its process, where that has begun and is halted: it goes on there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        halted: Option<String>,
     },
     /// It was accepted, its [permit](super::Permit) was withdrawn before its process began, and the carrier starts it only when it
     /// is launched again.
@@ -47,7 +50,12 @@ pub enum ItemState {
 impl ItemState {
     /// It waits for this.
     pub fn waiting(why: impl Into<String>) -> Self {
-        Self::Waiting { why: why.into(), lost: None }
+        Self::Waiting { why: why.into(), lost: None, halted: None }
+    }
+
+    /// Its process is halted at this place, and goes on there when this is over.
+    pub fn halted(place: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Waiting { why: why.into(), lost: None, halted: Some(place.into()) }
     }
 
     /// Its process runs there since then, in milliseconds since 1970, for the first time.

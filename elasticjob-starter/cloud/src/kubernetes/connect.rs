@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use elasticjob::log::info;
+use k8s_openapi::api::authorization::v1::{ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use k8s_openapi::api::batch::v1::Job;
-use kube::api::ListParams;
+use kube::api::{ListParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client, Config};
 use serde_json::Value;
@@ -87,6 +88,15 @@ pub enum KubernetesError {
         /// What it said, and what to do.
         why: String,
     },
+    /// The scheduler lacks the right that [`lost_after`](KubernetesOptions::lost_after) needs.
+    #[error(
+        "--lost-after needs the right to patch pods/status in the namespace '{namespace}', which this scheduler does not have: apply \
+         docs/kubernetes/rbac-lost-after.yaml, or leave the option out"
+    )]
+    NoRightToGiveUp {
+        /// The namespace.
+        namespace: String,
+    },
     /// The API server does not answer.
     #[error("the API server of Kubernetes at {server} does not answer: {why}")]
     NoAnswer {
@@ -106,22 +116,48 @@ pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Client, Stri
     let namespace = options.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let server = config.cluster_url.to_string();
     let client = Client::try_from(config).map_err(|error| KubernetesError::NoCluster(causes(&error)))?;
+    check(&client, &namespace, &server, options.lost_after.is_some()).await?;
+    info!(
+        "pods get the CPUs of their items as a request, and no limit: a process may use what its node has left; for a limit give one to the \
+         container `item` of --pod-template, or a LimitRange to the namespace '{namespace}'"
+    );
+    Ok((client, namespace))
+}
+
+/// Whether the cluster has what the carrier needs, and gives this scheduler the rights.
+async fn check(client: &Client, namespace: &str, server: &str, gives_up: bool) -> Result<(), KubernetesError> {
     let refused = |trouble: Trouble| match trouble {
-        Trouble::NoAnswer(why) => KubernetesError::NoAnswer { server: server.clone(), why },
-        refused => KubernetesError::Refused { namespace: namespace.clone(), why: refused.text() },
+        Trouble::NoAnswer(why) => KubernetesError::NoAnswer { server: server.to_owned(), why },
+        refused => KubernetesError::Refused { namespace: namespace.to_owned(), why: refused.text() },
     };
     let version = answer(client.apiserver_version()).await.map_err(refused)?;
     let minor: String = version.minor.chars().take_while(char::is_ascii_digit).collect();
     if version.major == "1" && minor.parse().is_ok_and(|minor: u32| minor < OLDEST) {
         return Err(KubernetesError::TooOld { found: version.git_version });
     }
-    let jobs: Api<Job> = Api::namespaced(client.clone(), &namespace);
+    let jobs: Api<Job> = Api::namespaced(client.clone(), namespace);
     answer(jobs.list(&ListParams::default().limit(1))).await.map_err(refused)?;
-    info!(
-        "pods get the CPUs of their items as a request, and no limit: a process may use what its node has left; for a limit give one to the \
-         container `item` of --pod-template, or a LimitRange to the namespace '{namespace}'"
-    );
-    Ok((client, namespace))
+    if gives_up {
+        let review = answer(Api::all(client.clone()).create(&PostParams::default(), &may_give_up(namespace))).await;
+        if !review.map_err(refused)?.status.unwrap_or_default().allowed {
+            return Err(KubernetesError::NoRightToGiveUp { namespace: namespace.to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// The question whether this scheduler may say that a pod has failed. The cluster lets everybody ask it who has a login.
+fn may_give_up(namespace: &str) -> SelfSubjectAccessReview {
+    let attributes = ResourceAttributes {
+        namespace: Some(namespace.to_owned()),
+        verb: Some("patch".to_owned()),
+        resource: Some("pods".to_owned()),
+        subresource: Some("status".to_owned()),
+        ..ResourceAttributes::default()
+    };
+    let spec =
+        SelfSubjectAccessReviewSpec { resource_attributes: Some(attributes), ..SelfSubjectAccessReviewSpec::default() };
+    SelfSubjectAccessReview { spec, ..SelfSubjectAccessReview::default() }
 }
 
 async fn config(options: &KubernetesOptions) -> Result<Config, KubernetesError> {
@@ -139,6 +175,10 @@ async fn config(options: &KubernetesOptions) -> Result<Config, KubernetesError> 
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use axum::http::{Request, Response};
+    use kube::client::Body;
     use serde_json::json;
 
     use super::*;
@@ -149,6 +189,38 @@ mod tests {
         let read = KubernetesOptions::template_of(text).unwrap();
         assert_eq!(read, json!({ "spec": { "hostNetwork": true, "priority": 3, "nodeSelector": { "zone": "true" } } }));
         assert!(matches!(KubernetesOptions::template_of("a: [1"), Err(KubernetesError::Template(_))));
+    }
+
+    #[tokio::test]
+    async fn the_right_to_give_up_pods_is_asked_for_where_it_is_needed() {
+        let asked = async |gives_up: bool, allowed: bool| {
+            let server = tower::service_fn(move |request: Request<Body>| async move {
+                let (path, body) =
+                    (request.uri().path().to_owned(), request.into_body().collect_bytes().await.unwrap());
+                let answer = match path.as_str() {
+                    "/version" => {
+                        json!({ "major": "1", "minor": "36", "gitVersion": "v1.36.3", "gitCommit": "", "gitTreeState": "", "buildDate": "",
+                                         "goVersion": "", "compiler": "", "platform": "" })
+                    }
+                    _ if path.ends_with("/jobs") => {
+                        json!({ "kind": "List", "apiVersion": "v1", "metadata": {}, "items": [] })
+                    }
+                    _ => {
+                        let mut review: Value = serde_json::from_slice(&body).unwrap();
+                        let attributes = review["spec"]["resourceAttributes"].clone();
+                        let wanted = json!({ "namespace": "shop", "verb": "patch", "resource": "pods", "subresource": "status" });
+                        assert_eq!((path.ends_with("/selfsubjectaccessreviews"), attributes), (true, wanted));
+                        review["status"] = json!({ "allowed": allowed });
+                        review
+                    }
+                };
+                Ok::<_, Infallible>(Response::new(Body::from(answer.to_string().into_bytes())))
+            });
+            check(&Client::new(server, "shop"), "shop", "http://cluster", gives_up).await
+        };
+        assert!(asked(true, true).await.is_ok() && asked(false, false).await.is_ok());
+        let missing = asked(true, false).await.unwrap_err().to_string();
+        assert!(missing.contains("'shop'") && missing.contains("docs/kubernetes/rbac-lost-after.yaml"), "{missing}");
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! Follows the Jobs and pods of the cluster: tells the scheduler what changes, and does what follows from it.
 
+use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::errors::{answer, causes, if_there};
+use super::errors::{Trouble, answer, causes, if_there};
 use super::mirror::{Duty, Mirror, PASSED};
 use super::names::OF_JOB;
 use crate::carrier::EventSender;
@@ -47,7 +48,8 @@ impl Following {
         let mut pods = pin!(watcher(self.pods.clone(), config()).default_backoff());
         let mut mirror = Mirror::default();
         let mut reach = Reach::Well;
-        let mut duties = JoinSet::new();
+        let mut duties: JoinSet<(Duty, Result<Option<()>, Trouble>)> = JoinSet::new();
+        let mut told = Told::default();
         let mut ticks = tokio::time::interval(LOOK_AGAIN);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -75,8 +77,18 @@ impl Following {
                 Touched::All => None,
                 Touched::Job(name) => Some(name.as_str()),
             };
-            while duties.try_join_next().is_some() {}
-            for duty in mirror.duties(of, chrono::Utc::now().timestamp_millis()) {
+            while let Some(done) = duties.try_join_next() {
+                if let Ok((duty, done)) = done
+                    && let Some(news) = told.news(&duty, done.map_err(|trouble| trouble.text()))
+                {
+                    warn!("{news}");
+                }
+            }
+            let wanted = mirror.duties(of, chrono::Utc::now().timestamp_millis());
+            if of.is_none() {
+                told.keep(&wanted);
+            }
+            for duty in wanted {
                 duties.spawn(perform(self.jobs.clone(), self.pods.clone(), duty));
             }
         }
@@ -118,32 +130,81 @@ impl Reach {
     }
 }
 
+/// What was told of duties. A duty that fails is tried again every two seconds.
+#[derive(Debug, Default)]
+struct Told(HashMap<(&'static str, String), String>);
+
+impl Told {
+    /// What is to be told of a duty: that a pod is given up, or why it failed, each once.
+    fn news(&mut self, duty: &Duty, done: Result<Option<()>, String>) -> Option<String> {
+        let (purpose, name) = duty.key();
+        let text = match (done, duty) {
+            (Err(why), _) => format!("cannot {purpose} {name}, and tries again: {why}"),
+            (Ok(Some(())), Duty::GiveUp(_)) => {
+                format!("the node of pod {name} does not answer, and the pod is given up: it is lost")
+            }
+            (Ok(_), _) => {
+                self.0.remove(&(purpose, name));
+                return None;
+            }
+        };
+        let before = self.0.insert((purpose, name), text.clone());
+        (before.as_ref() != Some(&text)).then_some(text)
+    }
+
+    /// Forgets those that are no duties any more.
+    fn keep(&mut self, duties: &[Duty]) {
+        let wanted: HashSet<(&str, String)> = duties.iter().map(Duty::key).collect();
+        self.0.retain(|(purpose, name), _| wanted.contains(&(*purpose, name.clone())));
+    }
+}
+
 /// Does something in the cluster. What fails is seen at the next look: the duty stays one as long as the objects are so, and a
 /// lost place as long as its Job does not note it.
-async fn perform(jobs: Api<Job>, pods: Api<Pod>, duty: Duty) {
+async fn perform(jobs: Api<Job>, pods: Api<Pod>, duty: Duty) -> (Duty, Result<Option<()>, Trouble>) {
     let patch = PatchParams::default();
-    let (name, done) = match &duty {
+    let done = match &duty {
         Duty::Expire(pod) => {
             let deadline = Patch::Merge(json!({ "spec": { "activeDeadlineSeconds": PASSED } }));
-            (pod, answer(pods.patch(pod, &patch, &deadline)).await.map(drop))
+            answer(pods.patch(pod, &patch, &deadline)).await.map(drop)
         }
-        Duty::Delete(pod) => (pod, answer(pods.delete(pod, &DeleteParams::default())).await.map(drop)),
+        Duty::Delete(pod) => answer(pods.delete(pod, &DeleteParams::default())).await.map(drop),
         Duty::GiveUp(pod) => {
-            warn!("the node of pod {pod} does not answer, and the pod is given up: it is lost");
             let message = "its node does not answer, and lost-after is over";
             let failed = json!({ "status": { "phase": "Failed", "reason": "NodeLost", "message": message } });
-            (pod, answer(pods.patch_status(pod, &patch, &Patch::Merge(failed))).await.map(drop))
+            answer(pods.patch_status(pod, &patch, &Patch::Merge(failed))).await.map(drop)
         }
         Duty::Note { job, version, notes } => {
             let notes = json!({ "metadata": { "resourceVersion": version, "annotations": notes } });
             match answer(jobs.patch_metadata(job, &patch, &Patch::Merge(notes))).await {
                 // Its new version says whether it is still to be noted.
-                Err(trouble) if trouble.is_conflict() => return,
-                done => (job, done.map(drop)),
+                Err(trouble) if trouble.is_conflict() => Ok(()),
+                done => done.map(drop),
             }
         }
     };
-    if let Err(trouble) = if_there(done) {
-        warn!("cannot {} {name}: {}", duty.purpose(), trouble.text());
+    (duty, if_there(done))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pod_is_told_to_be_given_up_when_it_is_and_a_failure_once_for_each_reason() {
+        let (mut told, lost) = (Told::default(), Duty::GiveUp("p0".to_owned()));
+        let forbidden = || Err("pods/status is forbidden".to_owned());
+        let first = told.news(&lost, forbidden()).unwrap();
+        assert_eq!(first, "cannot mark as failed pod p0, and tries again: pods/status is forbidden");
+        told.keep(std::slice::from_ref(&lost));
+        assert_eq!(told.news(&lost, forbidden()), None);
+        assert!(told.news(&lost, Err("timeout".to_owned())).unwrap().ends_with("timeout"));
+        assert!(told.news(&lost, Ok(Some(()))).unwrap().contains("p0 does not answer, and the pod is given up"));
+        // Until the watch says that it has failed, it is given up once more.
+        assert_eq!(told.news(&lost, Ok(Some(()))), None);
+        assert_eq!(told.news(&Duty::Delete("p1".to_owned()), Ok(Some(()))), None);
+        assert_eq!(told.news(&Duty::GiveUp("gone".to_owned()), Ok(None)), None);
+        told.keep(&[Duty::Expire("p0".to_owned())]);
+        assert!(told.news(&lost, forbidden()).is_some(), "it was no duty meanwhile");
     }
 }

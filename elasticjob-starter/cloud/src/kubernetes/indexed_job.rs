@@ -14,9 +14,10 @@ use super::operator_template::Template;
 use super::pod_template::{Wanted, package, template};
 use super::shell;
 use crate::carrier::{Launch, LaunchId, LaunchItem, job_token};
+use crate::model::CarriedJob;
 
-/// How many pods a Job has at most: each pod carries what all of them are told, so a larger one would cost its square.
-const PODS: usize = 50;
+/// The most pods of a Job: each pod carries what all of them are told, so a larger one would cost its square.
+pub(super) const PODS: usize = 50;
 
 /// How long Kubernetes keeps a Job that no scheduler forgets, in seconds.
 const KEPT: i32 = 7 * 24 * 3_600;
@@ -47,8 +48,8 @@ impl Common {
 }
 
 /// How many of the items fit into a Job.
-pub(super) fn room(launch: &Launch) -> usize {
-    PODS * launch.job.items_per_process as usize
+pub(super) fn room(job: &CarriedJob) -> usize {
+    PODS * job.items_per_process as usize
 }
 
 /// The Job of this number for these items of a launch.

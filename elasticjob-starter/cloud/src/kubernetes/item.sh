@@ -16,6 +16,12 @@ if [ -n "$package" ]; then
     export PATH="$PWD:$PATH"
 fi
 
+# How many places of these items were lost before is told to the pods of a launch, and is not for the program.
+if [ -n "${ELASTICJOB_PLACES_LOST+told}" ]; then
+    export ELASTICJOB_ATTEMPT=$((${ELASTICJOB_PLACES_LOST:-0} + 1))
+    unset ELASTICJOB_PLACES_LOST
+fi
+
 children=
 # item NUMBER CARRIED [VARIABLE=VALUE]... -- [ARGUMENT]...
 item() {

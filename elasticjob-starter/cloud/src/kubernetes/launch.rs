@@ -38,7 +38,7 @@ impl KubernetesCarrier {
                 if left.is_empty() {
                     break;
                 }
-                let now: Vec<LaunchItem> = left.iter().take(indexed_job::room(&launch)).cloned().collect();
+                let now: Vec<LaunchItem> = left.iter().take(indexed_job::room(&launch.job)).cloned().collect();
                 let job = indexed_job::job(&launch, &now, number, &self.common);
                 match answer(self.jobs.create(&PostParams::default(), &job)).await {
                     Ok(_) => {

@@ -4,7 +4,6 @@
 //! their events, or another one, does what is left to do.
 
 use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -13,13 +12,9 @@ use kube::runtime::watcher::Event;
 
 use super::indexed_job::{id, items};
 use super::losses;
-use super::names::{LOST_AFTER, OF_JOB};
-use super::states::{by_index, index, silent_since, states, stopped};
+use super::names::OF_JOB;
+use super::states::{by_index, given_up_at, index, states, stopped};
 use crate::carrier::{ItemStates, LaunchEvent};
-
-/// How long after the time by which a pod must have ended on its node it is given up. The node stops it by itself until then,
-/// where it lives and only the cluster does not hear of it.
-const MARGIN: Duration = Duration::from_secs(5);
 
 /// A deadline that a pod has passed already.
 pub(super) const PASSED: i64 = 1;
@@ -44,14 +39,15 @@ pub(super) enum Duty {
 }
 
 impl Duty {
-    /// The words that stand before the name of the object where it fails.
-    pub(super) fn purpose(&self) -> &'static str {
-        match self {
-            Self::Expire(_) => "give a deadline to pod",
-            Self::Delete(_) => "delete pod",
-            Self::GiveUp(_) => "mark as failed pod",
-            Self::Note { .. } => "note lost places on Job",
-        }
+    /// The name of the object, and the words that stand before it where the duty fails.
+    pub(super) fn key(&self) -> (&'static str, String) {
+        let (purpose, name) = match self {
+            Self::Expire(pod) => ("give a deadline to pod", pod),
+            Self::Delete(pod) => ("delete pod", pod),
+            Self::GiveUp(pod) => ("mark as failed pod", pod),
+            Self::Note { job, .. } => ("note lost places on Job", job),
+        };
+        (purpose, name.clone())
     }
 }
 
@@ -241,13 +237,9 @@ fn stop(pod: &Pod) -> Option<Duty> {
     (!is_asked).then(|| if is_placed { Duty::Expire(pod.name_any()) } else { Duty::Delete(pod.name_any()) })
 }
 
-/// Whether a pod is to be given up: it was launched so, its node does not answer, and would have ended it by now if it lived.
+/// Whether a pod is to be given up.
 fn is_lost(pod: &Pod, now: i64) -> bool {
-    if !pod.annotations().contains_key(LOST_AFTER) {
-        return false;
-    }
-    let by = pod.metadata.deletion_timestamp.as_ref().map(|time| time.0.as_millisecond());
-    silent_since(pod).is_some() && by.is_some_and(|by| now >= by + MARGIN.as_millis() as i64)
+    given_up_at(pod).is_some_and(|at| now >= at.0.as_millisecond())
 }
 
 /// A Job without what nothing here reads, and which is large.

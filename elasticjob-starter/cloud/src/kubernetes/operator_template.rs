@@ -33,6 +33,12 @@ impl Template {
                  helpers initContainers with restartPolicy: Always"
             ));
         }
+        if spec.spec.as_ref().is_some_and(|spec| spec.active_deadline_seconds.is_some()) {
+            // A deadline that has passed is how the carrier stops a pod: one of the template would be told as a stop.
+            return Err("it has 'activeDeadlineSeconds', by which the scheduler stops items: give jobs the property \
+                 'script.timeout.milliseconds' for a time limit"
+                .to_owned());
+        }
         Ok(Self(spec))
     }
 
@@ -60,6 +66,7 @@ mod tests {
             (json!({ "kind": "Pod" }), "'kind'"),
             (json!({ "spec": { "nodeSelector": 3 } }), "invalid type"),
             (json!({ "spec": { "containers": [{ "name": "proxy" }] } }), "'proxy'"),
+            (json!({ "spec": { "activeDeadlineSeconds": 3_600 } }), "script.timeout.milliseconds"),
         ] {
             let error = Template::parse(&wrong).unwrap_err();
             assert!(error.contains(why), "{error}");

@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{
-    Container, EmptyDirVolumeSource, EnvVar, PodTemplateSpec, ResourceRequirements, Toleration, Volume, VolumeMount,
+    Container, EmptyDirVolumeSource, EnvVar, EnvVarSource, ObjectFieldSelector, PodTemplateSpec, ResourceRequirements,
+    Toleration, Volume, VolumeMount,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::KUBERNETES;
+use super::indexed_job::{PODS, room};
 use super::names::{CONTAINER, FETCH, LOST_AFTER};
 use super::operator_template::Template;
-use super::shell::Run;
+use super::shell::{PLACES_LOST, Run};
 use super::texts;
-use crate::model::{App, CarriedJob, Problem, SourceScheme};
+use crate::model::{App, CarriedJob, ExecutionType, Problem, SourceScheme};
 
 /// Fetches the package of an application.
 const FETCH_SCRIPT: &str = include_str!("fetch.sh");
@@ -26,6 +28,10 @@ const FAILURES: &str = "failures";
 
 /// The taints of a node that does not answer.
 const SILENT: [&str; 2] = ["node.kubernetes.io/unreachable", "node.kubernetes.io/not-ready"];
+
+/// The annotation in which the cluster counts for an index the pods that were lost and replaced. A pod of which none is counted has none;
+/// failures of programs are not replaced, and so not counted.
+const REPLACED: &str = "batch.kubernetes.io/job-index-ignored-failure-count";
 
 /// The most items of a pod: each of them needs room in the text that says how they ended.
 const ITEMS_OF_A_POD: u32 = 100;
@@ -56,6 +62,12 @@ pub(super) fn problems(app: &App, job: &CarriedJob) -> Vec<Problem> {
     }
     if let Some(queue) = job.queue_name.as_deref().filter(|name| !is_label_value(name)) {
         problems.push(Problem::new("queueName", texts::no_label(queue)));
+    }
+    // Kueue lets Jobs go one by one: those of a launch that has several would not start together.
+    let is_split = job.sharding_total_count as usize > room(job);
+    if job.queue_name.is_some() && job.job_execution_type == ExecutionType::Transient && is_split {
+        let total = job.sharding_total_count;
+        problems.push(Problem::new("queueName", texts::several_jobs(total, room(job), PODS)));
     }
     problems
 }
@@ -166,8 +178,14 @@ fn fill(container: &mut Container, wanted: &Wanted<'_>, fetched: bool, shares: b
     let own = wanted.run.environment.iter();
     let own = own.map(|(name, value)| EnvVar { name: name.clone(), value: Some(value.clone()), value_from: None });
     let env = container.env.get_or_insert_default();
-    env.retain(|variable| !wanted.run.environment.contains_key(&variable.name));
+    env.retain(|variable| !wanted.run.environment.contains_key(&variable.name) && variable.name != PLACES_LOST);
     env.extend(own);
+    if wanted.run.counts_lost_places {
+        let selector =
+            ObjectFieldSelector { field_path: format!("metadata.annotations['{REPLACED}']"), ..Default::default() };
+        let value_from = Some(EnvVarSource { field_ref: Some(selector), ..EnvVarSource::default() });
+        env.push(EnvVar { name: PLACES_LOST.to_owned(), value: None, value_from });
+    }
     let memory = Quantity(format!("{}Mi", wanted.memory_mb.ceil().max(1.0)));
     let cpu = Quantity(format!("{}m", (wanted.cpus * 1_000.0).ceil()));
     let resources = container.resources.get_or_insert_with(ResourceRequirements::default);

@@ -12,6 +12,9 @@ const ITEM: &str = include_str!("item.sh");
 /// The bytes for the failures of all items of a pod. Kubernetes keeps 4,096 of the text of a container, and the numbers need some.
 const FAILURES: usize = 2_000;
 
+/// The variable by which a pod of a launch is told how many pods of its index were replaced, as their places were lost; empty for none.
+pub(super) const PLACES_LOST: &str = "ELASTICJOB_PLACES_LOST";
+
 /// What a pod runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -19,6 +22,8 @@ pub(super) struct Run {
     pub(super) command: Vec<String>,
     /// The environment that all items of the Job share.
     pub(super) environment: BTreeMap<String, String>,
+    /// Whether it has to know [`PLACES_LOST`].
+    pub(super) counts_lost_places: bool,
 }
 
 /// What the pods of a launch run: one for each of `pods`, with these items.
@@ -36,7 +41,7 @@ pub(super) fn of_launch(launch: &Launch, pods: &[&[LaunchItem]], package: Option
     let most = pods.iter().map(|items| items.len()).max().unwrap_or(1);
     let room = if most > 1 { (FAILURES / most).to_string() } else { String::new() };
     let command = command(launch.command(), package, room, texts);
-    Run { command, environment: shared.into_variables() }
+    Run { command, environment: shared.into_variables(), counts_lost_places: true }
 }
 
 /// What the pods of a `DAEMON` job run.
@@ -46,7 +51,7 @@ pub(super) fn of_daemon(daemon: &Daemon, package: Option<&str>) -> Run {
     let text = format!("item 0 {} --", quoted("\"items\":[]"));
     let command = command(command_line, package, String::new(), std::iter::once(text));
     let environment = daemon.environment().into_iter().map(|(name, value)| (name, literal(&value)));
-    Run { command, environment: environment.collect() }
+    Run { command, environment: environment.collect(), counts_lost_places: false }
 }
 
 fn command(command: &str, package: Option<&str>, room: String, texts: impl Iterator<Item = String>) -> Vec<String> {
@@ -172,6 +177,25 @@ mod tests {
                 assert_eq!(seen.get(&name), Some(&value), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn a_pod_that_replaces_lost_ones_is_told_its_attempt_and_a_daemon_none() {
+        let launch = launch(json!({ "props": { "script.command.line": "env #" } }));
+        let told = |run: &Run, lost: Option<&str>| {
+            let mut run = Run { environment: run.environment.clone(), command: run.command.clone(), ..*run };
+            run.environment.extend(lost.map(|lost| (PLACES_LOST.to_owned(), lost.to_owned())));
+            let seen = play(&run, 0);
+            assert!(!seen.contains(PLACES_LOST), "{seen}");
+            seen.lines().find_map(|line| line.strip_prefix("ELASTICJOB_ATTEMPT=")).map(str::to_owned)
+        };
+        let run = of_launch(&launch, &[&launch.items[..1]], None);
+        assert!(run.counts_lost_places);
+        assert_eq!(
+            ["", "1", "12"].map(|lost| told(&run, Some(lost))),
+            ["1", "2", "13"].map(|text| Some(text.to_owned()))
+        );
+        assert_eq!(told(&run, None), None);
     }
 
     #[test]

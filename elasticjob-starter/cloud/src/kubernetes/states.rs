@@ -4,6 +4,7 @@
 //! stays when its pod is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use elasticjob::ident::ShardingItem;
 use k8s_openapi::api::batch::v1::Job;
@@ -16,6 +17,10 @@ use super::losses::Losses;
 use super::names::{CONTAINER, DAEMON, DISRUPTED, INDEX, LOST_AFTER, stopped_item};
 use super::outcome::outcomes;
 use crate::carrier::{ItemState, ItemStates, LostPlace, Outcome, StopCause};
+
+/// How long after the time by which a pod must have ended on its node it is given up. The node stops it by itself until then,
+/// where it lives and only the cluster does not hear of it.
+const MARGIN: Duration = Duration::from_secs(5);
 
 /// The states of all items of a Job.
 pub(super) fn states<'a>(job: &Job, pods: impl IntoIterator<Item = &'a Pod>) -> ItemStates {
@@ -164,8 +169,8 @@ impl About {
 
 /// The end of the wait for a node that does not answer: the limit that the pod was launched with, or what an operator can do.
 fn remedy_for_silence(pod: &Pod) -> String {
-    match pod.annotations().get(LOST_AFTER) {
-        Some(seconds) => format!("it counts as lost after {seconds} s of that, or when the node is deleted"),
+    match given_up_at(pod) {
+        Some(at) => format!("it counts as lost at {}, or when the node is deleted", at.0),
         None if pod.labels().contains_key(DAEMON) => "delete the node once it is certain that it is off".to_owned(),
         None => "delete the node once it is certain that it is off; --lost-after gives up the items of later launches"
             .to_owned(),
@@ -197,12 +202,28 @@ pub(super) fn container(pod: &Pod) -> Option<&ContainerStatus> {
     containers.iter().find(|status| status.name == CONTAINER)
 }
 
-/// Since when the node of a pod is known not to answer: the pod was deleted because of that, and no node reports its
-/// end.
+/// Since when the node of a pod is known not to answer. The pod was deleted because of that, which the cluster does later, and no node
+/// reports its end.
 pub(super) fn silent_since(pod: &Pod) -> Option<&Time> {
     let disrupted = condition(pod, DISRUPTED).filter(|condition| condition.status == "True")?;
     let by_taint = disrupted.reason.as_deref() == Some("DeletionByTaintManager");
-    (by_taint && pod.metadata.deletion_timestamp.is_some()).then_some(disrupted.last_transition_time.as_ref()?)
+    let deleted = disrupted.last_transition_time.as_ref().filter(|_| pod.metadata.deletion_timestamp.is_some());
+    // The cluster says of the pods of a silent node that they are not ready. A node that lives says it of their containers, too.
+    let is = |type_: &str, status: &str| condition(pod, type_).filter(|condition| condition.status == status);
+    // Where gates of the template are open, too, while the pod is well.
+    let has_gates =
+        pod.spec.as_ref().is_some_and(|spec| spec.readiness_gates.as_ref().is_some_and(|gates| !gates.is_empty()));
+    let not_ready = is("Ready", "False").filter(|_| !has_gates && is("ContainersReady", "True").is_some());
+    let silent = not_ready.and_then(|condition| condition.last_transition_time.as_ref());
+    deleted.filter(|_| by_taint).map(|deleted| silent.unwrap_or(deleted))
+}
+
+/// The time at which a pod is given up that was launched so and whose node does not answer: the node would have ended it by then if
+/// it lived.
+pub(super) fn given_up_at(pod: &Pod) -> Option<Time> {
+    let by = pod.metadata.deletion_timestamp.as_ref().filter(|_| pod.annotations().contains_key(LOST_AFTER))?;
+    silent_since(pod)?;
+    by.0.checked_add(MARGIN).ok().map(Time)
 }
 
 /// A condition of a pod.

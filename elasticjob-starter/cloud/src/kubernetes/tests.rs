@@ -270,6 +270,24 @@ fn a_queue_is_named_as_labels_are() {
 }
 
 #[test]
+fn a_queue_takes_a_launch_that_is_one_job() {
+    let of = |more: Value| {
+        let mut job = json!({ "queueName": "night", "shardingTotalCount": 51 });
+        job.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        problems(&app(json!({})), &carried(job))
+    };
+    let refused = of(json!({}));
+    assert_eq!(refused.iter().map(|problem| problem.field.as_str()).collect::<Vec<_>>(), ["queueName"]);
+    assert!(refused[0].reason.as_str().contains("50 pods at most: 51 items"), "{refused:?}");
+    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
+    for one in
+        [json!({ "shardingTotalCount": 50 }), json!({ "itemsPerProcess": 2 }), json!({ "queueName": null }), daemon]
+    {
+        assert_eq!(of(one), []);
+    }
+}
+
+#[test]
 fn the_service_of_the_manual_sends_a_client_to_the_scheduler_that_took_its_login() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kubernetes/scheduler.yaml");
     let manifest = std::fs::read_to_string(file).unwrap();

@@ -10,6 +10,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::description::MOST_TEXT;
 use super::fields::{Fields, Problem, Problems};
 use super::secrets::MASK;
 use super::slurm::SlurmSettings;
@@ -83,6 +84,9 @@ impl App {
             fields.wrong("appURL", reason);
         }
         wrong_variables(&app.env).for_each(|(field, reason)| fields.wrong(&field, reason));
+        if app.bootstrap_script.len() > MOST_TEXT {
+            fields.wrong("bootstrapScript", texts::text_too_long(app.bootstrap_script.len(), MOST_TEXT));
+        }
         fields.end(app)
     }
 
@@ -103,7 +107,7 @@ impl TryFrom<Value> for App {
     }
 }
 
-/// The variables whose names no shell accepts, or that are set for each item.
+/// The variables whose names no shell accepts, that are set for each item, or that no process can be given.
 pub(super) fn wrong_variables(env: &BTreeMap<String, String>) -> impl Iterator<Item = (String, Message)> + '_ {
     env.iter().filter_map(|(name, value)| {
         let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -112,6 +116,9 @@ pub(super) fn wrong_variables(env: &BTreeMap<String, String>) -> impl Iterator<I
             () if name.is_empty() || !is_name => texts::variable_name(),
             () if name.starts_with("ELASTICJOB_") => texts::variable_of_item(),
             () if value.contains('\0') => texts::variable_nul(),
+            () if name.len() + 1 + value.len() > MOST_TEXT => {
+                texts::text_too_long(name.len() + 1 + value.len(), MOST_TEXT)
+            }
             () => return None,
         };
         Some((format!("env.{name}"), reason))
@@ -144,7 +151,7 @@ pub enum SourceScheme {
 }
 
 impl Source {
-    fn parse(url: &str) -> Result<Self, Message> {
+    pub(crate) fn parse(url: &str) -> Result<Self, Message> {
         let (address, fragment) = match url.split_once('#') {
             Some((address, fragment)) => (address, Some(fragment)),
             None => (url, None),

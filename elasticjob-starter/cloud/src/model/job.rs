@@ -22,6 +22,12 @@ const SCRIPT_COMMAND_LINE: &str = "script.command.line";
 /// The property with the time that a script may run, in milliseconds.
 const SCRIPT_TIMEOUT: &str = "script.timeout.milliseconds";
 
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has built the configuration of a job, which parses its expressions and all of its parameters.
+    pub(crate) static BUILT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Whether the processes of a job live for one launch or for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
@@ -169,15 +175,21 @@ impl CarriedJob {
             let why = texts::wrong_value(texts::quoted(text), texts::give_milliseconds());
             fields.wrong(&format!("props.{SCRIPT_TIMEOUT}"), why);
         }
-        if let Err(ConfigError::Settings { problems, .. }) = job.ordinary() {
-            for problem in problems {
-                // The one that names a setting as programs write it.
-                let reason = match problem.reason.code() {
-                    Some("depends-or-cron") => texts::depends_or_cron(),
-                    _ => problem.reason,
-                };
-                fields.wrong_once(&camel_case(&problem.setting), reason);
+        match job.ordinary() {
+            Err(ConfigError::Settings { problems, .. }) => {
+                for problem in problems {
+                    // The one that names a setting as programs write it.
+                    let reason = match problem.reason.code() {
+                        Some("depends-or-cron") => texts::depends_or_cron(),
+                        _ => problem.reason,
+                    };
+                    fields.wrong_once(&camel_case(&problem.setting), reason);
+                }
             }
+            Ok(configuration) => {
+                job.too_long(&configuration).into_iter().for_each(|(field, reason)| fields.wrong(field, reason));
+            }
+            Err(_) => {}
         }
         fields.end(job)
     }
@@ -193,6 +205,8 @@ impl CarriedJob {
     }
 
     fn ordinary(&self) -> Result<JobConfiguration, ConfigError> {
+        #[cfg(test)]
+        BUILT.set(BUILT.get() + 1);
         let builder = JobConfiguration::builder(self.job_name.as_str(), self.sharding_total_count)
             .misfire(self.misfire)
             .failover(true)
@@ -244,6 +258,11 @@ impl CarriedJob {
         self.instances.unwrap_or(self.sharding_total_count)
     }
 
+    /// The most items that a process of a `DAEMON` job gets when all of so many processes live.
+    pub(crate) fn items_of_a_process(&self, instances: u32) -> usize {
+        self.sharding_total_count.div_ceil(instances.max(1)) as usize
+    }
+
     /// The items of a fire.
     pub fn items(&self) -> impl Iterator<Item = ShardingItem> + use<> {
         0..self.sharding_total_count
@@ -283,7 +302,7 @@ fn without_effect(fields: &mut Fields) {
 }
 
 /// `job-error-handler-type` as JSON names it.
-fn camel_case(setting: &str) -> String {
+pub(crate) fn camel_case(setting: &str) -> String {
     if setting.starts_with("props.") {
         return setting.to_owned();
     }

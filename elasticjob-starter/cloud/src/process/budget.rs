@@ -18,7 +18,9 @@ pub(super) struct Amount {
 
 impl Amount {
     pub(super) fn new(cpus: f64, megabytes: f64) -> Self {
-        Self { millicpus: (cpus * 1_000.0).ceil() as u64, megabytes: megabytes.ceil() as u64 }
+        // Of a sum as 0.1 + 0.2 the last digits are none of what was registered.
+        let millicpus = (cpus * 1_000_000.0).round() / 1_000.0;
+        Self { millicpus: millicpus.ceil() as u64, megabytes: megabytes.ceil() as u64 }
     }
 
     pub(super) fn message(self) -> Message {
@@ -143,6 +145,12 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use super::*;
+
+    #[test]
+    fn what_is_added_up_is_what_was_registered() {
+        let millicpus = |cpus: f64| Amount::new(cpus, 0.0).millicpus;
+        assert_eq!((millicpus(0.1 + 0.2), millicpus(0.1 * 3.0), millicpus(0.0011)), (300, 300, 2));
+    }
 
     #[test]
     fn a_process_waits_for_room_and_a_large_one_is_not_passed() {

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
+use elasticjob::log::warn;
 use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -16,8 +18,9 @@ use super::budget::{Amount, Room};
 use super::item::end;
 use super::slot::{Look, Slot, Start, holder};
 use super::{PROCESS, Shared};
-use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
+use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, Outcome, job_token};
 use crate::files::log;
+use crate::folders::remove_all;
 use crate::model::needs_image;
 
 /// The pause before a process that ended is started again: doubled each time, up to the longest.
@@ -84,6 +87,7 @@ impl Daemons {
                 index,
                 restarts: 0,
                 pause: FIRST_PAUSE,
+                trouble: None,
             };
             kept.tasks.insert(index, tokio::spawn(process.keep()).abort_handle());
         }
@@ -154,6 +158,12 @@ fn folder(shared: &Shared, job: &JobName) -> PathBuf {
     shared.options.folder.join("daemons").join(job_token(&shared.options.namespace, job))
 }
 
+/// The room that a process needs.
+fn needs(daemon: &Daemon) -> Amount {
+    let items = daemon.items_of_a_process();
+    Amount::new(daemon.job.cpus(&daemon.app, items), daemon.job.memory(&daemon.app, items))
+}
+
 /// A process that is kept.
 struct Process {
     shared: Arc<Shared>,
@@ -162,38 +172,47 @@ struct Process {
     index: u32,
     restarts: u32,
     pause: Duration,
+    /// Why it could not begin or be looked at last: the log has each reason once.
+    trouble: Option<String>,
 }
 
 impl Process {
     /// Keeps it until it is not wanted any more. Dropping this lets go of it: the process goes on.
     async fn keep(mut self) {
+        // Of a process that another scheduler started.
+        let mut adopted: Option<Room> = None;
         loop {
             let Some(daemon) = self.wanted.borrow_and_update().clone() else { return };
             let slot = self.slot(&daemon);
             let is_wanted = self.index < daemon.instances;
-            match slot.look() {
+            let look = slot.look();
+            match look {
+                // Of one with other settings it is not known what it needs: most changes do not change that.
+                Ok(Look::Alive { .. } | Look::Held) => {
+                    adopted.get_or_insert_with(|| self.shared.budget.occupy(needs(&daemon)));
+                }
+                Ok(Look::Untouched | Look::Ended(_)) => adopted = None,
+                Err(_) => {}
+            }
+            match look {
                 Ok(Look::Alive { since }) if is_wanted => {
-                    slot.rotate_outputs();
-                    let since = since.unwrap_or_default();
-                    self.tell(ItemState::Running {
-                        place: self.shared.host.clone(),
-                        since,
-                        attempt: self.restarts + 1,
-                        lost: None,
-                    });
+                    self.tell_running(&slot, since);
                     self.until_changed(LOOK_AGAIN).await;
                 }
                 // Of other settings, or not wanted any more.
                 Ok(Look::Held) => self.end_of_others(&slot, &daemon).await,
                 Ok(Look::Alive { .. }) => end(slot, self.shared.clone(), daemon.job.grace()).await,
-                _ if !is_wanted => return self.remove(&slot),
+                Ok(_) if !is_wanted => return self.remove(&slot),
                 Ok(Look::Untouched) => self.run(&slot, &daemon).await,
                 Ok(Look::Ended(outcome)) => {
-                    self.back_off(&outcome.to_string()).await;
+                    self.back_off(&outcome).await;
                     // An error shows at the next start.
                     let _ = slot.clear();
                 }
-                Err(error) => self.back_off(&format!("the folder of the carrier cannot be read: {error}")).await,
+                Err(error) => {
+                    let folder = slot.folder.display();
+                    self.wait(format!("the folder {folder} cannot be read: {error}")).await;
+                }
             }
         }
     }
@@ -204,24 +223,19 @@ impl Process {
         match self.begin(slot, daemon).await {
             Ok(Some((mut child, _room))) => loop {
                 if let Ok(Look::Alive { since }) = slot.look() {
-                    slot.rotate_outputs();
-                    let since = since.unwrap_or_default();
-                    self.tell(ItemState::Running {
-                        place: self.shared.host.clone(),
-                        since,
-                        attempt: self.restarts + 1,
-                        lost: None,
-                    });
+                    self.tell_running(slot, since);
                 }
                 tokio::select! {
                     // The keeper has ended: what it wrote says how.
                     _ = child.wait() => break,
                     changed = self.wanted.changed() => {
-                        let now = self.wanted.borrow().clone();
-                        let stays = now.is_some_and(|now| self.index < now.instances && self.slot(&now).holder == slot.holder);
-                        if changed.is_err() || !stays {
-                            end(slot.clone(), self.shared.clone(), daemon.job.grace()).await;
+                        if changed.is_err() || !self.is_wanted(slot) {
+                            // The one that is registered by now: a change of the grace alone is no reason to start it again.
+                            let now = self.wanted.borrow().clone();
+                            let grace = now.as_deref().unwrap_or(daemon).job.grace();
+                            end(slot.clone(), self.shared.clone(), grace).await;
                             let _ = child.wait().await;
+                            slot.clean_up(&self.shared.memory);
                             let _ = slot.clear();
                             return;
                         }
@@ -230,7 +244,7 @@ impl Process {
                 }
             },
             Ok(None) => return,
-            Err(why) => return self.back_off(&why).await,
+            Err(why) => return self.wait(format!("it cannot begin: {why}")).await,
         }
         slot.clean_up(&self.shared.memory);
         if began.elapsed() >= WELL {
@@ -238,49 +252,88 @@ impl Process {
         }
     }
 
+    /// Whether a process with the settings of this slot is wanted, by what was registered last.
+    fn is_wanted(&self, slot: &Slot) -> bool {
+        let now = self.wanted.borrow().clone();
+        now.is_some_and(|now| self.index < now.instances && self.slot(&now).holder == slot.holder)
+    }
+
+    /// Waits for what a start needs, as long as it is wanted. What is kept again without a change disturbs nothing.
+    async fn while_wanted<T>(&mut self, slot: &Slot, needed: impl Future<Output = T>) -> Option<T> {
+        let mut needed = pin!(needed);
+        loop {
+            tokio::select! {
+                got = &mut needed => return Some(got),
+                changed = self.wanted.changed() => {
+                    if changed.is_err() || !self.is_wanted(slot) {
+                        self.wanted.mark_changed();
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts it. `None` when it is not wanted any more, or came to be held before. An error says why it cannot begin.
     async fn begin(&mut self, slot: &Slot, daemon: &Daemon) -> Result<Option<(Child, Room)>, String> {
-        let own = slot.folder.join("package");
-        let package = self.shared.packages.folder(&daemon.app, &own).await?;
-        let items = daemon.items_of_a_process();
-        let needs = Amount::new(daemon.job.cpus(&daemon.app, items), daemon.job.memory(&daemon.app, items));
-        let total = self.shared.budget.total();
+        let (shared, own) = (self.shared.clone(), slot.folder.join("package"));
+        let Some(package) = self.while_wanted(slot, shared.packages.folder(&daemon.app, &own)).await else {
+            return Ok(None);
+        };
+        let (package, needs, total) = (package?, needs(daemon), shared.budget.total());
         if !needs.fits(total) {
             return Err(format!(
                 "a process needs {needs}, and the host has {total}: register more instances, or need less"
             ));
         }
-        let room = match self.shared.budget.take_now(needs) {
+        let room = match shared.budget.take_now(needs) {
             Some(room) => room,
             None => {
-                self.tell(ItemState::waiting(format!("it needs {needs}; {} are free", self.shared.budget.free())));
-                tokio::select! {
-                    room = self.shared.budget.take(needs) => room,
-                    _ = self.wanted.changed() => {
-                        self.wanted.mark_changed();
-                        return Ok(None);
-                    }
+                self.tell(ItemState::waiting(format!("it needs {needs}; {} are free", shared.budget.free())));
+                match self.while_wanted(slot, shared.budget.take(needs)).await {
+                    Some(room) => room,
+                    None => return Ok(None),
                 }
             }
         };
         let fails = |error: io::Error| format!("it cannot be started: {error}");
         let Some(claim) = slot.claim().map_err(fails)? else { return Ok(None) };
         slot.clear().map_err(fails)?;
-        self.shared.packages.note_only_use(&package, &slot.folder).map_err(fails)?;
+        shared.packages.note_only_use(&package, &slot.folder).map_err(fails)?;
+        if !self.is_wanted(slot) {
+            return Ok(None);
+        }
         let start = Start {
             command: daemon.job.script().unwrap_or(&daemon.app.bootstrap_script),
             arguments: Vec::new(),
             environment: daemon.environment(),
             package: &package,
         };
-        let child = slot.start(claim, start, &self.shared.memory).map_err(fails)?;
+        let child = slot.start(claim, start, &shared.memory).map_err(fails)?;
         Ok(Some((child, room)))
     }
 
-    /// Waits before the next start, longer each time, unless other settings come.
-    async fn back_off(&mut self, why: &str) {
-        let pause = self.pause;
-        self.tell(ItemState::waiting(format!("it starts again {} s after its end: {why}", pause.as_secs())));
+    /// Waits before the next start after an end, longer each time, unless other settings come.
+    async fn back_off(&mut self, outcome: &Outcome) {
+        self.tell(ItemState::waiting(format!("it starts again {} s after its end: {outcome}", self.pause.as_secs())));
         self.restarts += 1;
+        self.pause().await;
+    }
+
+    /// Waits before the next attempt, where it could not begin or be looked at: that is no end.
+    async fn wait(&mut self, why: String) {
+        if self.trouble.as_ref() != Some(&why) {
+            let job = self.wanted.borrow().as_ref().map(|daemon| daemon.job.job_name.clone());
+            warn!("process {} of job {}: {why}", self.index, job.as_ref().map_or("?", JobName::as_str));
+        }
+        self.tell(ItemState::waiting(format!("{why}; it is tried again in {} s", self.pause.as_secs())));
+        self.trouble = Some(why);
+        self.pause().await;
+    }
+
+    /// Waits, longer each time, unless other settings come.
+    async fn pause(&mut self) {
+        let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST_PAUSE);
         self.until_changed(pause).await;
     }
@@ -295,15 +348,28 @@ impl Process {
     /// Ends the process of other settings. The lock file says whose it is.
     async fn end_of_others(&self, slot: &Slot, daemon: &Daemon) {
         if let Some(holder) = slot.other_holder() {
-            end(Slot { holder, ..slot.clone() }, self.shared.clone(), daemon.job.grace()).await;
+            let other = Slot { holder, ..slot.clone() };
+            end(other.clone(), self.shared.clone(), daemon.job.grace()).await;
+            other.clean_up(&self.shared.memory);
         }
         sleep(LOOK_AGAIN).await;
     }
 
     fn remove(&self, slot: &Slot) {
         slot.clean_up(&self.shared.memory);
-        let _ = std::fs::remove_dir_all(&slot.folder);
+        let _ = remove_all(&slot.folder);
         lock(&self.processes).remove(&self.index);
+    }
+
+    fn tell_running(&mut self, slot: &Slot, since: Option<i64>) {
+        self.trouble = None;
+        slot.rotate_outputs();
+        self.tell(ItemState::Running {
+            place: self.shared.host.clone(),
+            since: since.unwrap_or_default(),
+            attempt: self.restarts + 1,
+            lost: None,
+        });
     }
 
     fn tell(&self, state: ItemState) {

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use super::Shared;
 use super::budget::{Amount, Room};
 use super::slot::{Look, Slot, Start};
-use crate::carrier::{ItemState, Launch, LaunchItem, LostPlace, Outcome, Permit, StopCause};
+use crate::carrier::{ATTEMPT, ItemState, Launch, LaunchItem, LostPlace, Outcome, Permit, StopCause};
 
 /// How often a lock is looked at that another process holds. The kernel does not report that a lock is given back.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -131,21 +131,24 @@ impl Item {
                     self.slot.clean_up(&self.shared.memory);
                     return self.tell(self.end(outcome));
                 }
-                Ok(alive @ Look::Alive { .. }) => {
+                Ok(Look::Alive { since }) => {
                     if !has_begun {
                         // Of an earlier scheduler, too.
                         lost = self.slot.lost().unwrap_or_default();
                     }
                     has_begun = true;
                     room.get_or_insert_with(|| self.shared.budget.occupy(self.needs()));
-                    if let Look::Alive { since: Some(since) } = alive {
+                    if let Some(since) = since {
                         self.tell(self.running(since).after(lost.clone()));
                     }
                     self.slot.rotate_outputs();
                     match &mut child {
                         // It is this process's own: the kernel tells of its end. In the moment before it says that it began,
-                        // it is looked at again.
-                        Some(own) => drop(tokio::time::timeout(LOOK_AGAIN * 10, own.wait()).await),
+                        // it is looked at again soon.
+                        Some(own) => {
+                            let pause = if since.is_some() { LOOK_AGAIN * 10 } else { LOOK_AGAIN / 10 };
+                            drop(tokio::time::timeout(pause, own.wait()).await);
+                        }
                         None => sleep(LOOK_AGAIN).await,
                     }
                 }
@@ -280,11 +283,13 @@ impl Item {
         if self.permit().is_withdrawn() || self.stopped().is_some() {
             return Ok(None);
         }
-        self.slot.note_attempt().map_err(fails)?;
+        let attempt = self.slot.note_attempt().map_err(fails)?;
+        let mut environment = self.launch.environment(&self.item);
+        environment.insert(ATTEMPT.to_owned(), attempt.to_string());
         let start = Start {
             command: self.launch.command(),
             arguments: self.launch.arguments(self.item.item),
-            environment: self.launch.environment(&self.item),
+            environment,
             package: &package,
         };
         self.slot.start(claim, start, &self.shared.memory).map(Some).map_err(fails)
@@ -325,8 +330,15 @@ pub(super) async fn end(slot: Slot, shared: Arc<Shared>, grace: Duration) {
         }
         sleep(LOOK_AGAIN.min(deadline.saturating_duration_since(Instant::now()))).await;
     }
-    while matches!(slot.look(), Ok(Look::Alive { .. })) {
-        let _ = slot.signal(Signal::KILL, &shared.memory);
-        sleep(LOOK_AGAIN).await;
+    loop {
+        match slot.look() {
+            Ok(Look::Alive { .. }) => {
+                let _ = slot.signal(Signal::KILL, &shared.memory);
+                sleep(LOOK_AGAIN).await;
+            }
+            // It may live, and its id may be that of another process by now: it is killed as soon as a look says so.
+            Err(_) => sleep(LOOK_AGAIN * 10).await,
+            Ok(_) => return,
+        }
     }
 }

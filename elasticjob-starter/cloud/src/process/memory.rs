@@ -1,12 +1,23 @@
 //! Limits of memory: a group of the kernel where this process may make one, else a limit of the address space.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use elasticjob::log::{info, warn};
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::runtime::Handle;
+use tokio::time::sleep;
+
+/// How often the removal of a group whose processes were killed is tried again.
+const TRIES: u32 = 10;
+
+/// The time between two tries.
+const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 
 /// The way in which the memory of processes is limited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -27,9 +38,39 @@ pub(super) enum Memory {
     Groups {
         parent: PathBuf,
         files: &'static Files,
+        in_use: InUse,
     },
     AddressSpace,
     Off,
+}
+
+/// The names of the groups that processes have or get. The next attempt of an item has the group of the one before, whose removal may
+/// still be tried: it must not hit the group before the keeper is in it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InUse(Arc<Mutex<BTreeSet<String>>>);
+
+impl InUse {
+    /// Makes the group of this name. From now on it is in use.
+    fn make<T>(&self, name: &str, make: impl FnOnce() -> T) -> T {
+        let mut names = self.lock();
+        names.insert(name.to_owned());
+        make()
+    }
+
+    /// The group of this name is not in use any more.
+    fn end(&self, name: &str) {
+        self.lock().remove(name);
+    }
+
+    /// Removes the group of this name, where it is not in use again.
+    fn remove<T>(&self, name: &str, remove: impl FnOnce() -> T) -> Option<T> {
+        let names = self.lock();
+        (!names.contains(name)).then(remove)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The files of a version of the groups.
@@ -87,9 +128,9 @@ impl Memory {
         match self {
             Self::Off => Ok(Limit::default()),
             Self::AddressSpace => Ok(Limit { kilobytes: Some(megabytes * 1_024), ..Limit::default() }),
-            Self::Groups { parent, files } => {
+            Self::Groups { parent, files, in_use } => {
                 let group = parent.join(name);
-                match fs::create_dir(&group) {
+                match in_use.make(name, || fs::create_dir(&group)) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                     _ => {}
                 }
@@ -113,10 +154,25 @@ impl Memory {
         }
     }
 
-    /// Removes the group of a process that has ended. One that still has processes stays.
+    /// Removes the group of a process that has ended. What was killed a moment ago may still be there: it has a second to go. A
+    /// group that has processes then stays.
     pub(super) fn remove(&self, name: &str) {
-        if let Self::Groups { parent, .. } = self {
-            let _ = fs::remove_dir(parent.join(name));
+        let Self::Groups { parent, in_use, .. } = self else { return };
+        let (group, name, in_use) = (parent.join(name), name.to_owned(), in_use.clone());
+        in_use.end(&name);
+        let is_busy = move || {
+            let removed = in_use.remove(&name, || fs::remove_dir(&group));
+            matches!(removed, Some(Err(error)) if error.kind() == ErrorKind::ResourceBusy)
+        };
+        if let (true, Ok(runtime)) = (is_busy(), Handle::try_current()) {
+            runtime.spawn(async move {
+                for _ in 0..TRIES {
+                    sleep(BETWEEN_TRIES).await;
+                    if !is_busy() {
+                        break;
+                    }
+                }
+            });
         }
     }
 }
@@ -145,7 +201,7 @@ fn groups() -> Result<Memory, String> {
     let limited = fs::write(probe.join(files.limit), (64 * 1_024 * 1_024).to_string());
     let _ = fs::remove_dir(&probe);
     match limited {
-        Ok(()) => Ok(Memory::Groups { parent, files }),
+        Ok(()) => Ok(Memory::Groups { parent, files, in_use: InUse::default() }),
         Err(error) => Err(format!("the group {} hands the control of memory not on: {error}", parent.display())),
     }
 }
@@ -197,6 +253,16 @@ mod tests {
         assert_eq!(place("0::/\n"), below("/sys/fs/cgroup/", &V2));
         assert_eq!(place("4:memory:/jobs/scheduler\n0::/\n"), below("/sys/fs/cgroup/memory/jobs/scheduler", &V1));
         assert_eq!(place("8:pids:/\n"), None);
+    }
+
+    #[test]
+    fn a_group_that_is_in_use_again_is_not_removed() {
+        let in_use = InUse::default();
+        in_use.make("a", || ());
+        in_use.end("a");
+        assert_eq!(in_use.remove("a", || 1), Some(1));
+        in_use.make("a", || ());
+        assert_eq!((in_use.remove("a", || 1), in_use.remove("b", || 1)), (None, Some(1)));
     }
 
     #[test]

@@ -29,7 +29,8 @@ use crate::carrier::{
     LaunchEvent, LaunchId, LaunchItem, LaunchStream, Launched, Outcome, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
-use crate::model::{App, CarriedJob, Problem, needs_image};
+use crate::folders::remove_all;
+use crate::model::{App, CarriedJob, ExecutionType, Problem, needs_image};
 use crate::package::{Packages, users};
 use crate::texts;
 use budget::{Amount, Budget};
@@ -330,7 +331,7 @@ impl Shared {
             slot.clean_up(&self.memory);
         }
         self.lock().retain(|(of, _), _| of != id);
-        match fs::remove_dir_all(self.launch_folder(id)) {
+        match remove_all(&self.launch_folder(id)) {
             Err(error) if !absent(&error) => Err(error),
             _ => Ok(()),
         }
@@ -358,8 +359,14 @@ impl Carrier for ProcessCarrier {
 
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {
         let mut problems: Vec<Problem> = needs_image(app, PROCESS).into_iter().collect();
-        let (needs, total) = (Amount::new(job.cpus(app, 1), job.memory(app, 1)), self.shared.budget.total());
-        let no_room = || texts::no_room(needs.message(), total.message());
+        let instances = job.daemon_instances();
+        let is_daemon = job.job_execution_type == ExecutionType::Daemon && instances > 0;
+        let items = if is_daemon { job.items_of_a_process(instances) } else { 1 };
+        let (needs, total) = (Amount::new(job.cpus(app, items), job.memory(app, items)), self.shared.budget.total());
+        let no_room = || match is_daemon {
+            true => texts::no_room_for_items(items, needs.message(), total.message()),
+            false => texts::no_room(needs.message(), total.message()),
+        };
         if needs.millicpus > total.millicpus {
             problems.push(Problem::new("cpuCount", no_room()));
         }

@@ -272,12 +272,12 @@ impl Slot {
         Ok(text_of(&self.file(ATTEMPT))?.and_then(|attempt| attempt.trim().parse().ok()).unwrap_or(1))
     }
 
-    /// Notes which attempt is started now: the one after that which was lost last. Called under the lock.
-    pub(super) fn note_attempt(&self) -> io::Result<()> {
-        match self.lost()? {
-            Some(lost) => write_whole(&self.file(ATTEMPT), &lost.attempt.saturating_add(1).to_string()),
-            None => Ok(()),
-        }
+    /// Notes which attempt is started now, and returns it: the one after that which was lost last. Called under the lock.
+    pub(super) fn note_attempt(&self) -> io::Result<u32> {
+        let Some(lost) = self.lost()? else { return Ok(1) };
+        let attempt = lost.attempt.saturating_add(1);
+        write_whole(&self.file(ATTEMPT), &attempt.to_string())?;
+        Ok(attempt)
     }
 
     /// The place that was lost last, whichever scheduler noted it.

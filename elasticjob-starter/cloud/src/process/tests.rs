@@ -16,6 +16,7 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob};
 use crate::scratch::Scratch;
 
+mod daemons;
 mod let_go;
 mod stops;
 
@@ -214,7 +215,8 @@ impl Killed {
     fn new() -> Self {
         let host = Host { scratch: Scratch::new(), memory: MemoryLimit::Off };
         let runs = host.scratch.path().join("runs");
-        let app = Arc::new(host.app("again", &format!("echo begun >>{}; exec sleep 600", runs.display())));
+        let app =
+            Arc::new(host.app("again", &format!("echo $ELASTICJOB_ATTEMPT >>{}; exec sleep 600", runs.display())));
         let job = json!({ "jobName": "again", "appName": "again", "jobExecutionType": "TRANSIENT", "cpuCount": 0.01,
                           "memoryMB": 16, "shardingTotalCount": 1, "failover": true });
         let job = Arc::new(CarriedJob::from_json(job).unwrap());
@@ -291,6 +293,8 @@ async fn attempts_are_counted_on_where_another_scheduler_adopts_the_item() {
     item.kill();
     let third = item.scheduler().await;
     assert_eq!(attempts(&item.running(&third, 3).await), (3, Some(2)));
+    let told = fs::read_to_string(item.host.scratch.path().join("runs")).unwrap();
+    assert_eq!(told, "1\n2\n3\n", "each process is told which attempt it is");
     drop(third);
     item.kill();
     let fourth = item.scheduler().await;

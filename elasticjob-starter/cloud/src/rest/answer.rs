@@ -112,7 +112,9 @@ impl From<StoreError> for Refusal {
             }
             StoreError::Read(_) | StoreError::Write(_) => StatusCode::BAD_GATEWAY,
             // Only a start meets it.
-            StoreError::OtherCarrier { .. } | StoreError::NotKept { .. } => StatusCode::INTERNAL_SERVER_ERROR,
+            StoreError::OtherCarrier { .. } | StoreError::OtherPlace { .. } | StoreError::NotKept { .. } => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
         };
         Self::new(status, error.message())
     }

@@ -54,7 +54,9 @@ fn end(ended: &Result<(), StoreError>) -> ActionEnd {
         StoreError::Contended | StoreError::Read(_) | StoreError::Unchecked { .. } => ActionEnd::Failed(why),
         StoreError::Write(CommitError::Unknown { .. }) => ActionEnd::Unknown(why),
         // Only a start meets the second one.
-        StoreError::Write(_) | StoreError::OtherCarrier { .. } => ActionEnd::Failed(why),
+        StoreError::Write(_) | StoreError::OtherCarrier { .. } | StoreError::OtherPlace { .. } => {
+            ActionEnd::Failed(why)
+        }
         // It is in force.
         StoreError::NotKept { .. } => ActionEnd::Done,
     }

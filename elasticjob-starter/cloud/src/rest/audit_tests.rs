@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Request, StatusCode};
+use elasticjob::ident::JobName;
 use elasticjob::trace::{JobDecisionEvent, Tracing, TracingConfiguration};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -92,5 +93,25 @@ async fn the_record_of_a_change_has_the_id_of_its_request() {
         (records.len(), &records[0].detail["request"], &records[0].detail["surface"]),
         (1, &json!("deploy-7"), &json!("rest"))
     );
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_is_kept_with_the_trace_of_the_request_that_triggered_it() {
+    const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    assert_eq!(server.call(&admin, "POST", "/api/app", &server.app("app", "true")).await.0, StatusCode::OK);
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("one", "app")).await.0, StatusCode::OK);
+    let request = Request::builder().method("POST").uri("/api/job/trigger").header("accessToken", &admin);
+    let request = request.header("traceparent", CALLER).body(Body::from("one")).unwrap();
+    assert_eq!(server.router.clone().oneshot(request).await.unwrap().status(), StatusCode::OK);
+    let name = JobName::new("one").unwrap();
+    until("it runs for the caller", || async {
+        let items = server.scheduler.operations().snapshot(&name).await.unwrap().items;
+        let fires = items.values().filter_map(|item| item.record.last_fire()?.trace_parent());
+        fires.filter(|caller| caller.to_string() == CALLER).count() == 2
+    })
+    .await;
     server.scheduler.shutdown().await;
 }

@@ -48,7 +48,7 @@ pub(super) async fn guard(
     // A page of the console on this port calls in the name of its reader. Nothing that a client sends becomes an extension.
     let of_page = request.extensions().get::<Caller>().cloned();
     let (headers, extensions) = (request.headers(), request.extensions());
-    let of_client = || api.access.caller(shown(headers), client(&api, extensions, headers), extensions);
+    let of_client = || api.access.caller(shown(headers), client(&api, extensions, headers), extensions, headers);
     let caller = match of_page.map_or_else(of_client, Ok) {
         Ok(caller) => caller,
         Err(error) => return Refusal::new(StatusCode::UNAUTHORIZED, error.message()).into_response(),

@@ -7,6 +7,9 @@ use super::fails::statuses;
 use super::openapi_answers;
 use super::routes::{Body, ROUTES, Route};
 
+/// The route whose runs are linked to the trace of its caller.
+const TRIGGERS: &str = "/api/job/trigger";
+
 /// The document.
 pub fn document() -> Value {
     let mut paths = Map::new();
@@ -41,6 +44,7 @@ fn operation(route: &Route) -> Value {
     let parameters: Vec<Value> = in_path
         .map(|name| parameter(name, "path"))
         .chain(route.parameters.iter().map(|name| parameter(name, "query")))
+        .chain((route.path == TRIGGERS).then(|| parameter("traceparent", "header")))
         .collect();
     let role = route.role.map_or_else(|| "public".to_owned(), |role| role.to_string());
     let (media_type, schema) = route.answer.content();

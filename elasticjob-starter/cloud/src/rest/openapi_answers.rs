@@ -101,6 +101,7 @@ pub(super) fn schemas() -> Value {
         "RunningTask": object(json!({
             "id": text(), "metaInfo": task(), "type": kind(), "slaveId": text(), "idle": flag(), "since": millis(),
             "attempt": attempt(), "lost": or_null("string"),
+            "stopping": { "type": "boolean", "description": "its run is over for the job, and its process is being stopped" },
         }), &[]),
         "ReadyJob": object(json!({
             "jobName": text(), "times": text(), "misfired": flag(), "why": text(),

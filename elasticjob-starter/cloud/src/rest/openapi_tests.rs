@@ -271,6 +271,20 @@ async fn every_answer_is_described_with_its_status_and_its_form() {
     server.call(&admin, "POST", "/api/job/register", &right.body(&server, Form::Job)).await;
     let query = "appName=a&launch=j/scheduled%401";
     seen.call_some(&server, &admin, &Names { query, ..right }, |route| route.method == "GET").await;
+    server.call(&admin, "POST", "/api/app", &server.app("long", WHILE_IT_IS_THERE)).await;
+    server.call(&admin, "POST", "/api/job/register", &job("long", "long")).await;
+    until("it can be triggered", async || {
+        server.call(&admin, "POST", "/api/job/trigger", "long").await.0 == StatusCode::OK
+    })
+    .await;
+    until("an item is waited for", async || {
+        let (status, _) = server.call(&admin, "POST", "/api/operate/reconcile/explicit", "").await;
+        status == StatusCode::BAD_GATEWAY
+    })
+    .await;
+    for route in ROUTES.iter().filter(|route| route.path.starts_with("/api/operate/reconcile/")) {
+        seen.call(&server, route, &admin, route.path, "").await;
+    }
     server.cut_off();
     seen.call_all(&server, &admin, &Names { query, ..right }).await;
     server.come_back();

@@ -13,7 +13,7 @@ use crate::texts;
 /// has one.
 pub(super) async fn reconcile(visitor: Visitor) -> Result<Json<bool>, Refusal> {
     visitor.needs_for_all(Role::Operator)?;
-    visitor.api.scheduler.reconcile().await;
+    visitor.api.scheduler.reconcile().await?;
     Ok(Json(true))
 }
 

@@ -115,8 +115,8 @@ routes! {
     GET "/api/job/statistics/jobs/running" Some(Viewer), None, ["since"], statistics::running_jobs => Counts [Missing, Traces], "How many jobs ran at each full hour";
     GET "/api/job/statistics/jobs/executionType" Some(Viewer), None, [], statistics::execution_type => Types [Center], "How many jobs are TRANSIENT and DAEMON";
     GET "/api/job/statistics/jobs/register" Some(Viewer), None, [], statistics::registered => Registered [Center], "How many of the jobs of today were registered at the end of each day";
-    POST "/api/operate/reconcile/explicit" Some(Operator), None, [], operate::reconcile => Done [], "Asks the carrier again for all that is waited for";
-    POST "/api/operate/reconcile/implicit" Some(Operator), None, [], operate::reconcile => Done [], "The same";
+    POST "/api/operate/reconcile/explicit" Some(Operator), None, [], operate::reconcile => Done [Carrier], "Asks the carrier again for all that is waited for";
+    POST "/api/operate/reconcile/implicit" Some(Operator), None, [], operate::reconcile => Done [Carrier], "The same";
     GET "/api/operate/disabled" Some(Viewer), None, [], operate::disabled => Disabled [Center], "The names of the apps and jobs that are disabled";
     GET "/api/operate/sandbox" Some(Viewer), None, ["appName"], operate::sandbox => Sandbox [Parameter, Missing, Center, Carrier], "Where the logs of an app's launches are";
 }

@@ -1,7 +1,7 @@
 //! `/api/job/statistics`: counted from the traces and the registrations when they are asked for. Nothing is kept in memory, so
 //! nothing is lost with a scheduler.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
 use axum::Json;
 use axum::extract::{Path, Query};
@@ -19,6 +19,9 @@ use crate::model::ExecutionType;
 
 /// Of the latest so many runs statistics are made.
 const MOST: usize = 100_000;
+
+/// So many full hours are counted at most, the latest ones: ten years. A run whose time is wrong may have begun in 1970.
+const MOST_HOURS: i32 = 10 * 365 * 24;
 
 /// The runs of a span that the visitor may see.
 struct Runs {
@@ -135,41 +138,75 @@ pub(super) async fn results_of(visitor: Visitor, Path(name): Path<String>) -> Re
                     "truncated": runs.complete_from.is_some() })))
 }
 
+/// What ran at a full hour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AtHour {
+    at: DateTime<Utc>,
+    items: usize,
+    jobs: usize,
+}
+
+/// What ran at each full hour after a time until another one, of the latest ones.
+fn at_full_hours(mut spans: Vec<Ran<'_>>, first: DateTime<Utc>, last: DateTime<Utc>) -> Vec<AtHour> {
+    let hour = Duration::hours(1);
+    // One that ends before it begins, as its clock was set back, ran at no time.
+    spans.retain(|ran| ran.until.is_none_or(|end| end > ran.from));
+    spans.sort_unstable_by_key(|ran| ran.from);
+    let mut ends: Vec<(DateTime<Utc>, &str)> = spans.iter().filter_map(|ran| Some((ran.until?, ran.job))).collect();
+    ends.sort_unstable();
+    let (mut begins, mut ends) = (spans.iter().peekable(), ends.into_iter().peekable());
+    let (mut items, mut jobs, mut hours) = (0_usize, HashMap::<&str, usize>::new(), Vec::new());
+    let mut at = floor(first.max(last - hour * MOST_HOURS), hour) + hour;
+    while at <= last {
+        while let Some(ran) = begins.next_if(|ran| ran.from <= at) {
+            items += 1;
+            *jobs.entry(ran.job).or_default() += 1;
+        }
+        while let Some((_, job)) = ends.next_if(|(end, _)| *end <= at) {
+            items -= 1;
+            if let Some(of_job) = jobs.get_mut(job) {
+                *of_job -= 1;
+                if *of_job == 0 {
+                    jobs.remove(job);
+                }
+            }
+        }
+        hours.push(AtHour { at, items, jobs: jobs.len() });
+        at += hour;
+    }
+    hours
+}
+
 /// How many of something ran at the full hours.
 async fn running(
     visitor: &Visitor,
     parameters: &Parameters,
-    count: impl Fn(&mut dyn Iterator<Item = &Ran<'_>>) -> usize,
+    count: impl Fn(AtHour) -> usize,
 ) -> Result<Json<Vec<Value>>, Refusal> {
-    let (now, hour) = (Utc::now(), Duration::hours(1));
+    let now = Utc::now();
     let from = span(parameters, "lastWeek")?;
     let runs = runs(visitor, from).await?;
     let spans = spans(&runs.records);
     let first = from.or_else(|| spans.iter().map(|ran| ran.from).min()).unwrap_or(now);
-    let mut rows = Vec::new();
-    let mut at = floor(first, hour) + hour;
-    while at <= now {
-        let goes_on = |ran: &&Ran<'_>| ran.from <= at && ran.until.is_none_or(|end| end > at);
-        let running = count(&mut spans.iter().filter(goes_on));
-        rows.push(json!({ "id": rows.len() + 1, "runningCount": running, "statisticsTime": written(at),
-                          "creationTime": written(at), "truncated": runs.is_truncated_at(at) }));
-        at += hour;
-    }
-    Ok(Json(rows))
+    let row = |(id, hour): (usize, AtHour)| {
+        json!({ "id": id + 1, "runningCount": count(hour), "statisticsTime": written(hour.at),
+                "creationTime": written(hour.at), "truncated": runs.is_truncated_at(hour.at) })
+    };
+    Ok(Json(at_full_hours(spans, first, now).into_iter().enumerate().map(row).collect()))
 }
 
 pub(super) async fn running_tasks(
     visitor: Visitor,
     Query(parameters): Query<Parameters>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
-    running(&visitor, &parameters, |runs| runs.count()).await
+    running(&visitor, &parameters, |hour| hour.items).await
 }
 
 pub(super) async fn running_jobs(
     visitor: Visitor,
     Query(parameters): Query<Parameters>,
 ) -> Result<Json<Vec<Value>>, Refusal> {
-    running(&visitor, &parameters, |runs| runs.map(|ran| ran.job).collect::<BTreeSet<_>>().len()).await
+    running(&visitor, &parameters, |hour| hour.jobs).await
 }
 
 /// How many jobs are of which type.
@@ -201,6 +238,34 @@ pub(super) async fn registered(visitor: Visitor) -> Result<Json<Vec<Value>>, Ref
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ran_at_a_full_hour_is_counted_from_the_latest_ten_years_alone() {
+        let at = |minute: i64| DateTime::from_timestamp(2_000_000_000 / 3_600 * 3_600 + minute * 60, 0).unwrap();
+        let ran = |job, item, from, until: Option<i64>| Ran { job, item, from: at(from), until: until.map(at) };
+        let spans = || {
+            vec![
+                ran("a", 0, 10, Some(60)),
+                ran("a", 0, 60, Some(61)),
+                ran("a", 1, 59, Some(121)),
+                ran("b", 0, 61, None),
+                ran("b", 1, 150, Some(130)),
+                ran("c", 0, 90, Some(110)),
+            ]
+        };
+        let counts = |first: i64, last: i64| {
+            let hours = at_full_hours(spans(), at(first), at(last));
+            hours.into_iter().map(|hour| (hour.at, hour.items, hour.jobs)).collect::<Vec<_>>()
+        };
+        let hours = [(at(60), 2, 1), (at(120), 2, 2), (at(180), 1, 1)];
+        assert_eq!(counts(10, 200), hours);
+        assert_eq!(counts(60, 120), hours[1..2]);
+        let mut wrong = spans();
+        wrong.push(Ran { job: "d", item: 0, from: DateTime::from_timestamp(0, 0).unwrap(), until: None });
+        let hours = at_full_hours(wrong, DateTime::from_timestamp(0, 0).unwrap(), at(180));
+        assert_eq!(hours.len(), 10 * 365 * 24);
+        assert_eq!(hours.last().map(|hour| (hour.at, hour.items, hour.jobs)), Some((at(180), 2, 2)));
+    }
 
     #[test]
     fn a_run_without_an_end_goes_on_until_the_next_run_of_its_item() {

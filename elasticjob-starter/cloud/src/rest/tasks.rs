@@ -8,7 +8,7 @@ use axum::extract::Query;
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob_console::Role;
-use futures_util::stream::{StreamExt, iter};
+use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use serde_json::{Value, json};
 
 use super::answer::Refusal;
@@ -42,8 +42,8 @@ async fn all(visitor: &Visitor, only: Option<&str>) -> Result<Vec<Now>, Refusal>
     let registrations = scheduler.registrations_now().await?;
     let jobs = registrations.jobs.into_values().filter(|job| only.is_none_or(|name| job.job_name.as_str() == name));
     let seen = jobs.filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
-    let reads: Vec<_> = seen.map(async |job| Now { tasks: scheduler.tasks(&job).await, job }).collect();
-    Ok(iter(reads).buffered(AT_A_TIME).collect().await)
+    let reads: Vec<_> = seen.map(async |job| Ok(Now { tasks: scheduler.tasks(&job).await?, job })).collect();
+    iter(reads).buffered(AT_A_TIME).try_collect().await
 }
 
 fn task_id(job: &JobName, item: ShardingItem, kind: &str, place: &str) -> String {
@@ -55,12 +55,12 @@ pub(super) async fn running(visitor: Visitor) -> Result<Json<Vec<Value>>, Refusa
     let mut running = Vec::new();
     for now in all(&visitor, None).await? {
         for (item, task) in &now.tasks.items {
-            if let ItemTask::Running { place, since, attempt, lost } = task {
+            if let ItemTask::Running { place, since, attempt, lost, stopping } = task {
                 let (name, kind) = (&now.job.job_name, now.kind(*item));
                 running.push(json!({
                     "id": task_id(name, *item, kind, place), "metaInfo": { "jobName": name, "shardingItems": [item] },
                     "type": kind, "slaveId": place, "idle": false, "since": since, "attempt": attempt,
-                    "lost": lost.as_ref().map(|lost| &lost.why),
+                    "lost": lost.as_ref().map(|lost| &lost.why), "stopping": stopping,
                 }));
             }
         }
@@ -113,7 +113,7 @@ pub(super) async fn failover(visitor: Visitor) -> Result<Json<Vec<Value>>, Refus
         let no_others = BTreeSet::new();
         let to_take_over = now.tasks.snapshot.as_ref().map_or(&no_others, |snapshot| &snapshot.to_take_over);
         for (item, task) in now.tasks.items.iter().filter(|(item, _)| !to_take_over.contains(item)) {
-            if let ItemTask::Waiting { lost: Some(lost), attempt, .. } = task {
+            if let Some((lost, attempt)) = task.lost_place() {
                 tasks.push(json!({
                     "taskInfo": { "jobName": name, "shardingItems": [item] },
                     "originalTaskId": task_id(name, *item, now.kind(*item), lost.place.as_deref().unwrap_or_default()),

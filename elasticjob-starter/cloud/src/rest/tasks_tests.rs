@@ -53,3 +53,27 @@ async fn an_item_that_the_engine_has_not_taken_waits_and_does_not_run() {
     server.call(&token, "POST", "/api/job/work/disable", "").await;
     server.scheduler.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_carrier_that_does_not_answer_is_told_to_the_operator_who_asks_it_again() {
+    let scratch = Scratch::new();
+    let away = Arc::new(Away::in_folder(scratch.path().join("work")));
+    let server = Server::on(scratch, away.clone()).await;
+    let token = server.token("admin").await;
+    let done = (StatusCode::OK, json!(true));
+    assert_eq!(server.call(&token, "POST", "/api/app", &server.app("a", WHILE_IT_IS_THERE)).await, done);
+    assert_eq!(server.call(&token, "POST", "/api/job/register", &job("work", "a")).await, done);
+    assert_eq!(server.call(&token, "POST", "/api/job/trigger", "work").await, done);
+    until("both items run", || async { items(&server, &token, "running").await.len() == 2 }).await;
+    for way in ["explicit", "implicit"] {
+        let reconcile = async || server.call(&token, "POST", &format!("/api/operate/reconcile/{way}"), "").await;
+        assert_eq!(reconcile().await, done);
+        away.is_deaf.store(true, Ordering::SeqCst);
+        let (status, problem) = reconcile().await;
+        assert_eq!(status, StatusCode::BAD_GATEWAY, "{problem}");
+        assert!(problem["message"].as_str().unwrap().contains("the engine is away"), "{problem}");
+        away.is_deaf.store(false, Ordering::SeqCst);
+    }
+    server.call(&token, "POST", "/api/job/work/disable", "").await;
+    server.scheduler.shutdown().await;
+}

@@ -1,5 +1,7 @@
 //! `DAEMON` jobs: one of the schedulers has its carrier keep their processes. An ephemeral node says which one.
 
+mod refusals;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -7,16 +9,19 @@ use std::time::Duration;
 
 use elasticjob::ident::JobName;
 use elasticjob::log::{info, warn};
-use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction};
+use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction, Zxid};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::refusals::Refusals;
 use super::failing_daemons::Ailing;
 use super::nodes::{DAEMONS, Node};
 use super::process_notes::Kept;
 use super::registrations::{Registered, Registrations};
+use super::registry_failure::RegistryFailure;
 use crate::carrier::{CarriedCenter, Carrier, Daemon, LaunchError};
 use crate::model::{CarriedJob, ExecutionType};
 
@@ -36,6 +41,7 @@ pub(super) struct Daemons {
     pub(super) owner: Owner,
     /// Where programs find the registry center of the scheduler.
     pub(super) registry_center: Option<CarriedCenter>,
+    pub(super) refusals: Refusals,
 }
 
 /// Which scheduler looks after a job.
@@ -54,32 +60,45 @@ impl Owner {
     }
 }
 
-/// What the carrier was told last of a job.
-type Told = BTreeMap<JobName, (Registered, u32)>;
+/// What the carrier was told last of each job.
+type Told = BTreeMap<JobName, Wanted>;
+
+/// What a carrier is told of a job.
+#[derive(Debug, Clone, PartialEq)]
+struct Wanted {
+    registered: Registered,
+    /// The number of processes; [`UNKNOWN`] where it is not known what the carrier has.
+    instances: u32,
+    /// The last wish that what runs ends, of those that are obeyed.
+    wish: Option<Zxid>,
+}
+
+/// Another number than any that is wanted.
+const UNKNOWN: u32 = u32::MAX;
 
 impl Daemons {
     pub(super) async fn keep_all(mut self) {
         let mut events = self.registry.watch(DAEMONS);
         let mut told = None;
         loop {
-            let again = match self.look(&mut told).await {
-                Ok(is_done) => !is_done,
+            let again_at = match self.look(&mut told).await {
+                Ok(again_at) => again_at,
                 Err(error) => {
                     warn!("DAEMON jobs are looked at again in {} s: {error}", AGAIN.as_secs());
-                    true
+                    Some(Instant::now() + AGAIN)
                 }
             };
-            let kept = told.iter().flatten().filter(|(_, (_, instances))| *instances > 0);
+            let kept = told.iter().flatten().filter(|(_, wanted)| wanted.instances > 0);
             self.ailing.keep(&kept.map(|(name, _)| name.clone()).collect());
             tokio::select! {
                 changed = self.registrations.changed() => if changed.is_err() { break },
                 event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break },
                 () = self.ending.cancelled() => break,
-                () = tokio::time::sleep(AGAIN), if again => {}
+                () = async { sleep_until(again_at.unwrap_or_else(Instant::now)).await }, if again_at.is_some() => {}
             }
         }
         let told = told.unwrap_or_default();
-        join_all(told.iter().map(|(name, (registered, _))| self.leave(name, registered))).await;
+        join_all(told.iter().map(|(name, wanted)| self.leave(name, &wanted.registered))).await;
     }
 
     /// Leaves a job to another scheduler, or ends its processes where there is none.
@@ -92,49 +111,61 @@ impl Daemons {
         self.disown(name).await;
     }
 
-    /// Looks at all jobs. Returns whether the carrier took everything. The first time also at those of which an earlier
-    /// scheduler had something kept here.
-    async fn look(&mut self, told: &mut Option<Told>) -> Result<bool, RegistryError> {
+    /// Looks at all jobs. Returns when to look again, where the carrier did not take everything. The first time also at those of
+    /// which an earlier scheduler had something kept here.
+    async fn look(&mut self, told: &mut Option<Told>) -> Result<Option<Instant>, RegistryFailure> {
+        let all = self.registrations.borrow_and_update().clone();
         let told = match told {
             Some(told) => told,
             None => {
+                // The scheduler before this one obeyed the wishes until now.
+                let unknown = |known: Registered| {
+                    let wish = all.stopped(&known);
+                    (known.job.job_name.clone(), Wanted { registered: known, instances: UNKNOWN, wish })
+                };
                 let earlier = self.kept.all().await?.into_iter();
-                // How many processes there are is not known: whatever is wanted is another number.
-                told.insert(earlier.map(|known| (known.job.job_name.clone(), (known, u32::MAX))).collect())
+                told.insert(earlier.map(unknown).collect())
             }
         };
-        let all = self.registrations.borrow_and_update().clone();
         let daemons = all.jobs.values().filter(|job| job.job_execution_type == ExecutionType::Daemon);
         let wanted: BTreeMap<JobName, Registered> =
             daemons.filter_map(|job| Some((job.job_name.clone(), all.registered(&job.job_name)?))).collect();
-        let mut is_done = true;
+        let mut again_at: Option<Instant> = None;
+        let mut look_again = |at: Instant| again_at = Some(again_at.map_or(at, |known| known.min(at)));
         for (name, registered) in &wanted {
             match self.owns(name).await? {
                 None => {
                     let instances =
                         if all.is_disabled(&registered.job) { 0 } else { registered.job.daemon_instances() };
-                    let now = (registered.clone(), instances);
-                    if told.get(name) != Some(&now) {
+                    let now = Wanted { registered: registered.clone(), instances, wish: all.stopped(registered) };
+                    if let Some(at) = self.refusals.wait(name, &now) {
+                        look_again(at);
+                    } else if told.get(name) != Some(&now) {
                         self.kept.note(registered).await?;
+                        let obeyed = told.get(name).map_or(now.wish, |known| known.wish);
                         // Whatever the answer says, it may be kept from now on.
-                        told.insert(name.clone(), (registered.clone(), u32::MAX));
-                        match self.keep(registered, instances).await {
-                            Ok(()) => drop(told.insert(name.clone(), now)),
-                            Err(error) => {
-                                warn!(job = %name, "{error}; it is tried again");
-                                is_done = false;
+                        told.insert(name.clone(), Wanted { instances: UNKNOWN, wish: obeyed, ..now.clone() });
+                        // What runs ends, also where it would go on with these settings.
+                        let is_ending = now.wish > obeyed && !self.are_ended(registered).await;
+                        match self.keep(registered, if is_ending { 0 } else { instances }).await {
+                            Ok(()) if is_ending => look_again(Instant::now() + AGAIN),
+                            Ok(()) => {
+                                self.refusals.taken(name);
+                                told.insert(name.clone(), now);
                             }
+                            Err(error) => look_again(self.refusals.refused(name, &now, error.to_string())),
                         }
                     }
                 }
                 Some(other) => {
-                    let Some((registered, _)) = told.get(name).cloned() else { continue };
+                    self.refusals.forget(name);
+                    let Some(Wanted { registered, .. }) = told.get(name).cloned() else { continue };
                     if other.place == self.owner.place {
                         self.carrier.release(name);
                     } else if let Err(error) = self.keep(&registered, 0).await {
                         warn!(job = %name, "the processes of the job go on here, although it runs at {} now: {error}; the \
                             stop is tried again", other.place);
-                        is_done = false;
+                        look_again(Instant::now() + AGAIN);
                         continue;
                     } else {
                         self.kept.delete(name).await?;
@@ -146,13 +177,14 @@ impl Daemons {
         }
         let gone: BTreeSet<JobName> = told.keys().filter(|name| !wanted.contains_key(*name)).cloned().collect();
         for name in gone {
-            let Some((registered, _)) = told.get(&name) else { continue };
+            let Some(Wanted { registered, .. }) = told.get(&name) else { continue };
             // It may have been registered since the registrations were read, or its registration cannot be used.
             if !all.is_disabled(&registered.job) && self.may_be_daemon(&name).await? {
                 continue;
             }
+            self.refusals.forget(&name);
             match self.keep(registered, 0).await {
-                Ok(()) if !self.carrier.kept(&name).await.is_ok_and(|kept| kept.is_empty()) => is_done = false,
+                Ok(()) if !self.are_ended(registered).await => look_again(Instant::now() + AGAIN),
                 Ok(()) => {
                     self.kept.delete(&name).await?;
                     told.remove(&name);
@@ -160,17 +192,22 @@ impl Daemons {
                 }
                 Err(error) => {
                     warn!(job = %name, "the job is not a DAEMON job any more, and its processes go on: {error}; the stop is tried again");
-                    is_done = false;
+                    look_again(Instant::now() + AGAIN);
                 }
             }
         }
-        Ok(is_done)
+        Ok(again_at)
     }
 
     async fn keep(&self, registered: &Registered, instances: u32) -> Result<(), LaunchError> {
         let Registered { app, job } = registered.clone();
         let registry_center = self.registry_center.clone();
         self.carrier.keep(Daemon { app, job, instances, registry_center }).await
+    }
+
+    /// Whether no process of a job is there any more. A carrier that does not answer may have one.
+    async fn are_ended(&self, registered: &Registered) -> bool {
+        self.carrier.kept(&registered.job.job_name).await.is_ok_and(|kept| kept.is_empty())
     }
 
     /// Whether the job is registered as a `DAEMON` job now, as far as its registration can be read.
@@ -181,7 +218,7 @@ impl Daemons {
     }
 
     /// Takes a job that no scheduler has. Returns the other scheduler that has it.
-    async fn owns(&self, name: &JobName) -> Result<Option<Owner>, RegistryError> {
+    async fn owns(&self, name: &JobName) -> Result<Option<Owner>, RegistryFailure> {
         let path = path(name);
         let mine = self.owner.text();
         loop {
@@ -195,7 +232,7 @@ impl Daemons {
                 Ok(_) => return Ok(None),
                 // Another one was faster, or the answer was lost: reading shows it.
                 Err(CommitError::Refused { reason: Refusal::NodeExists, .. } | CommitError::Unknown { .. }) => {}
-                Err(error) => return Err(RegistryError::NoAnswer { why: error.to_string() }),
+                Err(error) => return Err(error.into()),
             }
         }
     }

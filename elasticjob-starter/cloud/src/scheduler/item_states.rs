@@ -1,14 +1,19 @@
 //! Follows the states of launched items for this scheduler, as the carrier reports them.
 
+mod unread;
+
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use elasticjob::ident::ShardingItem;
 use elasticjob::log::warn;
+use futures_util::stream::{FuturesUnordered, StreamExt, iter};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use self::unread::{AT_A_TIME, Unread};
 use super::place_losses::Losses;
 use crate::carrier::{
     Carrier, CarrierError, ItemState, ItemStates, LaunchEvent, LaunchId, LostPlace, Outcome, StopCause,
@@ -25,6 +30,8 @@ const BEING_LAUNCHED: &str = "it is being launched";
 pub(super) struct Hub {
     carrier: Arc<dyn Carrier>,
     followed: Arc<Mutex<BTreeMap<LaunchId, Launched>>>,
+    /// Numbers what is heard of items.
+    numbers: Arc<AtomicU64>,
     losses: Losses,
     task: Arc<TaskGuard>,
 }
@@ -51,11 +58,13 @@ struct Followed {
     ran: Option<(u32, String)>,
     /// The last attempt whose place is known to be lost; 0 where none is.
     lost: u32,
+    /// The number of the last event, or of the begin of the last read, that its state is of.
+    as_of: u64,
 }
 
 impl Followed {
     fn new() -> Self {
-        Self { state: watch::Sender::new(None), accepted: false, not_taken: None, ran: None, lost: 0 }
+        Self { state: watch::Sender::new(None), accepted: false, not_taken: None, ran: None, lost: 0, as_of: 0 }
     }
 }
 
@@ -117,7 +126,8 @@ impl Following {
 impl Hub {
     /// Begins to listen to the carrier. It needs a tokio runtime.
     pub(super) fn new(carrier: Arc<dyn Carrier>, losses: Losses) -> Self {
-        let hub = Self { carrier, followed: Arc::default(), losses, task: Arc::new(TaskGuard(Mutex::new(None))) };
+        let task = Arc::new(TaskGuard(Mutex::new(None)));
+        let hub = Self { carrier, followed: Arc::default(), numbers: Arc::default(), losses, task };
         let task = tokio::spawn(hub.listening().listen()).abort_handle();
         *hub.task.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
         hub
@@ -171,9 +181,15 @@ impl Hub {
         }
     }
 
-    /// Reads all states again that are waited for.
-    pub(super) async fn refresh_all(&self) {
-        self.listening().refresh_all().await;
+    /// Reads all states again that are waited for, each once.
+    ///
+    /// # Errors
+    /// [`CarrierError`] of a launch that could not be read. All others were read.
+    pub(super) async fn refresh_all(&self) -> Result<(), CarrierError> {
+        let listening = self.listening();
+        let reads: Vec<_> = self.launches().into_iter().map(|id| listening.read(id)).collect();
+        let reads = iter(reads).buffer_unordered(AT_A_TIME);
+        reads.fold(Ok(()), async |all, (_, read)| all.and(read)).await
     }
 
     /// The launches that are waited for.
@@ -199,7 +215,12 @@ impl Hub {
     }
 
     fn listening(&self) -> Listening {
-        Listening { carrier: self.carrier.clone(), followed: self.followed.clone(), losses: self.losses.clone() }
+        Listening {
+            carrier: self.carrier.clone(),
+            followed: self.followed.clone(),
+            numbers: self.numbers.clone(),
+            losses: self.losses.clone(),
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<LaunchId, Launched>> {
@@ -211,39 +232,49 @@ impl Hub {
 struct Listening {
     carrier: Arc<dyn Carrier>,
     followed: Arc<Mutex<BTreeMap<LaunchId, Launched>>>,
+    numbers: Arc<AtomicU64>,
     losses: Losses,
 }
 
 impl Listening {
+    /// Takes events, and reads what may be missed beside them: a launch that cannot be read keeps no news of another one.
     async fn listen(self) {
         let mut events = self.carrier.watch();
-        while let Some(event) = events.next().await {
-            match event {
-                LaunchEvent::Gap => self.refresh_all().await,
-                LaunchEvent::Changed { id, item, state } => self.tell(&id, item, state),
+        let (mut unread, mut reads) = (Unread::default(), FuturesUnordered::new());
+        loop {
+            while let Some(id) = unread.pop() {
+                reads.push(self.read(id));
             }
-        }
-    }
-
-    async fn refresh_all(&self) {
-        let ids: Vec<LaunchId> = self.lock().keys().cloned().collect();
-        for id in ids {
-            self.refresh(&id).await;
+            tokio::select! {
+                event = events.next() => match event {
+                    None => return,
+                    Some(LaunchEvent::Gap) => unread.extend(self.lock().keys().cloned()),
+                    Some(LaunchEvent::Changed { id, item, state }) => self.tell(&id, item, state),
+                },
+                Some((id, read)) = reads.next(), if !reads.is_empty() => unread.was_read(id, read),
+                () = unread.until_again() => unread.read_again(),
+            }
         }
     }
 
     /// Reads the states of a launch. A carrier that does not answer is asked again, as long as the launch is waited for.
     async fn refresh(&self, id: &LaunchId) {
-        while self.lock().contains_key(id) {
-            let accepted = self.accepted(id);
-            match self.carrier.states(id).await {
-                Ok(states) => return self.take_over(id, states.unwrap_or_default(), &accepted),
-                Err(error) => {
-                    warn!("{error}; still waiting for the launch {id}, and asking the carrier again");
-                    tokio::time::sleep(AGAIN).await;
-                }
-            }
+        while let (_, Err(error)) = self.read(id.clone()).await {
+            warn!("{error}; still waiting for the launch {id}, and asking the carrier again");
+            tokio::time::sleep(AGAIN).await;
         }
+    }
+
+    /// Reads the states of a launch once, if it is waited for.
+    async fn read(&self, id: LaunchId) -> (LaunchId, Result<(), CarrierError>) {
+        let begun = self.numbers.fetch_add(1, Ordering::SeqCst) + 1;
+        if !self.lock().contains_key(&id) {
+            return (id, Ok(()));
+        }
+        let accepted = self.accepted(&id);
+        let states = self.carrier.states(&id).await;
+        let read = states.map(|states| self.take_over(&id, states.unwrap_or_default(), &accepted, begun));
+        (id, read)
     }
 
     /// The items of a launch that the carrier accepted.
@@ -253,10 +284,12 @@ impl Listening {
         launched.filter(|(_, followed)| followed.accepted).map(|(item, _)| *item).collect()
     }
 
-    /// Takes over an answer of the carrier. What it accepted after it was asked may be missing in the answer.
-    fn take_over(&self, id: &LaunchId, mut states: ItemStates, accepted_before: &BTreeSet<ShardingItem>) {
+    /// Takes over an answer of the carrier. What it accepted after it was asked may be missing in the answer, and what it told
+    /// meanwhile may be later.
+    fn take_over(&self, id: &LaunchId, mut states: ItemStates, accepted_before: &BTreeSet<ShardingItem>, begun: u64) {
         let mut followed = self.lock();
-        for (item, followed) in followed.get_mut(id).into_iter().flatten() {
+        for (item, followed) in followed.get_mut(id).into_iter().flatten().filter(|(_, it)| it.as_of < begun) {
+            followed.as_of = begun;
             let gone = || ItemState::from(Outcome::Lost { why: "the carrier does not know it any more".to_owned() });
             let state = states.remove(item).or_else(|| accepted_before.contains(item).then(gone));
             if let Some(state) = state
@@ -269,8 +302,9 @@ impl Listening {
 
     fn tell(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {
         let mut followed = self.lock();
-        let followed = followed.get_mut(id).and_then(|launched| launched.get_mut(&item));
-        if let Some(lost) = followed.and_then(|followed| followed.hear(state)) {
+        let Some(followed) = followed.get_mut(id).and_then(|launched| launched.get_mut(&item)) else { return };
+        followed.as_of = self.numbers.fetch_add(1, Ordering::SeqCst) + 1;
+        if let Some(lost) = followed.hear(state) {
             self.losses.tell(id, item, &lost);
         }
     }

@@ -1,7 +1,8 @@
 //! Makes each registered `TRANSIENT` job an ordinary job of this process, and keeps it so as the registrations change.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::future::pending;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use elasticjob::api::classed_item_handler;
@@ -19,7 +20,7 @@ use super::nodes::Node;
 use super::process_notes::Kept;
 use super::registrations::{Registered, Registrations};
 use super::stops::wished;
-use crate::carrier::{Stop, StopCause};
+use crate::carrier::{CarrierError, Stop, StopCause};
 
 /// The pause before a job that did not start is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
@@ -29,6 +30,9 @@ const LONGEST: Duration = Duration::from_secs(300);
 
 /// The pause after the carrier has told that something ended.
 const BREATH: Duration = Duration::from_millis(200);
+
+/// How long the end of a process that was killed may take to be told.
+const ENDS_TOLD: Duration = Duration::from_secs(10);
 
 /// The grace of a job that was removed before it was seen here.
 const DEFAULT_GRACE: Duration = Duration::from_secs(10);
@@ -51,6 +55,11 @@ pub(super) struct Means {
     pub(super) troubles: Troubles,
     pub(super) scheduled: Scheduled,
     pub(super) ending: CancellationToken,
+}
+
+/// Locks the troubles.
+pub(super) fn lock(troubles: &Troubles) -> MutexGuard<'_, BTreeMap<JobName, String>> {
+    troubles.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Has a task for each job that is registered, until the scheduler ends. Completes when all jobs have left.
@@ -166,22 +175,32 @@ impl Keeper {
                 Some(_) | None => true,
             };
             if is_changed && is_obeyed {
-                if let Some((_, running)) = current.take() {
-                    self.means.scheduled.send_modify(|scheduled| drop(scheduled.remove(&self.name)));
-                    // What it runs is let go, and adopted by the next one, unless the job is not wanted any more. A trigger that
-                    // waits is run by the next one.
-                    running.shutdown(if wanted.is_some() { ShutdownMode::Restart } else { ShutdownMode::Now }).await;
-                }
                 match &wanted {
-                    Some(registered) => {
-                        current = self.start(registered).await.map(|running| (registered.clone(), running));
-                        if current.is_some() {
-                            let started = (self.name.clone(), registered.clone());
-                            self.means.scheduled.send_modify(|scheduled| scheduled.extend([started]));
+                    // One that cannot be made leaves the one of before as it is.
+                    Some(registered) => match self.make(registered).await {
+                        Ok(next) => {
+                            self.leave(current.take(), ShutdownMode::Restart).await;
+                            current = self.start(next).await.map(|running| (registered.clone(), running));
+                            if current.is_some() {
+                                let started = (self.name.clone(), registered.clone());
+                                self.means.scheduled.send_modify(|scheduled| scheduled.extend([started]));
+                            }
                         }
+                        Err(why) if current.is_some() => self.tell(format!("{why}; the job goes on as it was before")),
+                        Err(why) => self.tell(why),
+                    },
+                    None => {
+                        let mode = self.end(current.is_some() && !is_unknown, grace).await;
+                        self.leave(current.take(), mode).await;
+                        lock(&self.means.troubles).remove(&self.name);
+                        rest = Rest::Unknown;
+                        // It may be wanted again by now: then what runs is of the new one.
+                        continue;
                     }
-                    None => rest = Rest::Unknown,
                 }
+            } else if !is_changed && current.is_some() {
+                // A change that could not be made was taken back.
+                lock(&self.means.troubles).remove(&self.name);
             }
             if wanted.is_none() && !is_unknown && !matches!(rest, Rest::Stopped) {
                 rest = self.stop_processes(&rest, grace).await;
@@ -194,25 +213,26 @@ impl Keeper {
                     Remains::ForOthers => break,
                 }
             }
-            let misses = is_left || !is_obeyed || (wanted.is_some() && current.is_none());
+            let is_as_registered = current.as_ref().map(|(registered, _)| registered) == wanted.as_ref();
+            let misses = is_left || !is_obeyed || !is_as_registered;
             tokio::select! {
                 changed = self.means.registrations.changed() => if changed.is_err() { break },
                 () = self.means.ending.cancelled() => break,
                 () = tokio::time::sleep(AGAIN), if misses => {}
             }
         }
-        if let Some((_, running)) = current {
+        if let Some((_, mut running)) = current {
             running.shutdown(ShutdownMode::Now).await;
         }
     }
 
-    /// Stops what ran when it was wished last that it ends, unless that is done. Returns whether the registry center answered: else
-    /// it is to be tried again, before anything of the job changes here.
+    /// Stops what ran when it was wished last that it ends, unless that is done. Returns whether the registry center and the carrier
+    /// answered: else it is to be tried again, before anything of the job changes here.
     async fn obey(&self, registered: &Registered, obeyed: &mut Option<Zxid>, grace: Duration) -> bool {
         let wish = wished(&*self.means.registry, registered).await.map_err(|error| error.to_string());
         let told = match wish {
-            Ok(Some(at)) if Some(at) > *obeyed => {
-                self.means.launches.stop_begun_before(&self.name, at, grace).await.map(|()| at)
+            Ok(Some(wish)) if Some(wish.at) > *obeyed => {
+                self.means.launches.stop_begun_before(&self.name, wish, grace).await.map(|()| wish.at)
             }
             Ok(_) => return true,
             Err(why) => Err(why),
@@ -224,54 +244,91 @@ impl Keeper {
             }
             Err(why) => {
                 let seconds = AGAIN.as_secs();
-                warn!(job = %self.name, "the change of the job has no effect yet, as the scheduler cannot read whether to stop the \
-                    runs of the job: {why}; it is tried again every {seconds} s");
+                warn!(job = %self.name, "the change of the job has no effect yet, as the scheduler does not know which runs of \
+                    the job to stop: {why}; it is tried again every {seconds} s");
                 false
             }
         }
     }
 
-    async fn start(&self, registered: &Registered) -> Option<Running> {
-        let started = self.run(registered).await;
-        let mut troubles = self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner);
-        match started {
-            Ok(running) => {
-                troubles.remove(&self.name);
-                info!(job = %self.name, "this scheduler schedules the job");
-                Some(running)
+    /// Stops what the job runs here, as it is not wanted any more. Where the carrier takes that, the job waits for the ends, so that
+    /// its records say how its runs ended. Else they are cut off, and the stop is tried again.
+    async fn end(&self, runs: bool, grace: Duration) -> ShutdownMode {
+        match runs && self.stop_all(grace).await.is_ok() {
+            true => ShutdownMode::Graceful,
+            false => ShutdownMode::Now,
+        }
+    }
+
+    /// Leaves its group. What it runs is let go, and adopted by the next one with the mode `Restart`: a trigger that waits is run by
+    /// that one. With the other modes the job is not wanted any more.
+    async fn leave(&self, current: Option<(Registered, Running)>, mode: ShutdownMode) {
+        let Some((_, mut running)) = current else { return };
+        self.means.scheduled.send_modify(|scheduled| drop(scheduled.remove(&self.name)));
+        let mut registrations = self.means.registrations.clone();
+        let is_wanted_again = async {
+            if mode != ShutdownMode::Graceful
+                || registrations.wait_for(|all| all.transient(&self.name).is_some()).await.is_err()
+            {
+                pending().await
             }
-            Err(why) => {
-                warn!("{why}; it is tried again every {} s", AGAIN.as_secs());
-                troubles.insert(self.name.clone(), why);
+        };
+        tokio::select! {
+            biased;
+            () = running.shutdown(mode) => return,
+            () = self.means.ending.cancelled() => {}
+            () = is_wanted_again => {}
+        }
+        // What has not ended is adopted: by the new job of this name, or by another scheduler.
+        running.shutdown(ShutdownMode::Now).await;
+    }
+
+    /// Joins the group of the job.
+    async fn start(&self, mut job: Running) -> Option<Running> {
+        match job.start().await {
+            Ok(()) => {
+                lock(&self.means.troubles).remove(&self.name);
+                info!(job = %self.name, "this scheduler schedules the job");
+                Some(job)
+            }
+            Err(error) => {
+                self.tell(error.to_string());
                 None
             }
         }
     }
 
-    /// Makes it a job of this process, once it is noted that this place runs it.
-    async fn run(&self, registered: &Registered) -> Result<Running, String> {
+    /// Tells why the job does not run here as it is registered, in the log once for each cause.
+    fn tell(&self, why: String) {
+        let before = lock(&self.means.troubles).insert(self.name.clone(), why.clone());
+        if before.as_ref() != Some(&why) {
+            warn!("{why}; it is tried again every {} s", AGAIN.as_secs());
+        }
+    }
+
+    /// Makes a job of this process that is not started, once it is noted that this place runs it.
+    async fn make(&self, registered: &Registered) -> Result<Running, String> {
         let unnoted = |error| format!("job '{}' cannot be noted in the registry center: {error}", self.name);
         self.means.carried.note(registered).await.map_err(unnoted)?;
         let handler = classed_item_handler(Arc::new(self.means.launches.clone()), Arc::new(registered.clone()));
         let configuration = registered.job.configuration();
-        let (environment, registry) = (&self.means.environment, self.means.registry.clone());
-        let started = match configuration.fires_by_itself() {
-            true => match ScheduleJobBootstrap::new(environment, registry, configuration, handler) {
-                Ok(mut job) => job.schedule().await.or_else(joins_later).map(|()| Running::Scheduled(job)),
-                Err(error) => Err(error),
-            },
-            false => match OneOffJobBootstrap::new(environment, registry, configuration, handler) {
-                Ok(mut job) => job.start().await.or_else(joins_later).map(|()| Running::OneOff(job)),
-                Err(error) => Err(error),
-            },
+        let registry = self.means.registry.clone();
+        // What is stopped when the job is disabled or removed has its grace, and its end takes a while to be told.
+        let environment = self.means.environment.clone().with_shutdown_grace(registered.job.grace() + ENDS_TOLD);
+        let made = match configuration.fires_by_itself() {
+            true => ScheduleJobBootstrap::new(&environment, registry, configuration, handler).map(Running::Scheduled),
+            false => OneOffJobBootstrap::new(&environment, registry, configuration, handler).map(Running::OneOff),
         };
-        started.map_err(|error| error.to_string())
+        made.map_err(|error| error.to_string())
+    }
+
+    async fn stop_all(&self, grace: Duration) -> Result<(), CarrierError> {
+        self.means.launches.stop_all(&self.name, &Stop::new(grace, StopCause::JobEnded)).await
     }
 
     /// Ends what is left of the job: it is disabled or removed, and no scheduler waits for it.
     async fn stop_processes(&self, before: &Rest, grace: Duration) -> Rest {
-        let stop = Stop::new(grace, StopCause::JobEnded);
-        match (self.means.launches.stop_all(&self.name, &stop).await, before) {
+        match (self.stop_all(grace).await, before) {
             (Ok(()), Rest::Unstopped) => {
                 info!(job = %self.name, "the processes of the job are stopped now");
                 Rest::Stopped
@@ -352,7 +409,7 @@ impl Keeper {
     /// Removes the nodes of the job. The last scheduler that leaves does it: before, instances are online, also that of a scheduler
     /// that was killed, until its session ends.
     async fn remove(&self, before: &Nodes) -> Nodes {
-        self.means.troubles.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        lock(&self.means.troubles).remove(&self.name);
         let removed = Operations::new(self.means.registry.clone()).remove_job(&self.name, Force::No).await;
         let Err(error) = removed.map(drop).or_else(is_gone) else { return Nodes::Removed };
         if matches!(before, Nodes::Unknown) {
@@ -376,10 +433,18 @@ fn joins_later(error: StartError) -> Result<(), StartError> {
 }
 
 impl Running {
-    async fn shutdown(self, mode: ShutdownMode) {
+    async fn start(&mut self) -> Result<(), StartError> {
+        let started = match self {
+            Self::Scheduled(job) => job.schedule().await,
+            Self::OneOff(job) => job.start().await,
+        };
+        started.or_else(joins_later)
+    }
+
+    async fn shutdown(&mut self, mode: ShutdownMode) {
         match self {
-            Self::Scheduled(mut job) => job.shutdown(mode).await,
-            Self::OneOff(mut job) => job.shutdown(mode).await,
+            Self::Scheduled(job) => job.shutdown(mode).await,
+            Self::OneOff(job) => job.shutdown(mode).await,
         }
     }
 }

@@ -5,6 +5,9 @@
 //!
 //! The fencing token beside each launch tells which of two schedulers that both believe that an item is theirs began it later:
 //! the other one stood still meanwhile, and launches it no more.
+//!
+//! A third word says that the carrier was not given the item: as the engine was not reached, or the run let go of it before. Then the
+//! scheduler that takes it over knows that it did not run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -32,24 +35,34 @@ pub(super) struct Note {
     version: Option<i32>,
 }
 
+/// The last word of the note of an item that the carrier was not given. A scheduler that does not know it reads the whole text as
+/// another launch, and launches the item.
+const NOT_GIVEN: &str = " not-given";
+
 /// What is noted of an item: its launch, and the fencing token of the run that it was for, where it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Launched {
     launch: String,
     token: Option<i64>,
+    /// The run of this token is known not to have given it to the carrier, and neither is any before it.
+    is_not_given: bool,
 }
 
 impl Launched {
     fn of(id: &LaunchId, wanted: &LaunchItem) -> Self {
-        Self { launch: id.to_string(), token: wanted.fencing_token }
+        Self { launch: id.to_string(), token: wanted.fencing_token, is_not_given: false }
     }
 
     fn parse(text: &str) -> Self {
         // The name of a job may have blanks, and a run without a token leaves it out.
-        let with_token = text.rsplit_once(' ').and_then(|(launch, token)| Some((launch, token.parse().ok()?)));
+        let short = text.strip_suffix(NOT_GIVEN);
+        let words = short.unwrap_or(text).rsplit_once(' ');
+        let with_token = words.and_then(|(launch, token)| Some((launch, token.parse().ok()?)));
         match with_token {
-            Some((launch, token)) => Self { launch: launch.to_owned(), token: Some(token) },
-            None => Self { launch: text.to_owned(), token: None },
+            Some((launch, token)) => {
+                Self { launch: launch.to_owned(), token: Some(token), is_not_given: short.is_some() }
+            }
+            None => Self { launch: text.to_owned(), token: None, is_not_given: false },
         }
     }
 }
@@ -57,7 +70,8 @@ impl Launched {
 impl fmt::Display for Launched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.launch)?;
-        self.token.map_or(Ok(()), |token| write!(f, " {token}"))
+        self.token.map_or(Ok(()), |token| write!(f, " {token}"))?;
+        if self.is_not_given { f.write_str(NOT_GIVEN) } else { Ok(()) }
     }
 }
 
@@ -66,7 +80,7 @@ impl fmt::Display for Launched {
 pub(super) enum Noted {
     /// It is in the registry center.
     Done,
-    /// Nothing was written: another scheduler noted the same items meanwhile.
+    /// Nothing was written: another scheduler noted the same items meanwhile, or one of them may not be started any more.
     Changed,
 }
 
@@ -87,10 +101,12 @@ impl Note {
         self.launched.values().any(|launched| launched.launch == fire)
     }
 
-    /// Whether an item was launched for this fire by another run: by one before it, of which this one is the failover.
-    pub(super) fn is_of_another_run(&self, id: &LaunchId, wanted: &LaunchItem) -> bool {
+    /// Whether the carrier may have been given an item for this fire by another run: by one before it, of which this one is the
+    /// failover.
+    pub(super) fn is_given_by_another_run(&self, id: &LaunchId, wanted: &LaunchItem) -> bool {
         let is_own = |launched: &Launched| launched.token.is_some() && launched.token == wanted.fencing_token;
-        self.is_of(id, wanted.item) && !self.launched.get(&wanted.item).is_some_and(is_own)
+        let is_given_by_another = |launched: &Launched| !launched.is_not_given && !is_own(launched);
+        self.is_of(id, wanted.item) && self.launched.get(&wanted.item).is_some_and(is_given_by_another)
     }
 
     /// The fencing token of the run that an item was launched for last, where it has one.
@@ -161,11 +177,14 @@ impl Marks {
     }
 
     /// Notes that items are about to be launched, over what was read of the job. What other schedulers note of other items
-    /// meanwhile stays.
+    /// meanwhile stays. Nothing is noted of an item that may not be started any more: its note may say by now that it was not given.
     pub(super) async fn note(&self, id: &LaunchId, items: &[LaunchItem], read: Note) -> Result<Noted, String> {
         let path = path(&id.job);
         let (mut why, mut over) = (String::new(), read);
         for _ in 0..ATTEMPTS {
+            if items.iter().any(|wanted| wanted.permit.is_withdrawn()) {
+                return Ok(Noted::Changed);
+            }
             let mut note = over.clone();
             note.launched.extend(items.iter().map(|wanted| (wanted.item, Launched::of(id, wanted))));
             let text = note.text();
@@ -198,6 +217,32 @@ impl Marks {
             over = now;
         }
         Err(format!("the launch cannot be noted in the registry center: {why}"))
+    }
+
+    /// Notes that the carrier was not given these items, where their notes are still those of the same runs. Runs without a fencing
+    /// token are not taken over.
+    pub(super) async fn note_not_given(&self, id: &LaunchId, items: &[LaunchItem]) -> Result<(), String> {
+        let mut why = String::new();
+        for _ in 0..ATTEMPTS {
+            let mut note = self.read(&id.job).await?;
+            let of_items = items.iter().map(|wanted| (wanted.item, Launched::of(id, wanted)));
+            let own: Vec<_> = of_items
+                .filter(|(item, own)| own.token.is_some() && note.launched.get(item) == Some(own))
+                .map(|(item, own)| (item, Launched { is_not_given: true, ..own }))
+                .collect();
+            let Some(version) = note.version.filter(|_| !own.is_empty()) else { return Ok(()) };
+            note.launched.extend(own);
+            let mut transaction = Transaction::new();
+            transaction.set(path(&id.job), note.text().as_str(), Some(version));
+            match self.0.commit(transaction).await {
+                // With its job the note goes.
+                Ok(_) | Err(CommitError::Refused { reason: Refusal::NoNode, .. }) => return Ok(()),
+                Err(CommitError::Refused { reason: Refusal::BadVersion, .. }) => {}
+                // It may have been applied: reading shows it.
+                Err(error) => why = error.to_string(),
+            }
+        }
+        Err(why)
     }
 
     /// Whether no other place has run the job.
@@ -261,7 +306,8 @@ mod tests {
         let noted = marks.read(&job).await.unwrap();
         let has_later = |at: i64, token: i64| noted.has_later_run(&launch(at), &run(token)[0], false);
         assert!(has_later(1, 7) && !has_later(1, 8) && !has_later(2, 9));
-        assert!(noted.is_of_another_run(&launch(1), &run(9)[0]) && !noted.is_of_another_run(&launch(1), &run(8)[0]));
+        let is_given = |token| noted.is_given_by_another_run(&launch(1), &run(token)[0]);
+        assert!(is_given(9) && !is_given(8));
     }
 
     #[tokio::test]
@@ -285,10 +331,37 @@ mod tests {
         for job in ["work", "nightly settlement", "5 12"] {
             let launch = LaunchId { job: JobName::new(job).unwrap(), fire: Fire::Scheduled(5) };
             let without = Launched::of(&launch, &LaunchItem::new(0, None));
-            for launched in [Launched::of(&launch, &run(12)[0]), without] {
+            let of_run = Launched::of(&launch, &run(12)[0]);
+            for launched in [Launched { is_not_given: true, ..of_run.clone() }, of_run, without] {
                 assert_eq!(Launched::parse(&launched.to_string()), launched);
             }
         }
+    }
+
+    #[tokio::test]
+    async fn what_was_not_given_is_noted_over_the_own_run_alone_and_keeps_out_an_earlier_one() {
+        let marks = marks().await;
+        let job = launch(1).job;
+        let read = async || marks.read(&job).await.unwrap();
+        let is_given = async || read().await.is_given_by_another_run(&launch(1), &run(9)[0]);
+        assert_eq!(marks.note(&launch(1), &run(7), read().await).await, Ok(Noted::Done));
+        for (id, others) in [(launch(1), run(6)), (launch(2), run(7)), (launch(1), [LaunchItem::new(0, None)])] {
+            assert_eq!(marks.note_not_given(&id, &others).await, Ok(()));
+            assert!(is_given().await, "{id}, {others:?}");
+        }
+        assert_eq!(marks.note_not_given(&launch(1), &run(7)).await, Ok(()));
+        assert!(!is_given().await);
+        assert!(read().await.has_later_run(&launch(1), &run(6)[0], false), "that one is not launched any more");
+        // Before the next request it counts as given again.
+        assert_eq!(marks.note(&launch(1), &run(7), read().await).await, Ok(Noted::Done));
+        assert!(is_given().await);
+        // A run that let go of it meanwhile does not note it any more.
+        let let_go = run(7);
+        let over = read().await;
+        let_go[0].permit.withdraw();
+        assert_eq!(marks.note_not_given(&launch(1), &let_go).await, Ok(()));
+        assert_eq!(marks.note(&launch(1), &let_go, over).await, Ok(Noted::Changed));
+        assert!(!is_given().await);
     }
 
     #[tokio::test]

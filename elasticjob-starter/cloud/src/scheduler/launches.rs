@@ -108,7 +108,7 @@ impl JobClass for Launches {
             biased;
             outcome = ended => of_job(outcome),
             () = context.cancelled() => {
-                let launch = Cut { withdrawn, launched };
+                let launch = Cut { withdrawn, launched, fencing_token: context.fencing_token() };
                 self.cut(registered, &id, item, context.cut_reason(), &mut following, launch).await
             }
         }

@@ -19,6 +19,7 @@ mod one_carrier;
 mod place_losses;
 mod process_notes;
 mod registrations;
+mod registry_failure;
 #[cfg(test)]
 mod simulated;
 mod stops;
@@ -51,7 +52,7 @@ pub(crate) use self::stops::Running;
 pub use self::store::{Store, StoreError};
 use crate::carrier::{CarriedCenter, Carrier, CarrierError, Daemon, ItemState, Stop, StopCause};
 use crate::model::ExecutionType;
-use daemons::{Daemons, Owner};
+use daemons::{Daemons, Owner, Refusals};
 use failing_daemons::Ailing;
 use item_states::Hub;
 use jobs::{Means, Scheduled, Troubles};
@@ -133,8 +134,8 @@ impl Scheduler {
     /// Starts a scheduler: it reads the registrations and schedules their jobs. It needs a tokio runtime.
     ///
     /// # Errors
-    /// [`StoreError::OtherCarrier`] when a scheduler of the registry center has another carrier; others when the registrations
-    /// cannot be read.
+    /// [`StoreError::OtherCarrier`] and [`StoreError::OtherPlace`] when a scheduler of the registry center has another carrier, or keeps
+    /// its launches elsewhere; others when the registrations cannot be read.
     pub async fn start(options: SchedulerOptions) -> Result<Self, StoreError> {
         let SchedulerOptions { environment, registry, carrier, embedded, registry_center } = options;
         if registry.is_open() && embedded.is_none() {
@@ -145,10 +146,10 @@ impl Scheduler {
             );
         }
         let ends_processes = embedded.is_some();
-        let store = Store::new(registry.clone(), carrier.clone(), embedded);
+        let store = Store::new(registry.clone(), carrier.clone(), environment.clone(), embedded);
         store.prepare().await?;
         let scheduler = environment.instance_id().to_string();
-        let entry = Entry::new(registry.clone(), scheduler, carrier.type_name().to_owned());
+        let entry = Entry::new(registry.clone(), scheduler, &*carrier);
         entry.enter().await?;
         if let Some(center) = store.center().await? {
             carrier.serve(&center);
@@ -195,6 +196,7 @@ impl Scheduler {
             ends_processes,
             owner: Owner { scheduler: environment.instance_id().to_string(), place: carrier.place() },
             registry_center,
+            refusals: Refusals::new(troubles.clone()),
         };
         let follows = tokio::spawn(registrations::follow(registry.clone(), told));
         let tasks = Mutex::new(vec![
@@ -258,7 +260,7 @@ impl Scheduler {
     pub fn troubles(&self) -> BTreeMap<JobName, String> {
         let mut troubles = self.registrations.borrow().troubles();
         troubles.extend(self.ailing.troubles());
-        troubles.extend(self.troubles.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        troubles.extend(jobs::lock(&self.troubles).clone());
         troubles
     }
 
@@ -271,9 +273,12 @@ impl Scheduler {
         let _ = tokio::time::timeout(FOLLOWS, is_followed).await;
     }
 
-    /// Asks the carrier again for everything that is waited for.
-    pub async fn reconcile(&self) {
-        self.hub.refresh_all().await;
+    /// Asks the carrier again for everything that is waited for, once for each launch.
+    ///
+    /// # Errors
+    /// [`CarrierError`] of a launch of which the engine did not answer. All others were read.
+    pub async fn reconcile(&self) -> Result<(), CarrierError> {
+        self.hub.refresh_all().await
     }
 
     /// Leaves, within 7 s. What runs goes on, and another scheduler adopts it; with an embedded registry it is stopped, as none would,

@@ -1,13 +1,11 @@
 //! The paths of registrations in the registry center, below the namespace: those of ElasticJob-Cloud.
 
 use elasticjob::ident::JobName;
-pub(super) use elasticjob::operations::CARRIED_JOBS as JOBS;
+pub(super) use elasticjob::operations::{CARRIED_JOBS as JOBS, DISABLED_APPS, DISABLED_CARRIED_JOBS as DISABLED_JOBS};
 
 pub(super) const CONFIG: &str = "/config";
 pub(super) const APPS: &str = "/config/app";
 pub(super) const DISABLED: &str = "/state/disable";
-pub(super) const DISABLED_APPS: &str = "/state/disable/app";
-pub(super) const DISABLED_JOBS: &str = "/state/disable/job";
 pub(super) const STOPPED: &str = "/state/stopped";
 /// The last wish that what ran of an application ends. ElasticJob-Cloud has no such node, nor the next one.
 pub(super) const STOPPED_APPS: &str = "/state/stopped/app";

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::nodes::Node;
 use super::registrations::Registered;
+use super::registry_failure::RegistryFailure;
 use crate::carrier::digest;
 use crate::model::{App, CarriedJob};
 
@@ -30,6 +31,8 @@ pub(super) struct Kept {
 struct Written {
     app: App,
     job: CarriedJob,
+    /// For operators: the name of the node has a digest of it alone.
+    place: Option<String>,
 }
 
 impl Kept {
@@ -46,7 +49,7 @@ impl Kept {
             let path = format!("{}/{name}", self.directory);
             let Some(node) = self.registry.get(&path).await? else { continue };
             match serde_json::from_str(node.data.text().unwrap_or_default()) {
-                Ok(Written { app, job }) => all.push(Registered { app: Arc::new(app), job: Arc::new(job) }),
+                Ok(Written { app, job, .. }) => all.push(Registered { app: Arc::new(app), job: Arc::new(job) }),
                 Err(error) => warn!("{path} cannot be read, and what it names is not ended: {error}"),
             }
         }
@@ -54,13 +57,14 @@ impl Kept {
     }
 
     /// Notes that a job is about to have processes here.
-    pub(super) async fn note(&self, registered: &Registered) -> Result<(), RegistryError> {
+    pub(super) async fn note(&self, registered: &Registered) -> Result<(), RegistryFailure> {
         let path = self.path(&registered.job.job_name);
         let (mut app, mut job) = (App::clone(&registered.app), CarriedJob::clone(&registered.job));
-        // To end them no environment is needed, and it may have secrets.
+        // What is not needed to end them may have secrets. The address of the package stays, as the registration has it.
         app.env.clear();
         job.env.clear();
-        let written = Written { app, job };
+        job.props.clear();
+        let written = Written { app, job, place: Some(self.place.clone()) };
         let text = serde_json::to_string(&written).expect("texts and numbers have a JSON form");
         let known = self.registry.get(&path).await?;
         if known.as_ref().is_some_and(|node| node.data.text() == Some(text.as_str())) {
@@ -71,12 +75,12 @@ impl Kept {
             Some(_) => transaction.set(path, text.as_str(), None),
             None => transaction.create(path, text.as_str(), CreateMode::Persistent),
         };
-        self.commit(transaction).await
+        Ok(self.commit(transaction).await?)
     }
 
     /// Nothing is left here of a job that is removed. Where it is registered again, another scheduler may have noted it: the note
     /// stays.
-    pub(super) async fn delete_of_removed(&self, name: &JobName) -> Result<(), RegistryError> {
+    pub(super) async fn delete_of_removed(&self, name: &JobName) -> Result<(), CommitError> {
         let registration = Node::Job(name.clone()).path();
         let mut transaction = Transaction::new();
         // Made and deleted: refused where it is there.
@@ -87,17 +91,17 @@ impl Kept {
     }
 
     /// Nothing of a job is kept any more.
-    pub(super) async fn delete(&self, name: &JobName) -> Result<(), RegistryError> {
+    pub(super) async fn delete(&self, name: &JobName) -> Result<(), CommitError> {
         let mut transaction = Transaction::new();
         transaction.delete(self.path(name), None);
         self.commit(transaction).await
     }
 
     /// Another scheduler of the place may have written the same.
-    async fn commit(&self, transaction: Transaction) -> Result<(), RegistryError> {
+    async fn commit(&self, transaction: Transaction) -> Result<(), CommitError> {
         match self.registry.commit(transaction).await {
             Ok(_) | Err(CommitError::Refused { reason: Refusal::NodeExists | Refusal::NoNode, .. }) => Ok(()),
-            Err(error) => Err(RegistryError::NoAnswer { why: error.to_string() }),
+            Err(error) => Err(error),
         }
     }
 
@@ -119,4 +123,33 @@ pub(super) fn job_of(name: &str) -> Option<&str> {
 /// What the names of the nodes of a place begin with.
 fn prefix(place: &str) -> String {
     format!("{}-", digest(&[place]))
+}
+
+#[cfg(test)]
+mod tests {
+    use elasticjob::registry::memory::MemoryRegistry;
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_note_has_neither_variables_nor_properties() {
+        let app = json!({ "appName": "app", "appURL": "https://apps.example.com/app.tar.gz",
+                          "bootstrapScript": "bin/start", "env": { "TOKEN": "hunter2" } });
+        let job = json!({ "jobName": "job", "appName": "app", "jobExecutionType": "TRANSIENT", "shardingTotalCount": 1,
+                          "cpuCount": 0.1, "memoryMB": 16, "cron": "0 0 3 * * ?", "env": { "TOKEN": "hunter2" },
+                          "props": { "email.password": "hunter2" } });
+        let (app, job) = (App::from_json(app).unwrap(), CarriedJob::from_json(job).unwrap());
+        let registered = Registered { app: Arc::new(app), job: Arc::new(job) };
+        let registry: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
+        let mut directory = Transaction::new();
+        directory.create("/kept", "", CreateMode::Persistent);
+        registry.commit(directory).await.unwrap();
+        let kept = Kept::new(registry.clone(), "/kept", "here");
+        kept.note(&registered).await.unwrap();
+        let node = registry.get(&kept.path(&registered.job.job_name)).await.unwrap().unwrap();
+        let text = node.data.text().unwrap();
+        assert!(!text.contains("hunter2") && text.contains("bin/start"), "{text}");
+        assert_eq!(kept.all().await.unwrap().len(), 1);
+    }
 }

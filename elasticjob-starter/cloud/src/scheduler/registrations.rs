@@ -139,15 +139,8 @@ impl Registrations {
     /// Reads all of them.
     pub(super) async fn read(registry: &dyn RegistryCenter) -> Result<Self, RegistryError> {
         let mut all = Self::default();
-        for parent in [APPS, JOBS, DISABLED_APPS, DISABLED_JOBS, STOPPED_APPS, STOPPED_JOBS] {
-            let names = registry.children(parent).await?.unwrap_or_default();
-            // Sent together: the answers come in order.
-            let reads: Vec<_> = names.into_iter().map(|name| format!("{parent}/{name}")).collect();
-            let reads: Vec<_> = reads.into_iter().map(|path| (registry.get(&path), path)).collect();
-            for (read, path) in reads {
-                let data = read.await?;
-                all.put(&path, data);
-            }
+        for (path, data) in nodes(registry).await? {
+            all.put(&path, Some(data));
         }
         Ok(all)
     }
@@ -168,6 +161,21 @@ impl Registrations {
             (Node::StoppedJob(name), None) => drop(self.stopped_jobs.remove(&name)),
         }
     }
+}
+
+/// The nodes of all registrations, and of the marks and wishes beside them, by their paths.
+pub(super) async fn nodes(registry: &dyn RegistryCenter) -> Result<Vec<(String, NodeData)>, RegistryError> {
+    let mut nodes = Vec::new();
+    for parent in [APPS, JOBS, DISABLED_APPS, DISABLED_JOBS, STOPPED_APPS, STOPPED_JOBS] {
+        let names = registry.children(parent).await?.unwrap_or_default();
+        // Sent together: the answers come in order.
+        let reads: Vec<_> = names.into_iter().map(|name| format!("{parent}/{name}")).collect();
+        let reads: Vec<_> = reads.into_iter().map(|path| (registry.get(&path), path)).collect();
+        for (read, path) in reads {
+            nodes.extend(read.await?.map(|data| (path, data)));
+        }
+    }
+    Ok(nodes)
 }
 
 /// Takes over what the node of an application or a job has. Where that cannot be used, as a newer scheduler wrote it or a hand made

@@ -1,27 +1,28 @@
 //! Writes registrations. Each write says what it found: REST answers with it.
 
+mod copy;
 mod dependencies;
 mod removal;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use elasticjob::config::Message;
 use elasticjob::ident::JobName;
 use elasticjob::operations::OperationError;
 use elasticjob::registry::{CommitError, CreateMode, NodeData, Refusal, RegistryCenter, RegistryError, Transaction};
+use elasticjob::runtime::JobEnvironment;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::nodes::{DIRECTORIES, JOBS, Node, TAKEN};
 use super::registrations::Registrations;
 use super::stops::{Running, wish};
 use crate::carrier::{Carrier, digest};
-#[cfg(unix)]
-use crate::files::{make_private, write_whole};
-use crate::model::{App, CarriedJob, Problem, Problems, unmasked};
+use crate::model::{App, CarriedJob, ExecutionType, Problem, Problems, camel_case, unmasked};
 use crate::texts;
+use copy::DiskCopy;
 
 /// How often a write is tried when other clients write the same.
 const ATTEMPTS: usize = 8;
@@ -60,6 +61,15 @@ pub enum StoreError {
         /// The other one.
         scheduler: String,
     },
+    /// A scheduler of the registry center has a carrier that keeps its launches at another place.
+    OtherPlace {
+        /// The place of this one.
+        place: String,
+        /// That of the other one.
+        other: String,
+        /// The other one.
+        scheduler: String,
+    },
     /// A transaction was not applied, or it is not known whether it was.
     Write(#[from] CommitError),
     /// The copy on disk, which an embedded registry needs, cannot be written.
@@ -84,6 +94,7 @@ impl StoreError {
             Self::Read(error) => error.message(),
             Self::Unchecked { job, why } => texts::parents_unchecked(job.as_str(), why.message()),
             Self::OtherCarrier { carrier, other, scheduler } => texts::other_carrier(carrier, scheduler, other),
+            Self::OtherPlace { place, other, scheduler } => texts::other_place(place, scheduler, other),
             Self::Write(error) => error.message(),
             Self::NotKept { path, cause } => texts::not_kept(path.display().to_string(), cause.to_string()),
         }
@@ -101,8 +112,10 @@ impl fmt::Display for StoreError {
 pub struct Store {
     registry: Arc<dyn RegistryCenter>,
     carrier: Arc<dyn Carrier>,
+    /// That of the jobs: what it has, they can name.
+    environment: JobEnvironment,
     /// The copy of an embedded registry, which forgets with its process.
-    copy: Option<Arc<PathBuf>>,
+    copy: Option<Arc<DiskCopy>>,
 }
 
 impl fmt::Debug for Store {
@@ -110,14 +123,19 @@ impl fmt::Debug for Store {
         f.debug_struct("Store")
             .field("registry", &self.registry)
             .field("carrier", &self.carrier.type_name())
-            .field("copy", &self.copy)
+            .field("copy", &self.copy.as_ref().map(|copy| copy.path()))
             .finish()
     }
 }
 
 impl Store {
-    pub(super) fn new(registry: Arc<dyn RegistryCenter>, carrier: Arc<dyn Carrier>, copy: Option<PathBuf>) -> Self {
-        Self { registry, carrier, copy: copy.map(Arc::new) }
+    pub(super) fn new(
+        registry: Arc<dyn RegistryCenter>,
+        carrier: Arc<dyn Carrier>,
+        environment: JobEnvironment,
+        copy: Option<PathBuf>,
+    ) -> Self {
+        Self { registry, carrier, environment, copy: copy.map(|path| Arc::new(DiskCopy::new(path))) }
     }
 
     /// Makes the directories, and brings the copy on disk back.
@@ -129,18 +147,7 @@ impl Store {
             }
         }
         let Some(copy) = &self.copy else { return Ok(()) };
-        let kept = match std::fs::read_to_string(&**copy) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let made = make_folder_of(copy);
-                return made.map_err(|cause| StoreError::NotKept { path: copy.to_path_buf(), cause });
-            }
-            read => read.map_err(|cause| StoreError::NotKept { path: copy.to_path_buf(), cause })?,
-        };
-        let kept: Vec<(String, String)> = serde_json::from_str(&kept).map_err(|error| {
-            let cause = std::io::Error::new(std::io::ErrorKind::InvalidData, error);
-            StoreError::NotKept { path: copy.to_path_buf(), cause }
-        })?;
-        for (path, data) in kept {
+        for (path, data) in copy.kept()? {
             self.create(&path, &data).await?;
         }
         Ok(())
@@ -332,7 +339,8 @@ impl Store {
         }
     }
 
-    /// A job whose name is free, whose application is registered, and which the carrier can carry, with the application.
+    /// A job whose name is free, whose application is registered, and which the carrier can carry and this program can start, with the
+    /// application.
     async fn checked(&self, job: Value) -> Result<(CarriedJob, NodeData), StoreError> {
         let job = CarriedJob::from_json(job)?;
         if TAKEN.contains(&job.job_name.as_str()) {
@@ -342,10 +350,23 @@ impl Store {
         let node = node.ok_or_else(|| StoreError::NoSuchApp(job.app_name.clone()))?;
         let app: App = serde_json::from_str(node.data.text().unwrap_or_default())
             .map_err(|error| Problems(vec![Problem::new("appName", texts::app_unusable(error.to_string()))]))?;
-        match self.carrier.check(&app, &job) {
-            problems if problems.is_empty() => Ok((job, node)),
-            problems => Err(Problems(problems).into()),
+        let mut problems = self.carrier.check(&app, &job);
+        problems.extend(self.problems_at_start(&job));
+        if problems.is_empty() { Ok((job, node)) } else { Err(Problems(problems).into()) }
+    }
+
+    /// What keeps this program from starting a job, as the type of an error handler that it does not have. The program of a `DAEMON`
+    /// job has its own.
+    fn problems_at_start(&self, job: &CarriedJob) -> Vec<Problem> {
+        if job.job_execution_type == ExecutionType::Daemon {
+            return Vec::new();
         }
+        let (catalog, configuration) = (self.environment.catalog(), job.configuration());
+        let of_catalog = catalog.problems(&configuration).into_iter();
+        let of_host = catalog.error_handlers().problems_at_start(&configuration);
+        let of_size = configuration.problems_of_size();
+        let all = of_catalog.chain(of_host).chain(of_size);
+        all.map(|problem| Problem::new(camel_case(&problem.setting), problem.reason)).collect()
     }
 
     /// Asks the carrier whether it can carry each job of an application as the application will be. What is wrong with the job alone
@@ -353,17 +374,22 @@ impl Store {
     async fn carries_jobs_of(&self, app: &App) -> Result<(), StoreError> {
         let all = self.registrations().await?;
         let before = all.apps.get(&app.app_name);
-        let of_job = |job: &CarriedJob| {
+        // Jobs of an application often have the same problem, which is told once for all of them.
+        let mut problems: Vec<(Problem, Vec<&JobName>)> = Vec::new();
+        for job in all.jobs.values().filter(|job| job.app_name == app.app_name) {
             let known = before.map(|before| self.carrier.check(before, job)).unwrap_or_default();
-            let is_new = move |problem: &Problem| !known.iter().any(|known| known.field == problem.field);
-            let name = job.job_name.clone();
-            let told =
-                move |problem: Problem| Problem::new(problem.field, texts::of_job(name.as_str(), problem.reason));
-            self.carrier.check(app, job).into_iter().filter(is_new).map(told).collect::<Vec<_>>()
-        };
-        let jobs = all.jobs.values().filter(|job| job.app_name == app.app_name);
-        let problems: Vec<Problem> = jobs.flat_map(|job| of_job(job)).collect();
-        if problems.is_empty() { Ok(()) } else { Err(Problems(problems).into()) }
+            let is_new = |problem: &Problem| !known.iter().any(|known| known.field == problem.field);
+            for problem in self.carrier.check(app, job).into_iter().filter(is_new) {
+                match problems.iter_mut().find(|(told, _)| *told == problem) {
+                    Some((_, jobs)) => jobs.push(&job.job_name),
+                    None => problems.push((problem, vec![&job.job_name])),
+                }
+            }
+        }
+        let told =
+            problems.into_iter().map(|(problem, jobs)| Problem::new(problem.field, of_jobs(&jobs, problem.reason)));
+        let told: Vec<Problem> = told.collect();
+        if told.is_empty() { Ok(()) } else { Err(Problems(told).into()) }
     }
 
     /// Returns whether it was applied; else another client wrote the same since it was read.
@@ -387,39 +413,20 @@ impl Store {
     /// Writes the copy on disk, where there is one.
     async fn keep(&self) -> Result<(), StoreError> {
         let Some(copy) = &self.copy else { return Ok(()) };
-        let all = self.registrations().await?;
-        let apps = all.apps.iter().map(|(name, app)| (Node::App(name.clone()).path(), text_of(&**app)));
-        let jobs = all.jobs.iter().map(|(name, job)| (Node::Job(name.clone()).path(), text_of(&**job)));
-        let disabled_apps =
-            all.disabled_apps.iter().map(|name| (Node::DisabledApp(name.clone()).path(), String::new()));
-        let disabled_jobs =
-            all.disabled_jobs.iter().map(|name| (Node::DisabledJob(name.clone()).path(), String::new()));
-        let nodes: Vec<(String, String)> = apps.chain(jobs).chain(disabled_apps).chain(disabled_jobs).collect();
-        write_whole(copy, &json!(nodes).to_string())
-            .map_err(|cause| StoreError::NotKept { path: copy.to_path_buf(), cause })
+        copy.write(&*self.registry).await
     }
 }
 
-/// Makes the folder of the copy, as carriers whose engine is elsewhere have none. Registrations may have secrets: it is closed to
-/// other users where that can be.
-fn make_folder_of(copy: &Path) -> std::io::Result<()> {
-    match copy.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => make_private(folder),
-        _ => Ok(()),
+/// The same problem of these jobs, of which the first five are named.
+fn of_jobs(jobs: &[&JobName], reason: Message) -> Message {
+    const NAMED: usize = 5;
+    let (named, others) = jobs.split_at(jobs.len().min(NAMED));
+    let names = named.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    match (named, others.len()) {
+        ([one], 0) => texts::of_job(one.as_str(), reason),
+        (_, 0) => texts::of_jobs(names, reason),
+        (_, more) => texts::of_more_jobs(names, more, reason),
     }
-}
-
-#[cfg(not(unix))]
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)
-}
-
-/// Writes a file that is there as a whole or not at all.
-#[cfg(not(unix))]
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let beside = path.with_extension("new");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(beside, path)
 }
 
 /// What a node says; one that cannot be read says nothing.

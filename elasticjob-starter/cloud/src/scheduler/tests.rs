@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use elasticjob::fire::{CancelRequest, Fire, FireState};
+use elasticjob::fire::{CancelRequest, ExecutionSource, Fire, FireState};
+use elasticjob::operations::JobState;
 use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::registry::{RegistryCenter, SessionState, Transaction};
 use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
 use super::nodes::LAUNCHED;
-use super::{Scheduler, SchedulerOptions, StoreError};
+use super::{ItemTask, Scheduler, SchedulerOptions, StoreError};
 use crate::carrier::{Carrier, ItemState, Launch, LaunchId};
 use crate::model::{App, CarriedJob};
 use crate::process::{ProcessCarrier, ProcessOptions};
@@ -22,6 +23,7 @@ pub(crate) mod away;
 mod cluster;
 mod daemons;
 mod depends;
+mod embedded;
 mod failing_daemons;
 mod leaving;
 #[cfg(feature = "kubernetes")]
@@ -29,6 +31,8 @@ mod left_behind;
 #[cfg(feature = "kubernetes")]
 mod lost_answers;
 mod lost_places;
+mod news;
+mod not_given;
 mod one_carrier;
 mod remains;
 mod removal;
@@ -36,6 +40,7 @@ mod stops;
 mod time_limits;
 mod triggers;
 mod unreadable;
+mod unstartable;
 mod waiting_launches;
 mod withdrawn;
 
@@ -133,9 +138,7 @@ async fn what_another_host_launched_is_lost_where_it_may_not_run_twice() {
 async fn a_job_that_is_disabled_or_removed_has_its_processes_stopped() {
     let cluster = Cluster::new();
     let one = cluster.scheduler("a").await;
-    one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
-    one.trigger("long").await;
-    until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+    cluster.run_long(&one).await;
     let store = one.scheduler.store();
     store.switch_job(&name("long"), false).await.unwrap();
     until("it is stopped", || async { one.running("long").await == 0 }).await;
@@ -143,11 +146,22 @@ async fn a_job_that_is_disabled_or_removed_has_its_processes_stopped() {
         one.operations().snapshot(&name("long")).await.unwrap().instances().count() == 0
     })
     .await;
+    let is_told = async || {
+        let (state, error) = one.last("long").await.unwrap();
+        assert!(state == FireState::Failed && error.unwrap().contains("its job was disabled or removed"));
+    };
+    is_told().await;
+    assert_eq!(one.operations().job(&name("long")).await.unwrap().status, JobState::Disabled);
     store.switch_job(&name("long"), true).await.unwrap();
     until("it is scheduled again", || async {
         one.operations().snapshot(&name("long")).await.unwrap().instances().count() == 1
     })
     .await;
+    is_told().await;
+    assert!(
+        one.record("long").await.unwrap().last.unwrap().source == ExecutionSource::NormalTrigger,
+        "it is not taken over"
+    );
     store.remove_job(&name("long")).await.unwrap();
     until("its nodes are removed", || async { one.operations().snapshot(&name("long")).await.is_err() }).await;
     assert!(matches!(store.remove_job(&name("long")).await, Err(StoreError::NoSuchJob(_))));
@@ -162,9 +176,7 @@ async fn a_stop_that_the_carrier_does_not_take_is_tried_again_until_it_is_done()
         let cluster = Cluster::new();
         let away = Arc::new(Away::of(&cluster));
         let one = cluster.scheduler_with(away.clone()).await;
-        one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
-        one.trigger("long").await;
-        until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+        cluster.run_long(&one).await;
         away.is_away.store(true, Ordering::SeqCst);
         match is_removed {
             true => one.scheduler.store().remove_job(&name("long")).await.unwrap(),
@@ -224,6 +236,12 @@ async fn an_item_is_launched_when_a_cancelled_run_has_ended_also_that_of_an_earl
             member.last("long").await.is_some_and(|(state, _)| state != FireState::Running)
         })
         .await;
+        let registered = member.scheduler.registrations().borrow().jobs[&name("long")].clone();
+        until("its process is listed as one that is being stopped", || async {
+            let task = member.scheduler.tasks(&registered).await.unwrap().items.remove(&0);
+            matches!(task, Some(ItemTask::Running { stopping: true, .. }))
+        })
+        .await;
         if restarts {
             member.scheduler.shutdown().await;
             member = cluster.scheduler("a").await;
@@ -268,35 +286,6 @@ async fn carriers_are_told_the_registry_center_by_what_no_other_one_has() {
 }
 
 #[tokio::test]
-async fn registrations_of_an_embedded_registry_outlive_the_process() {
-    let cluster = Cluster::new();
-    // Of a carrier without a folder of its own: it is made.
-    let copy = cluster.file("kept/registrations.json");
-    let start = async || {
-        let environment = JobEnvironment::builder().build().unwrap();
-        let center: Arc<dyn RegistryCenter> = Arc::new(MemoryRegistry::new().connect());
-        let carrier = ProcessCarrier::new(ProcessOptions::new(cluster.file("work"), "tests")).unwrap();
-        let options = SchedulerOptions {
-            embedded: Some(copy.clone()),
-            ..SchedulerOptions::new(environment, center, Arc::new(carrier))
-        };
-        Scheduler::start(options).await.unwrap()
-    };
-    let first = start().await;
-    first.store().add_app(cluster.app("long", "true")).await.unwrap();
-    first.store().add_job(job("long", "long", json!({ "disabled": true }))).await.unwrap();
-    // They have the variables of applications and jobs, which may be secrets.
-    assert_eq!(fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
-    assert_eq!(fs::metadata(cluster.file("kept")).unwrap().permissions().mode() & 0o777, 0o700);
-    let before = first.store().registrations().await.unwrap();
-    first.shutdown().await;
-    let second = start().await;
-    assert_eq!(second.store().registrations().await.unwrap(), before);
-    assert!(before.is_disabled(&before.jobs[&name("long")]));
-    second.shutdown().await;
-}
-
-#[tokio::test]
 async fn what_cannot_be_registered_is_refused_with_every_reason() {
     let cluster = Cluster::new();
     let one = cluster.scheduler("a").await;
@@ -323,6 +312,18 @@ async fn what_cannot_be_registered_is_refused_with_every_reason() {
     };
     assert_eq!(problems.0.len(), 1);
     assert!(problems.0[0].field == "cpuCount" && problems.0[0].reason.as_str().contains("job 'j'"), "{problems}");
+    // What is the same for several jobs is told once.
+    for (more, named) in [(1, "jobs 'j', 'j1': "), (6, "jobs 'j', 'j1', 'j2', 'j3', 'j4' and 2 more: ")] {
+        for number in 1..=more {
+            let _ = store.add_job(job(&format!("j{number}"), "a", json!({}))).await;
+        }
+        let Err(StoreError::Invalid(problems)) = store.change_app(json!({ "appName": "a", "cpuCount": 100_000 })).await
+        else {
+            panic!("it is refused")
+        };
+        assert_eq!(problems.0.len(), 1, "{problems}");
+        assert!(problems.0[0].reason.as_str().starts_with(named), "{problems}");
+    }
     one.scheduler.shutdown().await;
 }
 
@@ -369,7 +370,7 @@ async fn a_fire_that_a_later_one_has_overtaken_is_not_launched_any_more() {
     one.trigger("long").await;
     until("the launch is not taken", || async { away.unlaunched.load(Ordering::SeqCst) > 0 }).await;
     // While this scheduler stands still, another one launches the item for a later fire, and that one is forgotten again.
-    let later = LaunchId { job: name("long"), fire: Fire::Manual { trigger: 99, at: i64::MAX, rerun: None } };
+    let later = LaunchId { job: name("long"), fire: Fire::manual(99, i64::MAX, None) };
     let mut transaction = Transaction::new();
     let note = json!({ "0": format!("{later} {}", i64::MAX) }).to_string();
     transaction.set(format!("{LAUNCHED}/long"), note.as_str(), None);

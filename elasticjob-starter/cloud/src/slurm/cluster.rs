@@ -1,9 +1,17 @@
 //! Facts of the cluster: its version, its limits, and the sizes of its nodes.
 
+use std::time::Duration;
+
+use elasticjob::log::{info, warn};
+
 use super::command::{Commands, Failed};
+use super::queue::seconds;
 
 /// The oldest version that the carrier works with.
 const OLDEST: (u32, u32) = (22, 5);
+
+/// The pause before a controller that is away is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(2);
 
 /// A cluster.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,17 +22,39 @@ pub(super) struct Cluster {
     pub(super) nodes: Vec<NodeSize>,
 }
 
-/// A size of nodes of a partition.
+/// A size of nodes of a partition, with the limit of the partition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NodeSize {
     pub(super) partition: String,
     pub(super) cpus: u64,
     pub(super) megabytes: u64,
+    /// After how many minutes the partition ends a job; `None` for never.
+    pub(super) minutes: Option<u64>,
 }
 
 impl Cluster {
-    /// Asks for everything.
-    pub(super) async fn ask(commands: &Commands) -> Result<Self, Failed> {
+    /// Asks for everything, and again as long as the controller is away.
+    pub(super) async fn once_it_answers(commands: &Commands) -> Result<Self, Failed> {
+        let mut was_away = false;
+        loop {
+            match Self::ask(commands).await {
+                Err(failed) if failed.is_away() => {
+                    if !std::mem::replace(&mut was_away, true) {
+                        warn!("the controller of Slurm is away, and is asked again until it answers: {}", failed.why());
+                    }
+                    tokio::time::sleep(ASK_AGAIN).await;
+                }
+                answer => {
+                    if was_away {
+                        info!("Slurm answers again");
+                    }
+                    return answer;
+                }
+            }
+        }
+    }
+
+    async fn ask(commands: &Commands) -> Result<Self, Failed> {
         let settings = commands.run("scontrol", ["show", "config"]).await?;
         let sizes = node_sizes(commands).await?;
         Self::read(&settings, sizes).map_err(Failed::Refused)
@@ -52,17 +82,20 @@ impl Cluster {
 
 /// The sizes of the nodes that the partitions have now.
 pub(super) async fn node_sizes(commands: &Commands) -> Result<Vec<NodeSize>, Failed> {
-    let text = commands.run("sinfo", ["--noheader", "--exact", "--format", "%R|%c|%m"]).await?;
+    let text = commands.run("sinfo", ["--noheader", "--exact", "--format", "%R|%c|%m|%l"]).await?;
     text.lines().map(|line| size_of(line).map_err(Failed::NotReached)).collect()
 }
 
 fn size_of(line: &str) -> Result<NodeSize, String> {
     let read = || {
         let mut fields = line.split('|');
-        let (partition, cpus, megabytes) = (fields.next()?, fields.next()?, fields.next()?);
+        let (partition, cpus, megabytes, limit) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
         // `+` stands for "or more".
         let number = |text: &str| text.trim().trim_end_matches('+').parse().ok();
-        Some(NodeSize { partition: partition.trim().to_owned(), cpus: number(cpus)?, megabytes: number(megabytes)? })
+        // `infinite` is no time, and so no limit.
+        let minutes = seconds(limit.trim()).and_then(|seconds| u64::try_from(seconds / 60).ok());
+        let partition = partition.trim().to_owned();
+        Some(NodeSize { partition, cpus: number(cpus)?, megabytes: number(megabytes)?, minutes })
     };
     read().ok_or_else(|| format!("sinfo wrote '{line}', which is no size of a node"))
 }
@@ -102,9 +135,11 @@ mod tests {
 
     #[test]
     fn sizes_of_nodes_are_read() {
-        let size = |line| size_of(line).map(|size| (size.partition, size.cpus, size.megabytes));
-        assert_eq!(size("main|4|2000"), Ok(("main".to_owned(), 4, 2_000)));
-        assert_eq!(size("main|4+|2000+"), Ok(("main".to_owned(), 4, 2_000)));
-        assert!(size("main|four|2000").is_err());
+        let size = |line| size_of(line).map(|size| (size.partition, size.cpus, size.megabytes, size.minutes));
+        let main = |minutes| Ok(("main".to_owned(), 4, 2_000, minutes));
+        assert_eq!(size("main|4|2000|infinite"), main(None));
+        assert_eq!(size("main|4+|2000+|1:00"), main(Some(1)));
+        assert_eq!(size("main|4|2000|2-03:30:00"), main(Some(3_090)));
+        assert!(size("main|four|2000|infinite").is_err() && size("main|4|2000").is_err());
     }
 }

@@ -5,12 +5,16 @@ use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
+use chrono::{DateTime, SecondsFormat, Utc};
 use tokio::process::Command;
 
 use crate::files::INHERITED;
 
 /// How long a command may take. Slurm's own commands give up a controller that is away sooner.
 pub(super) const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+
+/// The words about a command that took longer.
+const UNANSWERED: &str = "has not answered for";
 
 /// Where the commands are, and with which settings they are run.
 #[derive(Debug, Clone, Default)]
@@ -38,15 +42,37 @@ impl Failed {
         let (Self::Refused(why) | Self::NotReached(why) | Self::Unknown(why)) = self;
         why
     }
+
+    /// Whether no controller answered, or none in time.
+    pub(super) fn is_away(&self) -> bool {
+        match self {
+            Self::Refused(_) => false,
+            Self::NotReached(why) | Self::Unknown(why) => {
+                AWAY.iter().chain([&UNANSWERED, &"timed out"]).any(|text| why.contains(text))
+            }
+        }
+    }
+
+    /// The same of a question that has had no answer since this time.
+    pub(super) fn since(self, time: DateTime<Utc>) -> Self {
+        let time = time.to_rfc3339_opts(SecondsFormat::Secs, true);
+        let told = |why: String| format!("Slurm has not reported its jobs since {time}: {why}");
+        match self {
+            Self::Refused(why) => Self::Refused(told(why)),
+            Self::NotReached(why) => Self::NotReached(told(why)),
+            Self::Unknown(why) => Self::Unknown(told(why)),
+        }
+    }
 }
 
+/// The words of Slurm where no controller answers: one may later.
+const AWAY: [&str; 3] =
+    ["Unable to contact slurm controller", "Connection refused", "Slurm backup controller in standby mode"];
+
 /// What Slurm says where the request did not arrive, or where it takes no job now and may take one later.
-const NOT_NOW: [&str; 9] = [
-    "Unable to contact slurm controller",
-    "Connection refused",
+const NOT_NOW: [&str; 6] = [
     "Slurm temporarily unable to accept job",
     "Resource temporarily unavailable",
-    "Slurm backup controller in standby mode",
     "submit limit",
     "Unable to process configuration file",
     "Could not establish a configuration source",
@@ -108,6 +134,11 @@ const FINAL: [&str; 30] = [
 ];
 
 impl Commands {
+    /// The file with the settings of the cluster, where one is named.
+    pub(super) fn settings(&self) -> Option<PathBuf> {
+        self.conf.clone().or_else(|| std::env::var_os("SLURM_CONF").map(PathBuf::from))
+    }
+
     /// Runs a command and returns its standard output.
     pub(super) async fn run<S: AsRef<OsStr>>(
         &self,
@@ -147,7 +178,7 @@ impl Commands {
         command.envs(self.conf.iter().map(|conf| ("SLURM_CONF", conf)));
         command.stdin(Stdio::null()).kill_on_drop(true);
         match tokio::time::timeout(COMMAND_LIMIT, command.output()).await {
-            Err(_) => Err(Failed::Unknown(format!("{program} has not answered for {} s", COMMAND_LIMIT.as_secs()))),
+            Err(_) => Err(Failed::Unknown(format!("{program} {UNANSWERED} {} s", COMMAND_LIMIT.as_secs()))),
             Ok(Err(error)) => Err(Failed::NotReached(format!("{} does not start: {error}", path.display()))),
             Ok(Ok(output)) => Ok(output),
         }
@@ -183,7 +214,9 @@ fn failure(program: &str, code: Option<i32>, said: &str) -> Failed {
     match code {
         None => Failed::Unknown(format!("{program} was killed: {why}")),
         // Asked first: the same answer may have the text of a refusal besides.
-        Some(_) if NOT_NOW.iter().any(|text| said.contains(text)) => Failed::NotReached(format!("{program}: {why}")),
+        Some(_) if AWAY.iter().chain(&NOT_NOW).any(|text| said.contains(text)) => {
+            Failed::NotReached(format!("{program}: {why}"))
+        }
         Some(_) if is_refusal_of_controller(&lower) => Failed::Refused(format!("{program}: {why}")),
         Some(_) if FINAL.iter().any(|text| lower.contains(text)) => Failed::Refused(format!("{program}: {why}")),
         Some(_) => Failed::Unknown(format!("{program}: {why}")),
@@ -209,12 +242,13 @@ mod tests {
             "sbatch: invalid partition specified: nope; Batch job submission failed: Invalid partition name specified";
         assert_eq!(of(refused), Failed::Refused(why.to_owned()));
         let away = "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)";
-        assert!(matches!(of(away), Failed::NotReached(_)));
+        assert!(matches!(of(away), Failed::NotReached(_)) && of(away).is_away());
         let limit = "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: Job violates \
                      accounting/QOS policy (job submit limit, user's size and/or time limits)";
         assert!(matches!(of(limit), Failed::NotReached(_)));
         let lost = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation";
-        assert!(matches!(of(lost), Failed::Unknown(_)));
+        assert!(matches!(of(lost), Failed::Unknown(_)) && of(lost).is_away());
+        assert!(!of(refused).is_away() && !of(limit).is_away());
         assert!(matches!(failure("sbatch", None, ""), Failed::Unknown(_)));
     }
 

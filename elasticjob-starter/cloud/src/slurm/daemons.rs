@@ -25,6 +25,7 @@ use super::texts as of_slurm;
 use super::{KEEPER, SLURM, Shared, blocking};
 use crate::carrier::{CarrierError, Daemon, DaemonProcess, ItemState, LaunchError, job_token};
 use crate::files::{last_words, log, text_of, write_whole};
+use crate::folders::remove_all;
 use crate::model::needs_image;
 use crate::texts;
 
@@ -164,7 +165,7 @@ fn prefix(shared: &Shared, job: &JobName) -> String {
 fn process(row: &Row, daemons: &Path) -> io::Result<DaemonProcess> {
     let place = daemons.join(&row.name).join(row.index.to_string());
     if row.state == JobState::Pending {
-        return Ok(DaemonProcess::new(row.index, ItemState::waiting(waits_for(&row.reason)), 0));
+        return Ok(DaemonProcess::new(row.index, ItemState::waiting(waits_for(&row.reason, row.since)), 0));
     }
     if row.state == JobState::Starting {
         let why = format!("Slurm starts its node {} for it", row.node);
@@ -381,7 +382,7 @@ impl Keeping {
     /// Removes the folders of all settings of the job.
     async fn remove(&self, prefix: &str) -> Result<(), String> {
         let (daemons, prefix) = (self.shared.options.folder.join("daemons"), prefix.to_owned());
-        let remove = move || folders(&daemons, &prefix)?.iter().try_for_each(fs::remove_dir_all);
+        let remove = move || folders(&daemons, &prefix)?.iter().try_for_each(|folder| remove_all(folder));
         blocking(remove).await.map_err(|error| error.to_string())
     }
 }

@@ -60,6 +60,8 @@ run_item() {
     # Without -p: a launch that is forgotten does not come back.
     mkdir "$place/$attempt" || exit 1
     write "$place/attempt" "$attempt"
+    # The token of the run is the same for each attempt, and the program on a lost node may still write.
+    export ELASTICJOB_ATTEMPT=$((attempt + 1))
     run "$place/$attempt"
     write "$place/$attempt/exit" "$code"
     exit "$code"

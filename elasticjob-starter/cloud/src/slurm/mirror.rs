@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::Utc;
 use elasticjob::log::{info, warn};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -16,6 +17,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// The pause is so many times as long as the answer took, so that a busy controller is asked less.
 const RATIO: u32 = 10;
+
+/// The pause while Slurm does not answer.
+const ASK_AGAIN: Duration = Duration::from_secs(3);
 
 /// What Slurm had at a time.
 #[derive(Debug)]
@@ -63,12 +67,19 @@ impl Mirror {
         Self { commands, wanted: Notify::new(), latest: watch::Sender::new(None) }
     }
 
-    /// What Slurm has now or later. Callers that ask at the same time share an answer.
+    /// What Slurm has now or later. Callers that ask at the same time share an answer. While Slurm does not answer, callers hear of it at
+    /// once: its commands take long to find that out, and a page that asks for many launches would wait as often.
     pub(super) async fn now(&self) -> Answer {
         let since = Instant::now();
         let mut answers = self.latest.subscribe();
+        if let Some((_, Err(failed))) = &*answers.borrow_and_update() {
+            return Err(failed.clone());
+        }
         self.wanted.notify_one();
-        let is_fresh = |latest: &Option<(Instant, Answer)>| latest.as_ref().is_some_and(|(asked, _)| *asked >= since);
+        // A question of before that has no answer now has told enough.
+        let is_fresh = |latest: &Option<(Instant, Answer)>| {
+            latest.as_ref().is_some_and(|(asked, answer)| *asked >= since || answer.is_err())
+        };
         match answers.wait_for(is_fresh).await.ok().and_then(|latest| latest.clone()) {
             Some((_, answer)) => answer,
             // The sender lives as long as this does.
@@ -81,34 +92,38 @@ impl Mirror {
         self.wanted.notify_one();
     }
 
-    /// Asks Slurm whenever a caller wants to know, and again and again as long as `is_followed`. Each snapshot goes to `publish`.
+    /// Asks Slurm whenever a caller wants to know, and again and again as long as `is_followed` or it does not answer. Each snapshot goes
+    /// to `publish`.
     pub(super) async fn keep<F: Future<Output = ()>>(
         &self,
         is_followed: impl Fn() -> bool,
         publish: impl Fn(Arc<Snapshot>) -> F,
     ) {
-        let (mut pause, mut is_away) = (PAUSE, false);
+        let (mut pause, mut away) = (PAUSE, None);
         loop {
             tokio::select! {
                 () = self.wanted.notified() => {}
-                () = tokio::time::sleep(pause), if is_followed() => {}
+                () = tokio::time::sleep(pause), if away.is_some() || is_followed() => {}
             }
             let asked = Instant::now();
-            let answer = queue::rows(&self.commands).await.map(|rows| Arc::new(Snapshot::of(asked, rows)));
-            pause = PAUSE.max(asked.elapsed() * RATIO);
-            match &answer {
-                Ok(snapshot) => {
-                    if std::mem::take(&mut is_away) {
+            let answer = match queue::rows(&self.commands).await {
+                Ok(rows) => {
+                    pause = PAUSE.max(asked.elapsed() * RATIO);
+                    if away.take().is_some() {
                         info!("Slurm answers again");
                     }
+                    let snapshot = Arc::new(Snapshot::of(asked, rows));
                     publish(snapshot.clone()).await;
+                    Ok(snapshot)
                 }
-                Err(failed) if !is_away => {
-                    is_away = true;
-                    warn!("Slurm did not report the state of its jobs, and is asked again: {}", failed.why());
+                Err(failed) => {
+                    pause = ASK_AGAIN;
+                    if away.is_none() {
+                        warn!("Slurm did not report the state of its jobs, and is asked again: {}", failed.why());
+                    }
+                    Err(failed.since(*away.get_or_insert_with(Utc::now)))
                 }
-                Err(_) => {}
-            }
+            };
             self.latest.send_replace(Some((asked, answer)));
         }
     }
@@ -145,6 +160,37 @@ mod tests {
         assert!(all.iter().all(|answer| answer.as_ref().unwrap().rows("ej-a", 0).len() == 1));
         let times = std::fs::read_to_string(asked).unwrap().lines().count();
         assert!(times <= 2, "asked {times} times");
+        task.abort();
+    }
+
+    #[tokio::test]
+    async fn while_slurm_does_not_answer_callers_hear_so_without_another_question_until_it_does() {
+        let scratch = Scratch::new();
+        let (asked, away) = (scratch.path().join("asked"), scratch.path().join("away"));
+        std::fs::write(&away, "").unwrap();
+        let script = format!(
+            "echo >>{}; [ ! -e {} ] || {{ echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1; }}",
+            asked.display(),
+            away.display()
+        );
+        let mirror = mirror(&scratch, &script);
+        let task = kept(&mirror);
+        let first = mirror.now().await.unwrap_err();
+        assert!(
+            matches!(&first, Failed::NotReached(why) if why.contains("has not reported its jobs since 2")),
+            "{first:?}"
+        );
+        for _ in 0..50 {
+            assert_eq!(mirror.now().await.unwrap_err(), first);
+        }
+        let times = std::fs::read_to_string(&asked).unwrap().lines().count();
+        assert!(times < 10, "asked {times} times");
+        std::fs::remove_file(&away).unwrap();
+        // No launch is followed and no caller asks, so it finds out by its own questions.
+        let mut answers = mirror.latest.subscribe();
+        let answered = answers.wait_for(|latest| latest.as_ref().is_some_and(|(_, answer)| answer.is_ok()));
+        tokio::time::timeout(Duration::from_secs(60), answered).await.unwrap().unwrap();
+        assert!(mirror.now().await.is_ok());
         task.abort();
     }
 

@@ -20,7 +20,7 @@ mod tests;
 pub(crate) mod texts;
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -35,6 +35,7 @@ use crate::carrier::{
     LaunchId, LaunchStream, Launched, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
+use crate::folders::remove_all;
 use crate::model::{App, CarriedJob, Problem};
 use crate::package::{Packages, users};
 use crate::texts as of_carriers;
@@ -92,7 +93,15 @@ pub enum ConnectError {
         /// The cause.
         source: io::Error,
     },
-    /// The cluster does not answer, or is too old.
+    /// The settings of the cluster are not there.
+    #[error("the settings of the cluster, {}, cannot be read: {source}", .file.display())]
+    Settings {
+        /// The file.
+        file: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The commands of Slurm cannot be run, the controller refuses them, or the cluster is too old.
     #[error("the cluster cannot be used: {why}")]
     Cluster {
         /// The cause.
@@ -124,7 +133,8 @@ struct Shared {
 }
 
 impl SlurmCarrier {
-    /// Connects to the cluster that Slurm's commands are set up for. It needs a tokio runtime.
+    /// Connects to the cluster that Slurm's commands are set up for. It needs a tokio runtime. A controller that is away is asked again
+    /// until it answers, and the log says so once; dropping the future ends that.
     ///
     /// # Errors
     /// See [`ConnectError`].
@@ -134,7 +144,11 @@ impl SlurmCarrier {
         // Nodes have it under its real path.
         let folder = fs::canonicalize(&options.folder).map_err(wrong)?;
         let commands = Commands { folder: options.commands.clone(), conf: options.conf.clone() };
-        let cluster = Cluster::ask(&commands).await;
+        // Slurm's commands try for a minute to read a file that is not there.
+        if let Some(file) = commands.settings() {
+            File::open(&file).map_err(|source| ConnectError::Settings { file, source })?;
+        }
+        let cluster = Cluster::once_it_answers(&commands).await;
         let cluster = cluster.map_err(|failed| ConnectError::Cluster { why: failed.why().to_owned() })?;
         info!(
             "the cluster {} places items by their CPUs and memory; it keeps them to these only where its cgroup.conf has \
@@ -253,7 +267,7 @@ impl Shared {
             }
             let submission = Submission {
                 name: &name,
-                comment: launch.id.to_string(),
+                comment: format!("{}/{}", self.options.namespace, launch.id),
                 app: &launch.app,
                 job: &launch.job,
                 indexes: &started,
@@ -355,7 +369,7 @@ impl Shared {
         self.lock().retain(|(of, _), _| of != id);
         self.ends.forget(id);
         let folder = self.launch_folder(id);
-        let remove = move || match fs::remove_dir_all(folder) {
+        let remove = move || match remove_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         };
@@ -383,6 +397,10 @@ impl Carrier for SlurmCarrier {
 
     fn place(&self) -> String {
         format!("{SLURM} {}:{}", self.shared.cluster().name, self.shared.options.folder.display())
+    }
+
+    fn shared_place(&self) -> Option<String> {
+        Some(self.place())
     }
 
     fn check(&self, app: &App, job: &CarriedJob) -> Vec<Problem> {

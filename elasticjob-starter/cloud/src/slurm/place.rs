@@ -103,7 +103,9 @@ impl Place {
                 }
                 // An item that has begun waits to be started again.
                 JobState::Pending => {
-                    return Ok(Some(ItemState::waiting(waits_for(&row.reason)).after(self.begun()?.map(lost))));
+                    return Ok(Some(
+                        ItemState::waiting(waits_for(&row.reason, row.since)).after(self.begun()?.map(lost)),
+                    ));
                 }
                 JobState::Starting => {
                     let why = format!("Slurm starts its node {} for it", row.node);
@@ -111,7 +113,7 @@ impl Place {
                 }
                 JobState::Suspended => {
                     let why = format!("it is halted on {}; scontrol resume lets it go on", row.node);
-                    return Ok(Some(ItemState::waiting(why).after(self.attempt()?.checked_sub(1).map(lost))));
+                    return Ok(Some(ItemState::halted(&row.node, why).after(self.attempt()?.checked_sub(1).map(lost))));
                 }
                 JobState::Running => return self.running(row).map(Some),
                 JobState::Ended(end) => self.outcome(Some((end, row)))?,
@@ -191,7 +193,9 @@ impl Place {
             return Ok(Outcome::Stopped);
         }
         if self.file("given-up").exists() {
-            return Ok(Outcome::Lost { why: "its node was lost three times, and it is not started again".to_owned() });
+            return Ok(Outcome::Lost {
+                why: "Slurm has taken it off its node three times, and it is not started again".to_owned(),
+            });
         }
         Ok(match (end, exit) {
             (Some(End::Timeout), _) => failed(
@@ -200,7 +204,9 @@ impl Place {
             ),
             (Some(End::Deadline), _) => failed("it reached its deadline in Slurm"),
             (_, Some(code)) => failed(&last_words(&run, code)),
-            (Some(End::Cancelled), _) => failed("it was cancelled in Slurm, by scancel or by an administrator"),
+            (Some(End::Cancelled), _) => {
+                failed("it was cancelled in Slurm, by scancel, by an administrator or by Slurm itself")
+            }
             (Some(End::NodeFailed), _) => Outcome::Lost { why: format!("its node {} failed", node(row)) },
             (Some(End::Preempted), _) => Outcome::Lost { why: format!("other jobs took its node {}", node(row)) },
             (Some(End::Revoked), _) => Outcome::Lost { why: "another cluster of the federation has it".to_owned() },
@@ -250,7 +256,11 @@ impl Place {
 
 /// The place of a run that Slurm starts again: it tells neither the node nor why.
 fn lost(restarts_before: u32) -> LostPlace {
-    LostPlace::new(restarts_before + 1, None, "Slurm starts it again: its node failed, or other jobs took it")
+    LostPlace::new(
+        restarts_before + 1,
+        None,
+        "Slurm has taken it off its node: the node failed, other jobs took it, or the item was requeued",
+    )
 }
 
 fn node(row: Option<(End, &Row)>) -> &str {
@@ -421,7 +431,9 @@ mod tests {
         {
             let rows = [row(1, JobState::parse(slurm).unwrap())];
             let state = Item::new().place.state(&rows, true).unwrap();
-            assert!(matches!(&state, Some(ItemState::Waiting { why, lost: None }) if why.contains(words)), "{state:?}");
+            let Some(ItemState::Waiting { why, lost: None, halted }) = &state else { panic!("{state:?}") };
+            assert!(why.contains(words), "{why}");
+            assert_eq!(halted.as_deref(), (slurm == "SUSPENDED").then_some("n1"), "{slurm}");
             let second = Item::new().with("attempt", "1").place.state(&rows, true).unwrap().unwrap();
             let before = if slurm == "SUSPENDED" { lost(0) } else { lost(1) };
             assert_eq!(second.lost(), Some(&before), "{slurm}");

@@ -1,5 +1,7 @@
 //! Reads this user's jobs from `squeue`.
 
+use chrono::{DateTime, SecondsFormat, Utc};
+
 use super::command::{Commands, Failed};
 
 /// How the rows are asked for. The name is the last field: those of other jobs may have any character.
@@ -125,7 +127,7 @@ impl Row {
 /// All rows of carried jobs. Those of jobs that have ended are there as long as Slurm remembers them (`MinJobAge`).
 pub(super) async fn rows(commands: &Commands) -> Result<Vec<Row>, Failed> {
     // Before the command: what it answers is of this time or later.
-    let asked = chrono::Utc::now().timestamp();
+    let asked = Utc::now().timestamp();
     let arguments = ["--me", "--noheader", "--array", "--states=all", "--format", FORMAT];
     let text = commands.run("squeue", arguments).await?;
     parse(&text, asked).map_err(Failed::NotReached)
@@ -136,7 +138,7 @@ fn parse(text: &str, asked: i64) -> Result<Vec<Row>, String> {
 }
 
 /// A time as Slurm writes it, `[[DAYS-]HOURS:]MINUTES:SECONDS`, in seconds. `None` of another form: it says nothing then.
-fn seconds(text: &str) -> Option<i64> {
+pub(super) fn seconds(text: &str) -> Option<i64> {
     let (days, time) = text.split_once('-').unwrap_or(("0", text));
     let parts = time.split(':').map(|part| part.parse::<u32>().ok().map(i64::from));
     let seconds = parts.collect::<Option<Vec<i64>>>()?;
@@ -145,13 +147,19 @@ fn seconds(text: &str) -> Option<i64> {
         .then_some(i64::from(days.parse::<u32>().ok()?) * 86_400 + seconds.iter().fold(0, |sum, part| sum * 60 + part))
 }
 
-/// What a job waits for, in words where the name of the reason has none.
-pub(super) fn waits_for(reason: &str) -> String {
+/// What a job waits for, in words where the name of the reason has none. It is expected to begin at `since`, in seconds since 1970, where
+/// Slurm knows that.
+pub(super) fn waits_for(reason: &str, since: Option<i64>) -> String {
     let words = match reason {
         "None" => "Slurm has not looked at it yet",
         "Resources" => "no node has the CPUs and the memory free",
         "Priority" => "jobs of a higher priority come first",
-        "BeginTime" => "Slurm starts it again in about two minutes, as its node was lost",
+        "BeginTime" => {
+            let when = since.and_then(|since| DateTime::<Utc>::from_timestamp(since, 0));
+            let when = when.map(|when| format!(" at {}", when.to_rfc3339_opts(SecondsFormat::Secs, true)));
+            let when = when.unwrap_or_default();
+            return format!("Slurm starts it again{when}, as it was taken off its node (BeginTime)");
+        }
         "JobHeldUser" | "JobHeldAdmin" => "it is held; scontrol release lets it go",
         "Dependency" => "it waits for another job",
         "Licenses" => "no license is free",
@@ -222,8 +230,12 @@ mod tests {
 
     #[test]
     fn a_reason_is_told_in_words_and_as_slurm_names_it() {
-        assert!(waits_for("Resources").ends_with("no node has the CPUs and the memory free (Resources)"));
-        assert!(waits_for("QOSMaxCpuPerUserLimit").contains("limit (QOSMaxCpuPerUserLimit)"));
-        assert_eq!(waits_for("Reservation"), "Slurm lets it wait: Reservation");
+        let told = |reason| waits_for(reason, Some(1_795_950_585));
+        assert!(told("Resources").ends_with("no node has the CPUs and the memory free (Resources)"));
+        assert!(told("QOSMaxCpuPerUserLimit").contains("limit (QOSMaxCpuPerUserLimit)"));
+        assert_eq!(told("Reservation"), "Slurm lets it wait: Reservation");
+        let again = "Slurm starts it again at 2026-11-29T11:09:45Z, as it was taken off its node (BeginTime)";
+        assert_eq!(told("BeginTime"), again);
+        assert_eq!(waits_for("BeginTime", None), again.replace(" at 2026-11-29T11:09:45Z", ""));
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use elasticjob::config::Message;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, NodeSize};
 use super::command::{Commands, Failed};
 use super::texts as of_slurm;
 use crate::model::{App, CarriedJob, ExecutionType, Problem, needs_image};
@@ -107,6 +107,12 @@ pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Pr
             return problems;
         }
     }
+    if let Some(needs) = app.slurm.time_limit_minutes
+        && let Some(most) = most_minutes(&sizes)
+        && u64::from(needs) > most
+    {
+        wrong("slurm.timeLimitMinutes", of_slurm::time_limit_too_long(needs, most.to_string()));
+    }
     let items = items_of_a_process(job);
     let (needs_cpus, needs_memory) = (cpus(app, job, items), megabytes(app, job, items));
     if sizes.iter().all(|size| size.cpus < needs_cpus) {
@@ -117,6 +123,11 @@ pub(super) fn problems(cluster: &Cluster, app: &App, job: &CarriedJob) -> Vec<Pr
         wrong("memoryMB", of_slurm::too_much_memory(needs_memory.to_string(), most.to_string()));
     }
     problems
+}
+
+/// The minutes that the longest job may run; `None` without a limit.
+fn most_minutes(sizes: &[&NodeSize]) -> Option<u64> {
+    sizes.iter().map(|size| size.minutes).collect::<Option<Vec<u64>>>()?.into_iter().max()
 }
 
 fn items_of_a_process(job: &CarriedJob) -> usize {
@@ -150,7 +161,8 @@ pub(super) fn script(
     arguments: &[String],
 ) -> String {
     let package = quoted(&package.display().to_string());
-    let mut script = String::new();
+    // The carrier sets these for its own commands, and sbatch hands them on to the job.
+    let mut script = "unset SLURM_TIME_FORMAT LC_ALL\n".to_owned();
     for (name, value) in environment {
         script.push_str(&format!("export {name}={}\n", quoted(value)));
     }
@@ -172,7 +184,6 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::slurm::cluster::NodeSize;
 
     fn app(slurm: Value) -> App {
         let app = json!({ "appName": "a", "appURL": "file:///a.sh", "bootstrapScript": "./a.sh", "cpuCount": 0.5,
@@ -188,11 +199,18 @@ mod tests {
     }
 
     fn cluster() -> Cluster {
-        let size = |partition: &str, cpus, megabytes| NodeSize { partition: partition.to_owned(), cpus, megabytes };
+        let size = |partition: &str, cpus, megabytes, minutes| {
+            let partition = partition.to_owned();
+            NodeSize { partition, cpus, megabytes, minutes }
+        };
         Cluster {
             name: "shop".to_owned(),
             max_array_size: 1_001,
-            nodes: vec![size("main", 4, 2_000), size("big", 64, 500_000), size("big", 2, 900_000)],
+            nodes: vec![
+                size("main", 4, 2_000, Some(60)),
+                size("big", 64, 500_000, None),
+                size("big", 2, 900_000, None),
+            ],
         }
     }
 
@@ -233,6 +251,15 @@ mod tests {
             wrong.iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(),
             ["shardingTotalCount", "memoryMB"]
         );
+        let limit = |partition: &str, minutes: u32| {
+            of(json!({ "partition": partition, "timeLimitMinutes": minutes }), json!({}))
+        };
+        assert_eq!(
+            (limit("main", 60), limit("big", 61), of(json!({ "timeLimitMinutes": 61 }), json!({}))),
+            (vec![], vec![], vec![])
+        );
+        let why = "the time limit is 61 minutes, and the partitions that the job may use have 60 minutes at most";
+        assert_eq!(limit("main", 61), [("slurm.timeLimitMinutes".to_owned(), why.to_owned())]);
         // No node has both.
         assert_eq!(of(json!({}), json!({ "cpuCount": 32, "memoryMB": 800_000 }))[0].0, "memoryMB");
         assert_eq!(of(json!({}), json!({ "cpuCount": 65 }))[0].0, "cpuCount");
@@ -251,7 +278,24 @@ mod tests {
     fn a_script_takes_any_text_as_it_is() {
         let environment = BTreeMap::from([("WORDS".to_owned(), "it's $HOME `x`\nand more".to_owned())]);
         let script = script(&environment, Path::new("/tmp"), "printf '%s|' \"$WORDS\"", &["{\"a\": 'b'}".to_owned()]);
-        let output = std::process::Command::new("/bin/sh").arg("-c").arg(script).output().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), "it's $HOME `x`\nand more|{\"a\": 'b'}|");
+        assert_eq!(ran(&script), "it's $HOME `x`\nand more|{\"a\": 'b'}|");
+    }
+
+    /// The output of a script that runs as a job that sbatch has handed the environment of the carrier's commands on to.
+    fn ran(script: &str) -> String {
+        let mut command = std::process::Command::new("/bin/sh");
+        command.arg("-c").arg(script).env("SLURM_TIME_FORMAT", "%s").env("LC_ALL", "C.UTF-8");
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    }
+
+    #[test]
+    fn what_the_commands_of_the_carrier_need_is_not_in_the_environment_of_a_program() {
+        let told = |environment: &[(&str, &str)]| {
+            let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let command = "printf '%s|%s' \"${SLURM_TIME_FORMAT-none}\" \"${LC_ALL-none}\"";
+            ran(&script(&environment.collect(), Path::new("/tmp"), command, &[]))
+        };
+        assert_eq!(told(&[]), "none|none");
+        assert_eq!(told(&[("LC_ALL", "de_DE.UTF-8")]), "none|de_DE.UTF-8");
     }
 }

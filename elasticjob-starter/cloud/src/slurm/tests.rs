@@ -101,6 +101,24 @@ async fn until(mut is: impl AsyncFnMut() -> bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_carrier_waits_for_a_controller_that_is_away_and_not_for_settings_that_are_not_there() {
+    let model = Model::new();
+    fs::write(model.file("away"), "").unwrap();
+    let connecting = tokio::spawn(SlurmCarrier::connect(model.options()));
+    until(async || model.lines("questions") >= 2).await;
+    assert!(!connecting.is_finished());
+    fs::remove_file(model.file("away")).unwrap();
+    let carrier = tokio::time::timeout(PATIENCE, connecting).await.unwrap().unwrap().unwrap();
+    assert_eq!(carrier.shared_place().as_deref(), Some(&*carrier.place()));
+    let asked = model.lines("questions");
+    let mut options = model.options();
+    options.conf = Some(model.file("no-slurm.conf"));
+    let error = SlurmCarrier::connect(options).await.unwrap_err();
+    assert!(matches!(error, ConnectError::Settings { .. }), "{error}");
+    assert_eq!(model.lines("questions"), asked);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_carrier_asks_no_second_time_and_knows_the_first_cause() {
     let long = Long::new();
     let first = long.running(&[0]).await;

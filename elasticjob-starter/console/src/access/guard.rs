@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{RawPathParams, Request, State};
-use axum::http::header::{AUTHORIZATION, COOKIE as COOKIE_HEADER};
+use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -21,12 +21,11 @@ use super::session::{COOKIE, SessionToken};
 use crate::api::{Problem, is_api};
 use crate::app::App;
 use crate::pages;
+use crate::text::cookie;
 
 /// The session that a request shows.
-pub(crate) fn shown_session(headers: &HeaderMap) -> Option<SessionToken> {
-    let cookies = headers.get_all(COOKIE_HEADER).iter().filter_map(|header| header.to_str().ok());
-    let mut pairs = cookies.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == COOKIE).map(|(_, value)| SessionToken::from_cookie(value))
+pub(crate) fn shown_session(app: &App, headers: &HeaderMap) -> Option<SessionToken> {
+    cookie(headers, &app.cookies.named(COOKIE)).map(SessionToken::from_cookie)
 }
 
 /// The token that a request shows. `Basic` and other schemes are those of proxies in front of the console.
@@ -49,7 +48,7 @@ pub(crate) async fn authenticate(State(app): State<App>, mut request: Request, n
         },
         None => {
             let session = || {
-                shown_session(request.headers())
+                shown_session(&app, request.headers())
                     .and_then(|token| app.sessions.account(&token, Instant::now()))
                     .and_then(|(account, ended)| Some(account.identity(&app.users)?.until(ended)))
             };

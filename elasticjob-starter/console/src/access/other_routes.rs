@@ -19,6 +19,7 @@ use crate::api::Problem;
 use crate::app::{App, Console};
 use crate::request_id::RequestId;
 use crate::texts;
+use crate::trace_parent;
 
 /// Lets callers of other routes in, as the console does: with the same users, tokens, sessions and roles. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -98,7 +99,8 @@ impl Access {
 
     /// The caller that shows this: the text of a session, or the token of a program. A caller that shows nothing has
     /// the rights that the options give visitors. The log of logins has the address that a token was refused to. The extensions are
-    /// those of the request: where the console gave it an id, the records of actions have that.
+    /// those of the request: where the console gave it an id, the records of actions have that. The headers are those of the request,
+    /// for the trace context that the runs of the jobs which the caller triggers are linked to.
     ///
     /// # Errors
     /// [`NotKnown::Token`].
@@ -107,6 +109,7 @@ impl Access {
         shown: Option<&str>,
         from: Option<IpAddr>,
         extensions: &Extensions,
+        headers: &HeaderMap,
     ) -> Result<Caller, NotKnown> {
         let app = &self.0;
         let identity = match shown {
@@ -126,6 +129,7 @@ impl Access {
         };
         let address = from.map(|ip| ip.to_string());
         let origin = Origin::new(Surface::Rest).address(address).request(RequestId::of(extensions));
+        let origin = origin.caused_by(trace_parent::of(headers));
         Ok(Caller(if app.options.read_only { identity.capped(Role::Viewer) } else { identity }, origin))
     }
 }
@@ -170,17 +174,17 @@ mod tests {
         let (token, hash) = TokenHash::new_token().expect("random");
         let tokens = vec![Token::new("ci", hash, [Grant::everywhere(Role::Operator).jobs("billing-*")])];
         let access = console(ConsoleOptions { tokens, ..with_users() }).access();
-        let of_request = Extensions::new();
+        let (of_request, headers) = (Extensions::new(), HeaderMap::new());
         let session = access.log_in("admin", PASSWORD.to_owned(), None).await.expect("it is the password");
-        let admin = access.caller(Some(&session), None, &of_request).expect("it goes on");
+        let admin = access.caller(Some(&session), None, &of_request, &headers).expect("it goes on");
         assert!(admin.name() == "admin" && admin.may(Role::Admin, "default", Some("orders")));
-        let program = access.caller(Some(&token), None, &of_request).expect("it counts");
+        let program = access.caller(Some(&token), None, &of_request, &headers).expect("it counts");
         assert!(program.may(Role::Operator, "default", Some("billing-1")));
         assert!(!program.may(Role::Operator, "default", Some("orders")));
         assert!(!program.may(Role::Admin, "default", Some("billing-1")));
-        let visitor = access.caller(None, None, &of_request).expect("nothing was shown");
+        let visitor = access.caller(None, None, &of_request, &headers).expect("nothing was shown");
         assert!(visitor.is_anonymous() && !visitor.may(Role::Viewer, "default", None));
-        assert_eq!(access.caller(Some("ejt_other"), None, &of_request).unwrap_err(), NotKnown::Token);
+        assert_eq!(access.caller(Some("ejt_other"), None, &of_request, &headers).unwrap_err(), NotKnown::Token);
         let wrong = access.log_in("admin", "guessed".to_owned(), None).await;
         assert_eq!(wrong.unwrap_err(), NotKnown::WrongPassword);
     }

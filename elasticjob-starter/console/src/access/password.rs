@@ -2,11 +2,13 @@
 
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier, phc};
 use elasticjob::config::Message;
 use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
 use super::session::random_bytes;
 use crate::texts;
@@ -127,19 +129,17 @@ const NOBODY: &str =
 /// Checks passwords.
 #[derive(Debug)]
 pub(crate) struct Passwords {
-    places: Semaphore,
+    places: Arc<Semaphore>,
 }
 
 impl Passwords {
     pub(crate) fn new() -> Self {
-        Self { places: Semaphore::new(AT_A_TIME) }
+        Self { places: Arc::new(Semaphore::new(AT_A_TIME)) }
     }
 
     /// The hash of a new password.
     pub(crate) async fn hash(&self, password: String) -> Result<PasswordHash, PasswordProblem> {
-        // The semaphore is never closed.
-        let _place = self.places.acquire().await.ok();
-        let made = tokio::task::spawn_blocking(move || PasswordHash::of(&password)).await;
+        let made = self.in_turn(move || PasswordHash::of(&password)).await;
         made.unwrap_or_else(|panicked| Err(PasswordProblem::NotMade(panicked.to_string())))
     }
 
@@ -147,12 +147,21 @@ impl Passwords {
     pub(crate) async fn check(&self, hash: Option<&PasswordHash>, password: String) -> bool {
         let exists = hash.is_some();
         let hash = hash.cloned().unwrap_or_else(|| PasswordHash(NOBODY.to_owned()));
-        // The semaphore is never closed.
-        let Ok(_place) = self.places.acquire().await else { return false };
         // No hash of ours is of a longer password.
         let fits = password.chars().count() <= *LENGTHS.end();
-        let checked = tokio::task::spawn_blocking(move || fits && hash.is_of(&password)).await;
+        let checked = self.in_turn(move || fits && hash.is_of(&password)).await;
         exists && checked.unwrap_or(false)
+    }
+
+    /// Computes when it has a place, which it keeps until it is done, also where nobody waits for it any more.
+    async fn in_turn<T: Send + 'static>(&self, compute: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
+        // The semaphore is never closed.
+        let place = self.places.clone().acquire_owned().await.ok();
+        let computed = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            compute()
+        });
+        computed.await
     }
 }
 

@@ -246,6 +246,14 @@ impl Tokens {
         }
     }
 
+    /// The names of those of the settings that never expire.
+    pub(crate) fn without_end(&self) -> Vec<&str> {
+        let endless = self.given.values().filter(|token| token.expires.is_none());
+        let mut names: Vec<&str> = endless.map(|token| token.name.as_str()).collect();
+        names.sort_unstable();
+        names
+    }
+
     /// All tokens, by name.
     pub(crate) fn list(&self) -> Vec<TokenView> {
         let now = crate::service::now();
@@ -372,6 +380,14 @@ mod tests {
         let end = at("2027-07-01T00:00:00Z");
         assert_eq!(tokens.identity(&shown, &users, end).unwrap_err(), Invalid::Expired(end));
         assert_eq!(tokens.identity("ejt_other", &users, at("2027-06-30T00:00:00Z")).unwrap_err(), Invalid::Unknown);
+    }
+
+    #[test]
+    fn tokens_of_the_settings_without_an_end_are_named() {
+        let token = |name: &str| Token::new(name, TokenHash::of(name), []);
+        let ends = token("ends").expires("2027-06-30").expect("a date");
+        let tokens = Tokens::new(vec![token("z"), ends, token("a")], None);
+        assert_eq!(tokens.without_end(), ["a", "z"]);
     }
 
     #[test]

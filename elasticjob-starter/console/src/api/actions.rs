@@ -5,7 +5,9 @@ use axum::extract::Query;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{HeaderMap, StatusCode};
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::operations::{Force, InstanceOfJob, ItemOfJob, Operations, Outcome, Removed, ServerOfJob, Target};
+use elasticjob::operations::{
+    Force, InstanceOfJob, ItemOfJob, Operations, Outcome, Removed, ServerOfJob, Target, TriggerOutcome,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -17,10 +19,12 @@ use super::named::{Names, OfJob};
 use crate::access::Role;
 use crate::here::Here;
 use crate::service::fires::FireId;
+use crate::service::many_jobs;
 use crate::service::rerun::run_again;
 
 /// The parts that were changed, and those that needed no change.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Done {
     #[schema(value_type = Vec<Object>)]
     changed: Value,
@@ -30,25 +34,42 @@ pub(crate) struct Done {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>)]
     follow: Option<Value>,
+    /// Of a job that is run: the items that do not run, as no instance has them that is online and enabled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    without_instance: Vec<Value>,
 }
 
 impl Done {
     fn of<T: Serialize>(outcome: &Outcome<T>) -> Self {
         let value = |parts: &[T]| serde_json::to_value(parts).unwrap_or_default();
-        Self { changed: value(&outcome.changed), unchanged: value(&outcome.unchanged), follow: None }
+        let (changed, unchanged) = (value(&outcome.changed), value(&outcome.unchanged));
+        Self { changed, unchanged, ..Self::default() }
+    }
+
+    fn of_trigger(outcome: &TriggerOutcome) -> Self {
+        Self { without_instance: without_instance(&outcome.without_instance), ..Self::of(&outcome.instances) }
     }
 }
 
-type Triggered = Outcome<InstanceOfJob>;
+fn without_instance(items: &[ItemOfJob]) -> Vec<Value> {
+    items.iter().filter_map(|item| serde_json::to_value(item).ok()).collect()
+}
+
+/// The description of the header `traceparent`.
+const TRACE_HEADER: &str = "The trace of the caller, as W3C Trace Context has it: the spans of the runs are linked to it. One that is not understood is ignored";
+
+type Asked = Outcome<InstanceOfJob>;
 type Switched = Outcome<ServerOfJob>;
 type SwitchedItem = Outcome<ItemOfJob>;
 type Gone = Outcome<Removed>;
 
 /// Run a job now, on all its enabled instances
 ///
-/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run.
+/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run, and is named in the answer.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/triggers", tag = "actions", request_body = Reason,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once"),
+        ("traceparent" = Option<String>, Header, description = TRACE_HEADER)),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn trigger(
     of: OfJob,
@@ -61,9 +82,10 @@ pub(crate) async fn trigger(
 
 /// Run a job now, on its enabled instances on a server
 ///
-/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run.
+/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run, and is named in the answer.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/servers/{server}/triggers", tag = "actions", request_body = Reason,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the job once"),
+        ("traceparent" = Option<String>, Header, description = TRACE_HEADER)),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn trigger_on_server(
     of: OfJob,
@@ -77,9 +99,10 @@ pub(crate) async fn trigger_on_server(
 
 /// Run all jobs of a server now, on their enabled instances there
 ///
-/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run.
+/// Where items are not assigned, as an instance came or went a moment ago, the answer waits for that, for at most 5 seconds. An item that no instance has by then does not run, and is named in the answer.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/servers/{server}/triggers", tag = "actions", request_body = Reason,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the jobs once")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the jobs once"),
+        ("traceparent" = Option<String>, Header, description = TRACE_HEADER)),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn trigger_server(
     here: Here,
@@ -101,10 +124,7 @@ async fn run_now(
 ) -> Result<(StatusCode, Json<Done>), Problem> {
     let reason = checked(&body.reason)?;
     let route = format!("{}/{route}", here.registry.name());
-    let act = async {
-        let outcome: Triggered = here.operations(reason).trigger(&target).await?;
-        Ok(Done::of(&outcome))
-    };
+    let act = async { Ok(Done::of_trigger(&here.operations(reason).trigger(&target).await?)) };
     let done = here.app.answers.once(headers, here.identity.name(), &route, reason, act).await?;
     Ok((StatusCode::ACCEPTED, Json(done)))
 }
@@ -113,7 +133,8 @@ async fn run_now(
 ///
 /// The jobs that run after this one follow, so the role operator is needed for each of them. The fire is named by its scheduled time, which the job sees as its own.
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/jobs/{job}/fires/{fire}/reruns", tag = "actions", request_body = Reason,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the fire once")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key gives the same answer, and runs the fire once"),
+        ("traceparent" = Option<String>, Header, description = TRACE_HEADER)),
     responses((status = 202, body = Done), (status = "default", body = Problem)))]
 pub(crate) async fn rerun(
     of: OfJob,
@@ -130,7 +151,8 @@ pub(crate) async fn rerun(
         let changed = serde_json::to_value(&asked.instances).unwrap_or_default();
         let follow: Vec<&JobName> = asked.follow.iter().filter(|job| here.sees(job)).collect();
         let follow = serde_json::to_value(follow).ok();
-        Ok(Done { changed, unchanged: Value::Array(Vec::new()), follow })
+        let without_instance = without_instance(&asked.without_instance);
+        Ok(Done { changed, unchanged: Value::Array(Vec::new()), follow, without_instance })
     };
     let done = here.app.answers.once(&headers, here.identity.name(), &route, reason, act).await?;
     Ok((StatusCode::ACCEPTED, Json(done)))
@@ -223,7 +245,7 @@ pub(crate) async fn switch_item(
 }
 
 async fn leave(here: &Here, target: Target, body: &Reason) -> Result<(StatusCode, Json<Done>), Problem> {
-    let outcome: Triggered = here.operations(checked(&body.reason)?).shut_down(&target).await?;
+    let outcome: Asked = here.operations(checked(&body.reason)?).shut_down(&target).await?;
     Ok((StatusCode::ACCEPTED, Json(Done::of(&outcome))))
 }
 
@@ -326,20 +348,19 @@ pub(crate) struct BulkResult {
 
 /// Trigger, enable or disable many jobs; each ends by itself
 #[utoipa::path(post, path = "/api/v1/registries/{registry}/operations", tag = "actions", request_body = Bulk,
+    params(("traceparent" = Option<String>, Header, description = TRACE_HEADER)),
     responses((status = 200, body = Vec<BulkResult>), (status = "default", body = Problem)))]
 pub(crate) async fn bulk(here: Here, Body(body): Body<Bulk>) -> Result<Json<Vec<BulkResult>>, Problem> {
     checked_count(body.jobs.len())?;
     let operations = here.operations(checked(&body.reason)?).on_many_jobs();
-    let mut results = Vec::new();
-    for name in body.jobs {
-        let ended = one_of(&here, &operations, &name, body.action).await;
-        let (done, problem) = match ended {
+    let actions = body.jobs.into_iter().map(async |job| {
+        let (done, problem) = match one_of(&here, &operations, &job, body.action).await {
             Ok(done) => (Some(done), None),
             Err(problem) => (None, Some(problem)),
         };
-        results.push(BulkResult { job: name, done, problem });
-    }
-    Ok(Json(results))
+        BulkResult { job, done, problem }
+    });
+    Ok(Json(many_jobs::ends(actions).await))
 }
 
 async fn one_of(here: &Here, operations: &Operations, name: &str, action: BulkAction) -> Result<Done, Problem> {
@@ -349,7 +370,7 @@ async fn one_of(here: &Here, operations: &Operations, name: &str, action: BulkAc
     }
     let target = Target::Job(job);
     Ok(match action {
-        BulkAction::Trigger => Done::of(&operations.trigger(&target).await?),
+        BulkAction::Trigger => Done::of_trigger(&operations.trigger(&target).await?),
         BulkAction::Enable => Done::of(&operations.enable_servers(&target).await?),
         BulkAction::Disable => Done::of(&operations.disable_servers(&target).await?),
     })

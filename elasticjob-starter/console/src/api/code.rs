@@ -33,6 +33,7 @@ codes! {
     TokenWithoutOwner = "token-without-owner",
     Forbidden = "forbidden",
     WrongHost = "wrong-host",
+    ForeignOrigin = "foreign-origin",
     BadRequest = "bad-request",
     WrongMethod = "wrong-method",
     TooLarge = "too-large",

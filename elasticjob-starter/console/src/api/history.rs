@@ -1,10 +1,8 @@
 //! `/registries/{registry}/executions`, `/states` and `/decisions`.
 
 use axum::Json;
-use axum::extract::Query;
-use axum::extract::rejection::QueryRejection;
-use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
+use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use chrono::DateTime;
 use elasticjob::schedule::TimeZone;
@@ -14,11 +12,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::Problem;
-use super::jobs::parameters;
 use super::named::Names;
 use crate::here::Here;
 use crate::service::audit::ActionRecord;
-use crate::service::history::{Found, HistoryQuery, Traced, execution_of, find};
+use crate::service::history::{Found, HistoryQuery, ParametersOf, Traced, asked, execution_of, find};
 use crate::service::time::Time;
 use crate::service::{history_file, now};
 
@@ -229,14 +226,10 @@ where
 /// The runs of items
 ///
 /// With the header `Accept: text/csv` they come as a file.
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/executions", tag = "history", params(HistoryQuery),
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/executions", tag = "history", params(ParametersOf<ExecutionRecord>),
     responses((status = 200, body = RecordPage<Execution>), (status = "default", body = Problem)))]
-pub(crate) async fn executions(
-    here: Here,
-    headers: HeaderMap,
-    query: Result<Query<HistoryQuery>, QueryRejection>,
-) -> Result<Response, Problem> {
-    page::<ExecutionRecord, Execution>(&here, &headers, &parameters(query)?).await
+pub(crate) async fn executions(here: Here, headers: HeaderMap, uri: Uri) -> Result<Response, Problem> {
+    page::<ExecutionRecord, Execution>(&here, &headers, &asked::<ExecutionRecord>(&uri)?).await
 }
 
 /// The run of an item, with the id that lists of runs have
@@ -252,38 +245,26 @@ pub(crate) async fn execution(
 /// The changes of state of runs
 ///
 /// With the header `Accept: text/csv` they come as a file.
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/states", tag = "history", params(HistoryQuery),
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/states", tag = "history", params(ParametersOf<StateRecord>),
     responses((status = 200, body = RecordPage<State>), (status = "default", body = Problem)))]
-pub(crate) async fn states(
-    here: Here,
-    headers: HeaderMap,
-    query: Result<Query<HistoryQuery>, QueryRejection>,
-) -> Result<Response, Problem> {
-    page::<StateRecord, State>(&here, &headers, &parameters(query)?).await
+pub(crate) async fn states(here: Here, headers: HeaderMap, uri: Uri) -> Result<Response, Problem> {
+    page::<StateRecord, State>(&here, &headers, &asked::<StateRecord>(&uri)?).await
 }
 
 /// Decisions, and actions of operators
 ///
 /// With the header `Accept: text/csv` they come as a file.
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/decisions", tag = "history", params(HistoryQuery),
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/decisions", tag = "history", params(ParametersOf<DecisionRecord>),
     responses((status = 200, body = RecordPage<Decision>), (status = "default", body = Problem)))]
-pub(crate) async fn decisions(
-    here: Here,
-    headers: HeaderMap,
-    query: Result<Query<HistoryQuery>, QueryRejection>,
-) -> Result<Response, Problem> {
-    page::<DecisionRecord, Decision>(&here, &headers, &parameters(query)?).await
+pub(crate) async fn decisions(here: Here, headers: HeaderMap, uri: Uri) -> Result<Response, Problem> {
+    page::<DecisionRecord, Decision>(&here, &headers, &asked::<DecisionRecord>(&uri)?).await
 }
 
 /// Actions of operators
 ///
 /// With the header `Accept: text/csv` they come as a file.
-#[utoipa::path(get, path = "/api/v1/registries/{registry}/audit", tag = "history", params(HistoryQuery),
+#[utoipa::path(get, path = "/api/v1/registries/{registry}/audit", tag = "history", params(ParametersOf<ActionRecord>),
     responses((status = 200, body = RecordPage<OperatorAction>), (status = "default", body = Problem)))]
-pub(crate) async fn audit(
-    here: Here,
-    headers: HeaderMap,
-    query: Result<Query<HistoryQuery>, QueryRejection>,
-) -> Result<Response, Problem> {
-    page::<ActionRecord, OperatorAction>(&here, &headers, &parameters(query)?).await
+pub(crate) async fn audit(here: Here, headers: HeaderMap, uri: Uri) -> Result<Response, Problem> {
+    page::<ActionRecord, OperatorAction>(&here, &headers, &asked::<ActionRecord>(&uri)?).await
 }

@@ -17,7 +17,7 @@ use super::{
     access, accounts, actions, alarms, configuration, configurations, fires, graph, history, jobs, nodes, overview,
     past, registries, run_log, schedule, schedules, servers, timeline,
 };
-use crate::access::{LONGEST_REASON, Permission};
+use crate::access::{COOKIE, LONGEST_REASON, Permission};
 use crate::app::App;
 use crate::router::{Declared, declared};
 use crate::{live, live_log};
@@ -119,7 +119,7 @@ pub(crate) fn document(routes: &[Declared]) -> Value {
         let operation =
             document["paths"].get_mut(route.path).and_then(|path| path.get_mut(route.method.to_lowercase()));
         let Some(operation) = operation.and_then(Value::as_object_mut) else { continue };
-        operation.insert("x-permission".to_owned(), permission(route.permission).into());
+        operation.insert("x-permission".to_owned(), permission(route).into());
         if let Some(rule) = route.reason.described() {
             operation.insert("x-reason".to_owned(), rule.into());
         }
@@ -189,16 +189,22 @@ fn add_path_parameters(operation: &mut Map<String, Value>, path: &str) {
     }
 }
 
-fn permission(permission: Permission) -> String {
-    match permission {
+fn permission(route: &Declared) -> String {
+    match route.permission {
         Permission::Public => "public".to_owned(),
         Permission::Known => "known".to_owned(),
         Permission::KnownOrNear => "known, or a program of this host".to_owned(),
         Permission::Has(role) => role.to_string(),
+        Permission::HasForSome(role) if route.path.contains("{alarm}") => {
+            format!("{role} of the job of the alarm, or of all jobs where it is about the registry center")
+        }
         Permission::HasForSome(role) => format!("{role} of each job in the body"),
     }
 }
 
 pub(crate) async fn show(State(app): State<App>) -> Json<Value> {
-    Json(document(&declared(app)))
+    let session = app.cookies.named(COOKIE);
+    let mut document = document(&declared(app));
+    document["components"]["securitySchemes"]["session"]["name"] = session.into();
+    Json(document)
 }

@@ -137,6 +137,12 @@ impl Problem {
         Self::new(StatusCode::MISDIRECTED_REQUEST, Code::WrongHost, "Not a name of the console", remedy)
     }
 
+    /// A change that a page of another origin made a browser send.
+    pub(crate) fn foreign_origin() -> Self {
+        let title = "A page of another origin sent it";
+        Self::new(StatusCode::FORBIDDEN, Code::ForeignOrigin, title, texts::foreign_origin())
+    }
+
     pub(crate) fn no_such_registry(name: &str) -> Self {
         let detail = texts::no_such_registry(name);
         Self::new(StatusCode::NOT_FOUND, Code::NoSuchRegistry, "No such registry center", detail)

@@ -2,6 +2,7 @@
 
 mod parts;
 mod recorded;
+mod records;
 mod refused;
 mod servers;
 
@@ -285,6 +286,32 @@ async fn what_runs_is_cancelled_with_the_name_of_the_caller_and_what_does_not_ru
 }
 
 #[tokio::test]
+async fn a_run_knows_the_trace_of_the_request_that_triggered_it() {
+    const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let memory = MemoryRegistry::new();
+    let (sender, mut runs) = tokio::sync::mpsc::unbounded_channel();
+    let handler = ItemHandler::new(move |context| {
+        let sender = sender.clone();
+        ItemWork::Async(Box::pin(async move {
+            let _ = sender.send(context.fire().trace_parent().map(|caller| caller.to_string()));
+            Ok(())
+        }))
+    });
+    let _job = start_job_with(&memory, "settle", &JobSettings::default(), handler).await;
+    let caller = Caller::admin(&memory).await;
+    let path = format!("{JOBS}/settle/triggers");
+    for (sent, known) in [(CALLER, Some(CALLER)), ("00-0-0-01", None)] {
+        let mut request = json("POST", &path, &caller.cookie, &value!({}));
+        request.headers_mut().insert("traceparent", sent.parse().expect("a value"));
+        let answer = call(&caller.console, request).await;
+        assert_eq!(answer.status.as_u16(), 202, "{}", answer.body);
+        for _ in 0..2 {
+            assert_eq!(runs.recv().await, Some(known.map(str::to_owned)), "{sent}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_past_fire_is_run_again_once_for_its_key_and_what_is_no_fire_is_not() {
     let memory = MemoryRegistry::new();
     let (sender, mut runs) = tokio::sync::mpsc::unbounded_channel();
@@ -423,4 +450,14 @@ async fn one_version_of_a_configuration_is_read_by_its_id() {
     assert_eq!(all[0]["settings"]["cron"], "0 0 0 1 1 ?");
     let missing = caller.get(&format!("{path}/{}", id + 1)).await;
     assert_eq!(problem(&missing), (404, "no-such-version".to_owned()));
+}
+
+#[test]
+fn the_document_says_who_may_acknowledge_an_alarm() {
+    let console = console_of(&MemoryRegistry::new());
+    let document = document(&declared(console.app().clone()));
+    let permission = |path: &str, method: &str| document["paths"][path][method]["x-permission"].clone();
+    let alarm = permission("/api/v1/registries/{registry}/alarms/{alarm}/acknowledgement", "put");
+    assert_eq!(alarm, "operator of the job of the alarm, or of all jobs where it is about the registry center");
+    assert_eq!(permission("/api/v1/registries/{registry}/operations", "post"), "operator of each job in the body");
 }

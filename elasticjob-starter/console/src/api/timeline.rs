@@ -76,16 +76,16 @@ impl From<Folded> for FoldedView {
     }
 }
 
-impl From<Row> for TimelineJob {
-    fn from(row: Row) -> Self {
+impl From<&Row> for TimelineJob {
+    fn from(row: &Row) -> Self {
         Self {
             job: row.job.to_string(),
             fires: row.known.fires.iter().map(FireView::from).collect(),
             more: !row.known.folded.is_empty(),
-            folded: row.known.folded.into_iter().map(FoldedView::from).collect(),
-            missing: row.known.gaps.into_iter().map(GapView::from).collect(),
-            unknown: row.known.unsure.map(GapView::from),
-            coming: row.coming.into_iter().map(Time).collect(),
+            folded: row.known.folded.iter().copied().map(FoldedView::from).collect(),
+            missing: row.known.gaps.iter().cloned().map(GapView::from).collect(),
+            unknown: row.known.unsure.clone().map(GapView::from),
+            coming: row.coming.iter().copied().map(Time).collect(),
         }
     }
 }
@@ -101,7 +101,7 @@ pub(crate) async fn show(
     query: Result<Query<TimelineQuery>, QueryRejection>,
 ) -> Result<Json<TimelineView>, Problem> {
     let found = timeline::timeline(&here, &parameters(query)?, now()).await?;
-    let Timeline { from, until, is_traced: traced, rows, total, next, .. } = found;
-    let jobs = rows.into_iter().map(TimelineJob::from).collect();
-    Ok(Json(TimelineView { from: Time(from), until: Time(until), traced, jobs, total, next }))
+    let Timeline { shown, is_traced: traced, total, next } = found;
+    let jobs = shown.jobs.iter().map(TimelineJob::from).collect();
+    Ok(Json(TimelineView { from: Time(shown.from), until: Time(shown.until), traced, jobs, total, next }))
 }

@@ -8,6 +8,7 @@ use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::{Request, StatusCode};
 use elasticjob::config::JobSettings;
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{CreateMode, RegistryCenter, Transaction};
 
 use crate::access::{Grant, OwnAddress, Role, Token, TokenHash};
 use crate::testing::{call, console_of, request, start_job, with_users};
@@ -86,4 +87,22 @@ async fn a_program_of_another_host_needs_a_token_and_sees_its_jobs_alone() {
     scrape.headers_mut().insert(AUTHORIZATION, format!("Bearer {secret}").parse().expect("a value"));
     let page = call(&console, scrape).await.body;
     assert!(page.contains("job_name=\"report\"") && !page.contains("settle"), "{page}");
+}
+
+#[tokio::test]
+async fn what_is_overdue_is_left_out_where_a_java_instance_takes_part() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let java = memory.connect();
+    let mut transaction = Transaction::new();
+    let data = "jobInstanceId: 10.0.0.9@-@1\nserverIp: 10.0.0.9\n";
+    transaction.create("/settle/instances/10.0.0.9@-@1", data, CreateMode::Ephemeral);
+    java.commit(transaction).await.expect("it joins");
+    let answer = call(&console_of(&memory), near()).await;
+    assert!(
+        answer.body.contains("elasticjob_job_instances{job_name=\"settle\",registry=\"default\"} 2.0"),
+        "{}",
+        answer.body
+    );
+    assert!(!answer.body.contains("elasticjob_job_overdue_items{"), "{}", answer.body);
 }

@@ -1,8 +1,10 @@
 //! The actions of buttons. Each button has a route of the API that does the same.
 
-use elasticjob::operations::{Force, OperationError, Operations, Target};
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Force, ItemOfJob, ItemSet, OperationError, Operations, Outcome, Target, TriggerOutcome};
 use i18n_embed_fl::fl;
 
+use super::outcome::Said;
 use crate::text::Text;
 
 /// An action on a job, on a server, or on a server of a job.
@@ -26,14 +28,14 @@ impl Action {
         }
     }
 
-    /// Does it. Returns how many parts were changed, and how many needed no change.
-    pub(crate) async fn on(self, operations: &Operations, target: &Target) -> Result<(usize, usize), OperationError> {
+    /// Does it.
+    pub(crate) async fn on(self, operations: &Operations, target: &Target) -> Result<Ended, OperationError> {
         Ok(match self {
-            Self::Trigger => counts(&operations.trigger(target).await?),
-            Self::Enable => counts(&operations.enable_servers(target).await?),
-            Self::Disable => counts(&operations.disable_servers(target).await?),
-            Self::ShutDown => counts(&operations.shut_down(target).await?),
-            Self::RemoveServers => counts(&operations.remove_servers(target, Force::No).await?),
+            Self::Trigger => operations.trigger(target).await?.into(),
+            Self::Enable => operations.enable_servers(target).await?.into(),
+            Self::Disable => operations.disable_servers(target).await?.into(),
+            Self::ShutDown => operations.shut_down(target).await?.into(),
+            Self::RemoveServers => operations.remove_servers(target, Force::No).await?.into(),
         })
     }
 
@@ -49,6 +51,48 @@ impl Action {
     }
 }
 
-fn counts<T>(outcome: &elasticjob::operations::Outcome<T>) -> (usize, usize) {
-    (outcome.changed.len(), outcome.unchanged.len())
+/// What an action has done.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// How many parts were changed.
+    pub(crate) changed: usize,
+    /// The items of a job that was triggered which no instance has that could run them.
+    without_instance: Vec<ItemOfJob>,
+}
+
+impl<T> From<Outcome<T>> for Ended {
+    fn from(outcome: Outcome<T>) -> Self {
+        Self { changed: outcome.changed.len(), without_instance: Vec::new() }
+    }
+}
+
+impl From<TriggerOutcome> for Ended {
+    fn from(outcome: TriggerOutcome) -> Self {
+        Self { without_instance: outcome.without_instance, ..outcome.instances.into() }
+    }
+}
+
+impl Ended {
+    /// What is said of it, where `done` is the action in words.
+    pub(crate) fn said(&self, text: &Text, done: &str) -> Said {
+        let done = match self.changed {
+            0 => fl!(text.loader(), "done-nothing"),
+            changed => format!("{done}: {changed}"),
+        };
+        Said::done(without(done, &self.without_instance, text))
+    }
+
+    /// The name of the job on which it was done, with the items that do not run.
+    pub(crate) fn of(&self, job: &JobName, text: &Text) -> String {
+        without(job.to_string(), &self.without_instance, text)
+    }
+}
+
+/// What was done, with the items of one job that do not run as no instance has them.
+pub(crate) fn without(done: String, items: &[ItemOfJob], text: &Text) -> String {
+    if items.is_empty() {
+        return done;
+    }
+    let items: ItemSet = items.iter().map(|one| one.item).collect();
+    fl!(text.loader(), "done-without-instance", done = done, items = items.to_string())
 }

@@ -98,7 +98,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Par
         Err(problem) => return error::problem(&here, &problem),
     };
     let are_kept = here.app.acknowledgements.are_kept();
-    let shown = page(&AlarmsPage { layout, said: Said::of(&headers), part, are_kept });
+    let shown = page(&AlarmsPage { layout, said: Said::of(&here.app, &headers), part, are_kept });
     Said::forget(&here.app, shown)
 }
 

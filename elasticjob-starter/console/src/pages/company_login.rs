@@ -22,7 +22,8 @@ const COOKIE: &str = "elasticjob_login";
 fn set(app: &App, value: &str, seconds: u64) -> String {
     let secure = if app.options.secure_cookies { "; Secure" } else { "" };
     let path = &app.options.base_path;
-    format!("{COOKIE}={value}; Path={path}/login; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}")
+    let name = app.cookies.named(COOKIE);
+    format!("{name}={value}; Path={path}/login; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}")
 }
 
 /// Leads to the server of the company.
@@ -40,7 +41,7 @@ pub(crate) async fn begin(who: Who, headers: HeaderMap, Query(Next { next }): Qu
 pub(crate) async fn finish(who: Who, headers: HeaderMap, Query(answer): Query<Answer>) -> Response {
     let app = &who.app;
     let Some(oidc) = &app.oidc else { return error::no_such_page(app, &who.identity, &headers) };
-    let browser = cookie(&headers, COOKIE).unwrap_or_default();
+    let browser = cookie(&headers, &app.cookies.named(COOKIE)).unwrap_or_default();
     let entered = match oidc.finish(&answer, browser).await {
         Ok(entered) => entered,
         Err(problem) => return told(&who, &problem),

@@ -90,7 +90,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Path((_, name)): Path<(
         overwrite: stored.configuration.overwrite(),
         is_carried: stored.is_carried(),
         may_edit: here.may(Role::Editor, &job) && !stored.is_carried(),
-        said: Said::of(&headers),
+        said: Said::of(&here.app, &headers),
         stored: stored.masked_text(),
     });
     Said::forget(&here.app, shown)

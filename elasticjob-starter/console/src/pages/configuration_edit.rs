@@ -1,6 +1,9 @@
 //! Changes the configuration of a job: first what the change would do, then the change.
 
 mod merge;
+mod quoted;
+#[cfg(test)]
+mod tests;
 
 use askama::Template;
 use axum::Form;
@@ -21,7 +24,7 @@ use self::merge::{Changed, Values, merge};
 use super::configuration::rows;
 use super::form::{self, Fields};
 use super::job::{Head, failed, named, path_of};
-use super::outcome::Said;
+use super::outcome::{List, Said, Tone};
 use super::query::Query;
 use super::setting_about::about;
 use super::{Layout, error, page, with_status};
@@ -101,7 +104,7 @@ impl EditPage {
     fn of(here: &Here, job: &JobName, stored: &StoredConfiguration) -> Self {
         let values = stored_values(stored);
         let fields = settings().map(|setting| {
-            let value = values.get(setting.key).cloned().unwrap_or_default();
+            let value = values.get(setting.key).map(|value| quoted::written(value)).unwrap_or_default();
             Field { name: setting.key, about: about(&here.text, setting), kind: setting.kind, value, stored: None }
         });
         Self {
@@ -126,22 +129,11 @@ impl EditPage {
     }
 
     /// The same form with the settings of an old version. Those that stay keep what is stored.
-    fn put_back(mut self, version: &Version, stays: &[String]) -> Self {
-        let settings = flat(&version.settings);
-        let (props, settings): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(key, _)| key.starts_with("props."));
-        let value = |name: &str| settings.iter().find(|(key, _)| key == name).map(|(_, text)| text.clone());
-        for field in self.fields.iter_mut().filter(|field| !stays.iter().any(|name| name == field.name)) {
-            let stored = std::mem::replace(&mut field.value, value(field.name).unwrap_or_default());
-            field.stored = (stored != field.value).then_some(stored);
-        }
-        let is_kept = |line: &str| {
-            let name = line.split_once('=').map_or(line, |(name, _)| name);
-            stays.iter().any(|key| key.strip_prefix("props.") == Some(name))
-        };
-        let kept: String = self.props.lines().filter(|line| is_kept(line)).map(|line| format!("{line}\n")).collect();
-        let put = props.iter().filter(|(key, _)| !stays.contains(key));
-        let put = put.filter_map(|(key, value)| Some(format!("{}={value}\n", key.strip_prefix("props.")?)));
-        self.props = put.chain([kept]).collect();
+    fn put_back(mut self, version: &Version, stays: &[String], stored: &StoredConfiguration) -> Self {
+        let stays_so = |name: &String| stays.contains(name);
+        let put = flat(&version.settings).into_iter().filter(|(name, _)| !stays_so(name));
+        let kept = stored_values(stored).into_iter().filter(|(name, _)| stays_so(name));
+        self.fill(&put.chain(kept).collect());
         self.from_version = Some((version.number, stays.join(", ")));
         self
     }
@@ -157,12 +149,19 @@ impl EditPage {
     /// The same form with what the reader wrote, joined with what is stored now.
     fn merged(mut self, given: &[(String, String)], stored: &StoredConfiguration) -> Self {
         let base = serde_json::from_str::<Values>(form::one(given, BASE)).ok();
-        let (values, changes) = merge(base.as_ref(), &stored_values(stored), &given_values(given));
-        self.put(|name| values.get(name).cloned().unwrap_or_default());
-        self.props = lines(&values);
+        let (values, mut changes) = merge(base.as_ref(), &stored_values(stored), &given_values(given));
+        for text in changes.iter_mut().flat_map(Changed::texts) {
+            *text = quoted::written(text);
+        }
+        self.fill(&values);
         self.reason = form::reason(given);
         self.meanwhile = changes;
         self
+    }
+
+    fn fill(&mut self, values: &Values) {
+        self.put(|name| values.get(name).map(|value| quoted::written(value)).unwrap_or_default());
+        self.props = lines(values);
     }
 
     fn put(&mut self, value: impl Fn(&str) -> String) {
@@ -229,20 +228,21 @@ impl EditPage {
         }
     }
 
-    /// The form as a change: all its settings, `null` for those that are empty.
+    /// The form as a change: the settings that differ from the stored ones, `null` for those that are empty, and all
+    /// properties. What the reader did not touch is not read from its text.
     fn change(&self, had: &StoredConfiguration) -> Result<Map<String, Value>, Vec<Message>> {
         let (mut change, mut wrong) = (Map::new(), Vec::new());
-        for field in &self.fields {
+        for field in self.fields.iter().filter(|field| field.stored.is_some()) {
             match field.json() {
                 Ok(value) => drop(change.insert(field.name.to_owned(), value)),
                 Err(problem) => wrong.push(problem),
             }
         }
         let mut props: Map<String, Value> = rows(had).1.into_iter().map(|(key, _)| (key, Value::Null)).collect();
-        for line in self.props.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            match line.split_once('=') {
-                Some((key, value)) => drop(props.insert(key.trim().to_owned(), value.trim().into())),
-                None => wrong.push(texts::not_a_property(line)),
+        for property in quoted::properties(&self.props) {
+            match property {
+                Ok((key, value)) => drop(props.insert(key, value.into())),
+                Err(line) => wrong.push(texts::not_a_property(line)),
             }
         }
         change.insert(PROPS.to_owned(), Value::Object(props));
@@ -254,27 +254,28 @@ impl EditPage {
 fn stored_values(stored: &StoredConfiguration) -> Values {
     let (stored, props) = rows(stored);
     let is_shown = |name: &str| settings().any(|setting| setting.key == name);
-    let stored = stored.into_iter().filter(|(name, _)| is_shown(name));
+    let stored = stored.into_iter().filter(|(name, text)| is_shown(name) && !text.is_empty());
     stored.chain(props.into_iter().map(|(key, value)| (format!("{PROPERTY}{key}"), value))).collect()
 }
 
 /// The same as the reader wrote them.
 fn given_values(given: &[(String, String)]) -> Values {
-    let settings = settings().map(|setting| (setting.key.to_owned(), form::one(given, setting.key).trim().to_owned()));
-    let props = form::one(given, PROPS).lines().filter_map(|line| line.split_once('='));
-    let props = props.map(|(key, value)| (format!("{PROPERTY}{}", key.trim()), value.trim().to_owned()));
+    let settings = settings().map(|setting| (setting.key.to_owned(), quoted::read(form::one(given, setting.key))));
+    let props = quoted::properties(form::one(given, PROPS)).flatten();
+    let props = props.map(|(key, value)| (format!("{PROPERTY}{key}"), value));
     settings.filter(|(_, text)| !text.is_empty()).chain(props).collect()
 }
 
 /// The properties among them, a line each.
 fn lines(values: &Values) -> String {
     let props = values.iter().filter_map(|(name, value)| Some((name.strip_prefix(PROPERTY)?, value)));
-    props.map(|(key, value)| format!("{key}={value}\n")).collect()
+    props.map(|(key, value)| quoted::line(key, value)).collect()
 }
 
 impl Field {
     fn json(&self) -> Result<Value, Message> {
-        let (name, text) = (self.name, self.value.as_str());
+        let (name, text) = (self.name, quoted::read(&self.value));
+        let text = text.as_str();
         let not_a_number = |_| texts::not_a_number(name, text);
         Ok(match self.kind {
             _ if text.is_empty() => Value::Null,
@@ -319,7 +320,7 @@ async fn filled(here: &Here, job: &JobName, version: Option<i64>) -> Result<Edit
     let Some(id) = version else { return Ok(form) };
     let version = versions::version(here, job, id).await?;
     let (_, stays) = put_back(&stored, &version.settings)?;
-    Ok(form.put_back(&version, &stays))
+    Ok(form.put_back(&version, &stays, &stored))
 }
 
 pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, Form(given): Fields) -> Response {
@@ -362,9 +363,15 @@ pub(crate) async fn change(here: Here, Path((_, name)): Path<(String, String)>, 
             if !view.changes.is_empty() {
                 versions::note_change(&here, &job, &stored, &form.reason).await;
             }
-            let changes = view.changes.iter().map(|change| form.difference(change)).collect::<Vec<_>>().join("; ");
-            let text = if changes.is_empty() { fl!(here.text.loader(), "done-nothing") } else { changes };
-            Said::done(text).at(&here.app, &format!("{}/configuration", path_of(&here, &job)))
+            let parts: Vec<String> = view.changes.iter().map(|change| form.difference(change)).collect();
+            let said = match parts.is_empty() {
+                true => Said::done(fl!(here.text.loader(), "done-nothing")),
+                false => {
+                    let changes = List { head: String::new(), parts, between: "; ".to_owned() };
+                    Said::lists(Tone::Done, &here.text, &[changes])
+                }
+            };
+            said.at(&here.app, &format!("{}/configuration", path_of(&here, &job)))
         }
         Ok(view) => {
             form.preview = Some(view);

@@ -69,6 +69,14 @@ pub(crate) fn forbidden(app: &App, identity: &Identity, headers: &HeaderMap, nee
     with_status(StatusCode::FORBIDDEN, &page)
 }
 
+/// The page for a request that no route saw, so that nobody knows the caller.
+pub(crate) fn turned_away(app: &App, language: Language, theme: Theme, problem: &Problem) -> Response {
+    let text = app.texts.of(language).clone();
+    let mut page = page_of(Layout::new(app, &Identity::anonymous(Vec::new()), text, theme, "/"), problem);
+    page.title = t!(page, "error-problem");
+    with_problem(Some(problem), &page)
+}
+
 /// The page for a problem that is about no registry center.
 pub(crate) fn problem_of_console(who: &Who, problem: &Problem) -> Response {
     let mut page = page_of(Layout::of_console(who), problem);

@@ -9,6 +9,7 @@ use elasticjob::ident::JobName;
 use elasticjob::trace::DecisionRecord;
 use i18n_embed_fl::fl;
 
+use super::actions::without;
 use super::chart::gantt::{Gantt, Span};
 use super::chart::sign::Sign;
 use super::decisions;
@@ -178,10 +179,11 @@ pub(crate) async fn run_again(
     let said = match rerun::run_again(&here, &job, at, &form::reason(&fields)).await {
         Ok(asked) => {
             let follow = asked.follow.iter().filter(|job| here.sees(job)).map(JobName::as_str);
-            Said::done(match follow.collect::<Vec<&str>>().join(", ") {
+            let done = match follow.collect::<Vec<&str>>().join(", ") {
                 jobs if jobs.is_empty() => fl!(here.text.loader(), "done-rerun"),
                 jobs => fl!(here.text.loader(), "done-rerun-follow", jobs = jobs),
-            })
+            };
+            Said::done(without(done, &asked.without_instance, &here.text))
         }
         Err(problem) => failed_by(&here, &problem),
     };

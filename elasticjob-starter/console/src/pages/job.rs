@@ -12,7 +12,7 @@ use elasticjob::operations::{
 };
 use i18n_embed_fl::fl;
 
-use super::actions::Action;
+use super::actions::{Action, Ended};
 use super::findings::{self, Line};
 use super::form::{self, Fields};
 use super::job_items::{ItemsQuery, Shown};
@@ -204,7 +204,7 @@ pub(crate) async fn show(
     let runs = items.iter().any(|item| item.status == ShardState::Running);
     let shown = page(&JobPage {
         layout,
-        said: Said::of(&headers),
+        said: Said::of(&here.app, &headers),
         head: Head::of(&here, &job, "now"),
         clock,
         map: ShardMap::of(&snapshot, &items),
@@ -221,14 +221,13 @@ pub(crate) async fn show(
 }
 
 /// Tells how an action on a job ended, on the page of that job.
-fn told(here: &Here, job: &JobName, done: &str, ended: Result<(usize, usize), OperationError>) -> Response {
+fn told(here: &Here, job: &JobName, done: &str, ended: Result<Ended, OperationError>) -> Response {
     said(here, done, ended).at(&here.app, &path_of(here, job))
 }
 
-fn said(here: &Here, done: &str, ended: Result<(usize, usize), OperationError>) -> Said {
+fn said(here: &Here, done: &str, ended: Result<Ended, OperationError>) -> Said {
     match ended {
-        Ok((0, _)) => Said::done(fl!(here.text.loader(), "done-nothing")),
-        Ok((changed, _)) => Said::done(format!("{done}: {changed}")),
+        Ok(ended) => ended.said(&here.text, done),
         Err(error) => failed(here, &error),
     }
 }
@@ -286,7 +285,7 @@ async fn cancel(here: &Here, job: &JobName, item: Option<ShardingItem>, fields: 
     let reason = form::reason(fields);
     let ended = here.operations(&reason).cancel(job, item, &here.cancel_request(&reason)).await;
     let done = fl!(here.text.loader(), "done-cancelled");
-    said(here, &done, ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len())))
+    said(here, &done, ended.map(Ended::from))
 }
 
 /// Enables or disables an item, or cancels its run.
@@ -309,8 +308,7 @@ pub(crate) async fn act_on_item(here: Here, Path((_, name)): Path<(String, Strin
         Action::Disable => operations.disable_item(&job, item).await,
         _ => return error::problem(&here, &Problem::bad_request(texts::action_of_item())),
     };
-    let ended = ended.map(|outcome| (outcome.changed.len(), outcome.unchanged.len()));
-    said(&here, &action.done(&here.text), ended).at(&here.app, &same_items)
+    said(&here, &action.done(&here.text), ended.map(Ended::from)).at(&here.app, &same_items)
 }
 
 /// Makes instances leave.

@@ -1,13 +1,16 @@
 //! The pages on the embedded registry, with a job that runs.
 
 use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::sync::Arc;
 
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, IF_MATCH, LOCATION, SET_COOKIE};
 use axum::http::{HeaderValue, StatusCode};
 use elasticjob::config::JobSettings;
-use elasticjob::registry::RegistryCenter;
+use elasticjob::ident::JobName;
+use elasticjob::operations::{Operations, Target};
 use elasticjob::registry::memory::MemoryRegistry;
+use elasticjob::registry::{RegistryCenter, Transaction};
 
 use super::configuration_edit::{NOT_SHOWN, PROPS, settings};
 use crate::testing::{Answer, call, console_of, cookie_of, form, job_settings, json, request, start_job, with_users};
@@ -79,6 +82,62 @@ async fn a_button_does_it_and_the_next_page_tells() {
     assert_eq!(removal.status, StatusCode::FORBIDDEN, "the button is not shown, and its route is closed");
     let online = send(&console, &cookie, "/r/default/jobs/settle/removal", &[]).await;
     assert!(told(&console, &cookie, &online).await.contains("online"));
+}
+
+#[tokio::test]
+async fn a_job_that_is_run_names_the_items_that_no_instance_has() {
+    let memory = MemoryRegistry::new();
+    let settings = job_settings(|settings| settings.static_sharding = Some(true));
+    let job = start_job(&memory, "settle", &settings).await;
+    let registry: Arc<dyn RegistryCenter> = Arc::new(memory.connect());
+    let target = Target::Job(JobName::new("settle").expect("a name"));
+    let first = Operations::new(registry.clone()).trigger(&target).await.expect("it is triggered");
+    assert_eq!(first.without_instance, [], "with static sharding they are assigned at the first trigger");
+    let mut items = registry.watch("/settle/sharding");
+    while registry.get("/settle/sharding/1/instance").await.expect("it answers").is_none() {
+        poll_fn(|cx| items.poll_next(cx)).await.expect("it goes on");
+    }
+    let mut gone = Transaction::new();
+    gone.set("/settle/sharding/1/instance", "10.9.9.9@-@7", None);
+    registry.commit(gone).await.expect("it is written");
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "admin").await;
+    let (one, many) = ("/r/default/jobs/settle", "/r/default/jobs");
+    for (path, fields) in [(one, &[("action", "trigger")][..]), (many, &[("action", "trigger"), ("job", "settle")][..])]
+    {
+        let done = send(&console, &cookie, path, fields).await;
+        let page = told(&console, &cookie, &done).await;
+        assert!(page.contains("(without the items 1: no instance that is online and enabled has them)"), "{page}");
+    }
+    let path = "/api/v1/registries/default/jobs/settle/triggers";
+    let done = call(&console, json("POST", path, &cookie, &serde_json::json!({}))).await;
+    let done: serde_json::Value = serde_json::from_str(&done.body).expect("JSON");
+    assert_eq!(done["withoutInstance"], serde_json::json!([{ "job": "settle", "item": 1 }]), "{done}");
+    drop(job);
+}
+
+#[tokio::test]
+async fn the_outcome_of_an_action_on_many_jobs_begins_with_those_that_failed_and_counts_all() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let console = console_of(&memory);
+    let cookie = cookie_of(&console, "admin").await;
+    let missing: Vec<String> = (0..60).map(|number| format!("a-job-with-a-long-name-that-is-gone-{number}")).collect();
+    let fields: Vec<_> = [("action", "disable"), ("job", "settle")]
+        .into_iter()
+        .chain(missing.iter().map(|name| ("job", name.as_str())))
+        .collect();
+    let done = send(&console, &cookie, "/r/default/jobs", &fields).await;
+    let page = told(&console, &cookie, &done).await;
+    let said = page.split("class=\"said failed\"").nth(1).and_then(|rest| rest.split("</p>").next());
+    let said = said.expect("an outcome of a failure");
+    let failed = said.split("Failed (60 of 61): ").nth(1).expect("the failures are counted");
+    let shown = failed.matches("a-job-with-a-long-name-that-is-gone-").count();
+    assert!(shown > 0 && failed.contains(" more. Disabled (1): settle"), "{said}");
+    let good = [("action", "enable"), ("job", "settle")];
+    let done = send(&console, &cookie, "/r/default/jobs", &good).await;
+    let page = told(&console, &cookie, &done).await;
+    assert!(page.contains("class=\"said done\"") && page.contains("Enabled (1): settle"), "{page}");
 }
 
 #[test]

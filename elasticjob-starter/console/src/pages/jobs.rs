@@ -19,7 +19,7 @@ use super::chart::strip::Strip;
 use super::fires::outcome;
 use super::form::{self, Fields};
 use super::job;
-use super::outcome::{Said, Tone};
+use super::outcome::{List, Said, Tone};
 use super::query::Query;
 use super::time::Clock;
 use super::{Layout, disabled, error, page};
@@ -30,6 +30,7 @@ use crate::here::Here;
 use crate::schedule_words;
 use crate::service::disabled::{Disablings, disablings_of, of_list};
 use crate::service::jobs::{self, JobQuery};
+use crate::service::many_jobs;
 use crate::service::strip::{FIRES, Mark, strips};
 use crate::text::{Text, t};
 use crate::texts;
@@ -144,7 +145,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap, Query(query): Query<Job
             Row::of(&here, &disablings, job, marks)
         })
         .collect();
-    let (said, may_operate) = (Said::of(&headers), rows.iter().any(|row| row.may_operate));
+    let (said, may_operate) = (Said::of(&here.app, &headers), rows.iter().any(|row| row.may_operate));
     let states = JobState::ALL.to_vec();
     let shown = page(&JobsPage { layout, said, query, states, rows, total, next, may_operate, is_traced, unread });
     Said::forget(&here.app, shown)
@@ -167,19 +168,26 @@ pub(crate) async fn act(here: Here, Form(fields): Fields) -> Response {
         return Said::failed(fl!(here.text.loader(), "jobs-select")).at(&here.app, &back);
     }
     let operations = here.operations(&form::reason(&fields)).on_many_jobs();
+    let actions = jobs.into_iter().map(async |job| match here.may(Role::Operator, &job) {
+        false => Err(fl!(here.text.loader(), "job-not-allowed", job = job.as_str())),
+        true => match action.on(&operations, &Target::Job(job.clone())).await {
+            Ok(ended) => Ok(ended.of(&job, &here.text)),
+            Err(error) => Err(format!("{job}: {}", job::failed(&here, &error).text)),
+        },
+    });
     let (mut done, mut failed) = (Vec::new(), Vec::new());
-    for job in jobs {
-        match here.may(Role::Operator, &job) {
-            false => failed.push(fl!(here.text.loader(), "job-not-allowed", job = job.as_str())),
-            true => match action.on(&operations, &Target::Job(job.clone())).await {
-                Ok(_) => done.push(job.to_string()),
-                Err(error) => failed.push(format!("{job}: {}", job::failed(&here, &error).text)),
-            },
-        }
-    }
-    let done = (!done.is_empty()).then(|| format!("{}: {}", action.done(&here.text), done.join(", ")));
-    let is_done = failed.is_empty();
-    let text = done.into_iter().chain(failed).collect::<Vec<_>>().join("; ");
-    let said = if is_done { Said::done(text) } else { Said::failed(text) };
+    many_jobs::ends(actions).await.into_iter().for_each(|ended| match ended {
+        Ok(job) => done.push(job),
+        Err(why) => failed.push(why),
+    });
+    let (text, tone) = (&here.text, if failed.is_empty() { Tone::Done } else { Tone::Failed });
+    let (count, all) = (failed.len(), failed.len() + done.len());
+    let failures = fl!(text.loader(), "many-failed", count = count, all = all);
+    let successes = fl!(text.loader(), "many-done", done = action.done(text), count = done.len());
+    // The failures come first: what does not fit into the outcome is counted.
+    let failed = List { head: failures, parts: failed, between: "; ".to_owned() };
+    let done = List { head: successes, parts: done, between: fl!(text.loader(), "list-comma") };
+    let lists: Vec<List> = [failed, done].into_iter().filter(|list| !list.parts.is_empty()).collect();
+    let said = Said::lists(tone, text, &lists);
     said.at(&here.app, &back)
 }

@@ -140,18 +140,20 @@ pub(super) fn refused(who: &Who, status: StatusCode, problem: String) -> Respons
 pub(super) fn with_session(response: Response, app: &App, token: &SessionToken) -> Response {
     let secure = if app.options.secure_cookies { "; Secure" } else { "" };
     let base = if app.options.base_path.is_empty() { "/" } else { &app.options.base_path };
-    with_cookie(response, &format!("{COOKIE}={}; Path={base}; HttpOnly; SameSite=Lax{secure}", token.as_str()))
+    let (name, token) = (app.cookies.named(COOKIE), token.as_str());
+    with_cookie(response, &format!("{name}={token}; Path={base}; HttpOnly; SameSite=Lax{secure}"))
 }
 
 pub(crate) async fn log_out(who: Who, headers: HeaderMap, extensions: Extensions) -> Response {
-    if let Some(token) = shown_session(&headers) {
+    if let Some(token) = shown_session(&who.app, &headers) {
         who.app.sessions.end(&token);
         if !who.identity.is_anonymous() {
             who.app.access.add(who.identity.name(), address(&extensions), Event::LoggedOut);
         }
     }
     let base = if who.app.options.base_path.is_empty() { "/" } else { &who.app.options.base_path };
-    let cookie = format!("{COOKIE}=; Path={base}; HttpOnly; SameSite=Lax; Max-Age=0");
+    let name = who.app.cookies.named(COOKIE);
+    let cookie = format!("{name}=; Path={base}; HttpOnly; SameSite=Lax; Max-Age=0");
     with_cookie(Redirect::to(&format!("{}/login", who.app.options.base_path)).into_response(), &cookie)
 }
 

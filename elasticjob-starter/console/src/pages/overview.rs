@@ -76,12 +76,7 @@ impl Row {
         if *concern == Concern::Failing {
             return self.job.last.as_ref().filter(|last| last.state == FireState::Failed)?.ended;
         }
-        if *concern == Concern::Late {
-            return self.job.last.as_ref().map(|last| last.at);
-        }
-        let overdue = self.job.overdue.map(|overdue| overdue.since);
-        let obstacle = || self.job.obstacles.iter().find_map(|finding| finding.since);
-        overdue.or_else(obstacle)
+        concern.since(&self.job)
     }
 
     /// How late the latest fire began.
@@ -204,7 +199,7 @@ pub(crate) async fn show(here: Here, headers: HeaderMap) -> Response {
     let changes = Changes::of(&here, &overview.configured).await;
     let connections = here.app.registries.values().filter(|registry| here.identity.sees_registry(registry.name()));
     let (connections, clock) = (connections.cloned().collect(), Clock::in_zone(None));
-    let said = Said::of(&headers);
+    let said = Said::of(&here.app, &headers);
     let shown =
         page(&OverviewPage { layout, said, overview, groups, now, more_now, next, changes, connections, clock });
     Said::forget(&here.app, shown)

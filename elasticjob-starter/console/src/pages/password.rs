@@ -48,7 +48,7 @@ impl PasswordPage {
 }
 
 pub(crate) async fn show(who: Who, headers: HeaderMap) -> Response {
-    let page = PasswordPage { said: Said::of(&headers), ..PasswordPage::of(&who) };
+    let page = PasswordPage { said: Said::of(&who.app, &headers), ..PasswordPage::of(&who) };
     Said::forget(&who.app, with_status(StatusCode::OK, &page))
 }
 

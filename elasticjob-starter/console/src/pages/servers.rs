@@ -222,7 +222,7 @@ pub(crate) async fn show(
     let everywhere = |role| here.identity.has_everywhere(role, here.registry.name());
     let shown = page(&ServerPage {
         layout,
-        said: Said::of(&headers),
+        said: Said::of(&here.app, &headers),
         server,
         instances,
         next_instances,
@@ -271,8 +271,7 @@ pub(crate) async fn remove(here: Here, Path((_, server)): Path<(String, String)>
 async fn done(here: Here, server: String, fields: &[(String, String)], action: Action) -> Response {
     let path = path_of(&here, &server);
     let said = match action.on(&here.operations(&form::reason(fields)), &Target::Server(server)).await {
-        Ok((0, _)) => Said::done(fl!(here.text.loader(), "done-nothing")),
-        Ok((changed, _)) => Said::done(format!("{}: {changed}", action.done(&here.text))),
+        Ok(ended) => ended.said(&here.text, &action.done(&here.text)),
         Err(error) => failed(&here, &error),
     };
     said.at(&here.app, &path)

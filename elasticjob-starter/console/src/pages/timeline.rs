@@ -231,21 +231,22 @@ fn unsure(text: &Text, gap: &Gap) -> String {
 }
 
 fn picture(here: &Here, clock: &Clock, found: &Timeline) -> Picture {
-    let range = (found.from, found.until);
+    let shown = &*found.shown;
+    let range = (shown.from, shown.until);
     let scale = Scale::time(range, (0.0, WIDTH));
-    let fires = found.rows.iter().flat_map(|row| &row.known.fires);
+    let fires = shown.jobs.iter().flat_map(|row| &row.known.fires);
     let signs = fires.filter_map(|fire| fire.outcome).map(Sign::from);
     let signs: std::collections::BTreeSet<Sign> = signs.collect();
     Picture {
-        from: found.from,
-        until: found.until,
-        now: scale.has(found.now).then(|| scale.at_time(found.now)),
+        from: shown.from,
+        until: shown.until,
+        now: scale.has(shown.now).then(|| scale.at_time(shown.now)),
         times: ticks::of_times(&scale, range, clock.zone, 8),
-        lines: found.rows.iter().map(|row| line(here, clock, &scale, range, row)).collect(),
+        lines: shown.jobs.iter().map(|row| line(here, clock, &scale, range, row)).collect(),
         signs: signs.into_iter().collect(),
         is_traced: found.is_traced,
-        has_folded: found.rows.iter().any(|row| !row.known.folded.is_empty()),
-        has_unsure: found.rows.iter().any(|row| row.known.unsure.is_some()),
+        has_folded: shown.jobs.iter().any(|row| !row.known.folded.is_empty()),
+        has_unsure: shown.jobs.iter().any(|row| row.known.unsure.is_some()),
         total: found.total,
     }
 }
@@ -262,16 +263,16 @@ pub(crate) async fn show(here: Here, Query(query): Query<TimelineQuery>) -> Resp
     };
     let status = problem.as_ref().map_or(StatusCode::OK, Problem::status);
     let until = |until: i64| query.with(&[("from", ""), ("until", &Time(until).to_string())]);
-    let end = found.as_ref().map_or(clock.now, |found| found.until);
+    let end = found.as_ref().map_or(clock.now, |found| found.shown.until);
     // What is later than now has fires to come alone: the way back to now has no end.
-    let is_past = found.as_ref().is_some_and(|found| found.until < clock.now);
+    let is_past = found.as_ref().is_some_and(|found| found.shown.until < clock.now);
     let later = is_past.then(|| match end + span.length() > clock.now {
         true => query.with(&[("from", ""), ("until", "")]),
         false => until(end + span.length()),
     });
     // As it was typed where it cannot be read; of the time around now, which goes on, there is no begin.
     let from = match &found {
-        Some(found) if !query.is_of_now() => local(found.from, &clock),
+        Some(found) if !query.is_of_now() => local(found.shown.from, &clock),
         _ => query.from.clone(),
     };
     let page = TimelinePage {

@@ -132,7 +132,7 @@ pub(crate) async fn show(
     };
     let page = WhyPage {
         layout,
-        said: Said::of(&headers),
+        said: Said::of(&here.app, &headers),
         head: Head::of(&here, &snapshot.job, "why"),
         of_job,
         of_items,

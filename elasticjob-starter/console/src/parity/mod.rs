@@ -166,7 +166,7 @@ fn curl(call: &Call, values: &Values<'_>, query: &str) -> String {
         line.push_str(&format!(" -H 'Content-Type: application/json' -d {}", shell_word(&body)));
     }
     let path = filled(call.path, values);
-    let query = if call.takes_query { query_again(query) } else { String::new() };
+    let query = if call.takes_query { query_again(query, call.knows) } else { String::new() };
     let query = if query.is_empty() { query } else { format!("{}{query}", if path.contains('?') { '&' } else { '?' }) };
     // The API of a scheduler is on the same port, and not below the path of the console.
     let origin = if call.path.starts_with(VERSIONED) { "$CONSOLE" } else { "$CLOUD" };
@@ -182,7 +182,7 @@ fn filled_json(body: &str, values: &Values<'_>) -> String {
 }
 
 /// The query with every character encoded that a shell might read: a visitor typed it.
-fn query_again(query: &str) -> String {
-    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(_, value)| !value.is_empty());
+fn query_again(query: &str, knows: fn(&str) -> bool) -> String {
+    let pairs = form_urlencoded::parse(query.as_bytes()).filter(|(name, value)| !value.is_empty() && knows(name));
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }

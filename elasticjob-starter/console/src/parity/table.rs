@@ -1,8 +1,11 @@
 //! The table of all pages and buttons, each with what does the same. A page or a button without its row fails a test.
 
+use elasticjob::trace::{DecisionRecord, ExecutionRecord, StateRecord};
 use i18n_embed_fl::fl;
 
 use crate::access::{Permission, Role};
+use crate::service::audit::ActionRecord;
+use crate::service::history::{Traced, uses};
 use crate::text::Text;
 
 /// A page, or a button of pages. Tests compare method, route and button with the routes and the templates.
@@ -36,6 +39,8 @@ pub(super) struct Call {
     pub(super) needs: Permission,
     /// Whether the query of the page is that of the call as well.
     pub(super) takes_query: bool,
+    /// Whether the call knows a parameter of that query.
+    pub(super) knows: fn(&str) -> bool,
     pub(super) headers: &'static [&'static str],
     /// JSON; a name in upper case is filled in like one in braces.
     pub(super) body: Option<&'static str>,
@@ -47,7 +52,7 @@ const EDITOR: Permission = Permission::Has(Role::Editor);
 const ADMIN: Permission = Permission::Has(Role::Admin);
 
 const fn get(path: &'static str, needs: Permission) -> Call {
-    Call { method: "GET", path, needs, takes_query: false, headers: &[], body: None }
+    Call { method: "GET", path, needs, takes_query: false, knows: |_| true, headers: &[], body: None }
 }
 
 /// A call that takes the query of the page.
@@ -55,8 +60,13 @@ const fn list(path: &'static str, needs: Permission) -> Call {
     Call { takes_query: true, ..get(path, needs) }
 }
 
+/// A call for records, which refuses what they do not use; the page does not, as a bookmark or a link may have more.
+const fn records<T: Traced>(path: &'static str) -> Call {
+    Call { knows: uses::<T>, ..list(path, VIEWER) }
+}
+
 const fn send(method: &'static str, path: &'static str, needs: Permission, body: &'static str) -> Call {
-    Call { method, path, needs, takes_query: false, headers: &[], body: Some(body) }
+    Call { method, path, needs, takes_query: false, knows: |_| true, headers: &[], body: Some(body) }
 }
 
 /// A call without a body.
@@ -193,10 +203,10 @@ pub(super) const TABLE: &[Entry] = &[
         label: label!("export-one"), calls: &[get("/api/v1/registries/{registry}/configurations?job={job}", VIEWER)],
         commands: &["elasticjob config get {job}"] },
     page!("/r/{registry}/timeline", [list("/api/v1/registries/{registry}/timeline", VIEWER)], []),
-    page!("/r/{registry}/history/executions", [list("/api/v1/registries/{registry}/executions", VIEWER)], ["elasticjob history"]),
-    page!("/r/{registry}/history/states", [list("/api/v1/registries/{registry}/states", VIEWER)], ["elasticjob states"]),
-    page!("/r/{registry}/history/decisions", [list("/api/v1/registries/{registry}/decisions", VIEWER)], ["elasticjob decisions"]),
-    page!("/r/{registry}/history/audit", [list("/api/v1/registries/{registry}/audit", VIEWER)], ["elasticjob audit"]),
+    page!("/r/{registry}/history/executions", [records::<ExecutionRecord>("/api/v1/registries/{registry}/executions")], ["elasticjob history"]),
+    page!("/r/{registry}/history/states", [records::<StateRecord>("/api/v1/registries/{registry}/states")], ["elasticjob states"]),
+    page!("/r/{registry}/history/decisions", [records::<DecisionRecord>("/api/v1/registries/{registry}/decisions")], ["elasticjob decisions"]),
+    page!("/r/{registry}/history/audit", [records::<ActionRecord>("/api/v1/registries/{registry}/audit")], ["elasticjob audit"]),
     page!("/access", [get("/api/v1/access", ADMIN)], []),
     page!("/password", [get("/api/v1/me", Permission::Known)], []),
     button!("/password", "", on ["/password"], label!("password-change"),

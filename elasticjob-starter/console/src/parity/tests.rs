@@ -262,6 +262,13 @@ fn a_list_of_records_offers_a_command_with_its_filters() {
 }
 
 #[test]
+fn a_call_for_records_has_the_filters_alone_that_it_knows() {
+    let call = |place: &str| offered(Role::Viewer, place)[0].curl[0].clone();
+    let line = call("/r/default/history/states?item=3&state=TASK_ERROR&to=now&job=x");
+    assert!(line.ends_with("/states?state=TASK_ERROR&job=x\""), "{line}");
+}
+
+#[test]
 fn what_a_visitor_typed_into_a_query_runs_nothing_in_a_shell() {
     let query = "q=%24(reboot)`x`\"'&status=OK&cursor=";
     let all = offered(Role::Viewer, &format!("/r/default/jobs?{query}"));

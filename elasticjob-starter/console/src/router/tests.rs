@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use axum::http::HeaderValue;
 use axum::http::StatusCode;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE};
+use axum::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, LOCATION, ORIGIN, SET_COOKIE};
 use elasticjob::registry::memory::MemoryRegistry;
 
 use super::*;
 use crate::access::{Grant, Role, Token, TokenHash};
-use crate::testing::{PASSWORD, call, console, cookie_of, login, request, with_users};
+use crate::testing::{PASSWORD, call, console, console_of, cookie_of, login, request, with_users};
 use crate::{Console, ConsoleOptions, Registry};
 
 /// The path of a route with names in the place of its parameters.
@@ -202,6 +203,52 @@ async fn a_console_below_a_base_path_answers_there_alone() {
     let page = call(&console, request("GET", "/ops/jobs/login", None)).await;
     assert!(page.body.contains(r#"action="/ops/jobs/login""#), "{}", page.body);
     assert_eq!(call(&console, request("GET", "/login", None)).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_request_that_is_turned_away_is_told_so_in_the_form_of_its_place() {
+    let console = console_of(&MemoryRegistry::new());
+    let admin = cookie_of(&console, "admin").await;
+    let too_long = |mut request: Request| {
+        *request.body_mut() = Body::from("a".repeat(256 * 1024 + 1));
+        request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(256 * 1024 + 1));
+        request
+    };
+    let foreign = |mut request: Request| {
+        request.headers_mut().insert(ORIGIN, HeaderValue::from_static("https://evil.example"));
+        request
+    };
+    for (status, code, title, make) in [
+        (413, "too-large", "请求体超过控制台读取的上限", &too_long as &dyn Fn(Request) -> Request),
+        (403, "foreign-origin", "此请求由其他来源的页面让浏览器发出", &foreign),
+    ] {
+        for path in ["/api/v1/registries/default/operations", "/api/job/register", "/api/v1/none"] {
+            let answer = call(&console, make(request("POST", path, Some(&admin)))).await;
+            assert_eq!(
+                (answer.status.as_u16(), &answer.headers[CONTENT_TYPE]),
+                (status, &HeaderValue::from_static("application/problem+json")),
+                "{path}"
+            );
+            let problem: serde_json::Value = serde_json::from_str(&answer.body).expect("JSON");
+            assert_eq!((&problem["code"], &problem["status"]), (&code.into(), &status.into()), "{path}: {problem}");
+        }
+        for path in ["/r/default/jobs", "/login", "/none"] {
+            let mut asked = make(request("POST", path, Some(&admin)));
+            asked.headers_mut().insert(ACCEPT_LANGUAGE, HeaderValue::from_static("zh-CN"));
+            let answer = call(&console, asked).await;
+            assert_eq!(answer.status.as_u16(), status, "{path}");
+            assert!(answer.body.contains("<h1") && answer.body.contains(title), "{path}: {}", answer.body);
+            assert!(answer.headers.contains_key("content-security-policy"), "{path}");
+        }
+    }
+    // Without its length, the body is found to be too long where it is read.
+    let mut chunked = request("POST", "/r/default/jobs", Some(&admin));
+    *chunked.body_mut() =
+        Body::from_stream(futures_util::stream::iter((0..5).map(|_| Ok::<_, std::io::Error>("a".repeat(64 * 1024)))));
+    chunked.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    let answer = call(&console, chunked).await;
+    assert_eq!(answer.status.as_u16(), 413, "{}", answer.body);
+    assert!(answer.body.contains("<h1"), "{}", answer.body);
 }
 
 #[test]

@@ -34,6 +34,8 @@ impl ActionRecord {
 impl Traced for ActionRecord {
     type Filter = DecisionFilter;
 
+    const PARAMETERS: &'static [&'static str] = &["item", "who", "what"];
+
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<DecisionFilter, Problem> {
         let mut filter = DecisionFilter::default();
         (filter.job, filter.jobs) = of.parts();

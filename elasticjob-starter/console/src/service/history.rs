@@ -1,5 +1,9 @@
 //! Reads traces: runs of items, changes of state, and decisions with the actions of operators.
 
+use std::marker::PhantomData;
+
+use axum::extract::Query;
+use axum::http::Uri;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use elasticjob::fire::ExecutionSource;
 use elasticjob::ident::{InstanceId, JobName, ShardingItem};
@@ -10,10 +14,12 @@ use elasticjob::trace::{
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
+use utoipa::openapi::path::{Parameter, ParameterIn};
 
 use super::local::instant_of;
 use crate::access::{Permission, Role};
 use crate::api::Problem;
+use crate::api::jobs::parameters;
 use crate::here::Here;
 use crate::registries::Registry;
 use crate::texts;
@@ -28,11 +34,17 @@ const USUAL: TimeDelta = TimeDelta::days(7);
 const MOST: u32 = 500;
 const USUALLY: u32 = 50;
 
+/// The most characters of the name of a parameter that is told again.
+const LONGEST_NAME: usize = 40;
+
 /// How many pages are read for one page of a caller who may not see all of their records: of a database that ignores
 /// capitals.
 const ROUNDS: usize = 20;
 
-/// What is asked for. What is empty asks for everything.
+/// The parameters that a query for any records may have.
+const COMMON: [&str; 6] = ["job", "from", "until", "cursor", "limit", "format"];
+
+/// What is asked for. What is empty asks for everything. Each kind of record uses a part of it.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(default)]
 #[into_params(parameter_in = Query)]
@@ -82,6 +94,9 @@ pub(crate) struct Found<T> {
 pub(crate) trait Traced: Sized + Send {
     type Filter: Send + Sync;
 
+    /// The parameters of a query that it uses, beside those of all kinds.
+    const PARAMETERS: &'static [&'static str];
+
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<Self::Filter, Problem>;
 
     fn read(
@@ -100,6 +115,38 @@ pub(crate) trait Traced: Sized + Send {
     /// Whether the query asks for it, where the database cannot tell.
     fn is_wanted(&self, _query: &HistoryQuery) -> bool {
         true
+    }
+}
+
+/// Whether a query for these records uses a parameter.
+pub(crate) fn uses<T: Traced>(name: &str) -> bool {
+    COMMON.contains(&name) || T::PARAMETERS.contains(&name)
+}
+
+/// The query of an address of the API. A parameter that these records do not use is refused: it would ask for less than it gets.
+pub(crate) fn asked<T: Traced>(uri: &Uri) -> Result<HistoryQuery, Problem> {
+    let mut names = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).map(|(name, _)| name);
+    if let Some(unknown) = names.find(|name| !uses::<T>(name)) {
+        let known: Vec<String> = ParametersOf::<T>::names().map(|name| format!("`{name}`")).collect();
+        let unknown: String = unknown.chars().take(LONGEST_NAME).collect();
+        return Err(Problem::bad_request(texts::parameter_unknown(unknown, known.join(", "))));
+    }
+    parameters(Query::try_from_uri(uri))
+}
+
+/// The parameters of a query for these records.
+pub(crate) struct ParametersOf<T>(PhantomData<T>);
+
+impl<T: Traced> ParametersOf<T> {
+    fn names() -> impl Iterator<Item = String> {
+        HistoryQuery::into_params(|| None).into_iter().map(|parameter| parameter.name).filter(|name| uses::<T>(name))
+    }
+}
+
+impl<T: Traced> IntoParams for ParametersOf<T> {
+    fn into_params(parameter_in: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let all = HistoryQuery::into_params(parameter_in).into_iter();
+        all.filter(|parameter| uses::<T>(&parameter.name)).collect()
     }
 }
 
@@ -258,6 +305,8 @@ pub(crate) const STATES: [TaskState; 4] =
 impl Traced for ExecutionRecord {
     type Filter = ExecutionFilter;
 
+    const PARAMETERS: &'static [&'static str] = &["item", "ip", "result", "source"];
+
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<ExecutionFilter, Problem> {
         let mut filter = ExecutionFilter::default();
         (filter.job, filter.jobs) = of.parts();
@@ -285,6 +334,8 @@ impl Traced for ExecutionRecord {
 impl Traced for StateRecord {
     type Filter = StateFilter;
 
+    const PARAMETERS: &'static [&'static str] = &["ip", "state"];
+
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<StateFilter, Problem> {
         let mut filter = StateFilter::default();
         (filter.job, filter.jobs) = of.parts();
@@ -305,6 +356,8 @@ impl Traced for StateRecord {
 
 impl Traced for DecisionRecord {
     type Filter = DecisionFilter;
+
+    const PARAMETERS: &'static [&'static str] = &["item", "ip", "kind"];
 
     fn filter(query: &HistoryQuery, of: Jobs, range: Range) -> Result<DecisionFilter, Problem> {
         let mut filter = DecisionFilter::default();

@@ -17,6 +17,7 @@ pub(crate) mod job;
 pub(crate) mod job_row;
 pub(crate) mod jobs;
 mod local;
+pub(crate) mod many_jobs;
 pub(crate) mod nodes;
 pub(crate) mod overview;
 pub(crate) mod part;

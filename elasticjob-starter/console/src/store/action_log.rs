@@ -138,7 +138,43 @@ impl TraceReader for Actions {
         let rows = self.read(filter, page).await;
         let rows =
             rows.map_err(|error| ReadError::Unavailable { at: texts::data_file(), why: error.to_string().into() })?;
-        let records = rows.iter().filter_map(record).collect();
-        Ok(Page::of(records, page, |record| Cursor::after(record.at.timestamp_millis(), &record.id)))
+        // One that cannot be read counts as well, or the page would seem to be the last one.
+        let page = Page::of(rows, page, |row| Cursor::after(row.get("at"), row.get::<String, _>("id")));
+        let mut page = page.map(|row| record(&row));
+        page.records.retain(Option::is_some);
+        Ok(page.map(|record| record.expect("the others were left out")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sqlx::sqlite::SqlitePoolOptions;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_record_that_cannot_be_read_does_not_end_the_list() {
+        let pool = SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await.expect("it opens");
+        sqlx::raw_sql(include_str!("schema_1.sql")).execute(&pool).await.expect("it has its tables");
+        let insert = "INSERT INTO action (id, registry, job, at, items, reason, detail) VALUES (?, 'default', 'job', ?, '', '', ?)";
+        for at in 0..5_i64 {
+            let detail = if at == 3 { "not JSON" } else { "{}" };
+            sqlx::query(insert)
+                .bind(format!("id-{at}"))
+                .bind(at)
+                .bind(detail)
+                .execute(&pool)
+                .await
+                .expect("it is kept");
+        }
+        let actions = Actions { pool, registry: "default".to_owned() };
+        let (mut seen, mut page) = (Vec::new(), PageRequest::default().limit(2));
+        loop {
+            let read = actions.decisions(&DecisionFilter::default(), &page).await.expect("it is read");
+            seen.extend(read.records.into_iter().map(|record| record.id));
+            let Some(next) = read.next else { break };
+            page = PageRequest::default().limit(2).after(next);
+        }
+        assert_eq!(seen, ["id-4", "id-2", "id-1", "id-0"]);
     }
 }

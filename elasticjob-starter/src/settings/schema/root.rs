@@ -149,8 +149,8 @@ const SHUTDOWN: &[Setting] = &[Setting::value(
     "grace",
     Kind::Duration,
     "How long running items may go on after SIGTERM or Ctrl-C before they are cut off. One that does not heed that is \
-     dropped a fifth of the session time-out later, at most 5 s. Container platforms kill after 30 seconds unless told \
-     otherwise: give them 10 s more than this.",
+     dropped 5 s later, or sooner where the session time-out is short: 1.2 s later with 10 s. Container platforms kill after \
+     30 seconds unless told otherwise: give them 10 s more than this.",
 )
 .default("25s")
 .example("2m")];

@@ -42,6 +42,7 @@ fn of_source(
         )),
         item: 0,
         fencing_token: Some(1),
+        attempt: 1,
         stop: cancellation.child_token(),
         cancellation,
         cut: Cut::default(),

@@ -132,6 +132,9 @@ fn items_to_decide(
     if !settled && engine.may_wait_for_assignment(now)? {
         return Ok(ControlFlow::Break(Step::Pass));
     }
+    if !settled {
+        engine.tell_items_without_owner(total)?;
+    }
     if engine.fires.own_items_seen != mine {
         engine.fires.own_items_seen.clone_from(&mine);
         // A run may have waited for items that are not here any more.

@@ -10,7 +10,7 @@ use crate::engine::state::losses::Loss;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{BeginPlan, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{ExecutionSource, Fire, RunKey};
+use crate::fire::{Cause, ExecutionSource, Fire, RunKey};
 use crate::registry::CreateMode;
 use crate::registry::layout::{ItemNode, JobPath};
 use crate::registry::mirror::Unread;
@@ -59,8 +59,13 @@ pub(super) fn failover(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
 /// One transaction: it sets the record, with the version that was looked at as the guard, and replaces the marks; the
 /// item waits no more.
 fn take(engine: &mut JobEngine, mut loss: Loss) -> Proposal {
-    if let (true, Fire::Manual { rerun, .. }) = (engine.planted.has(Bug::ForgottenRerun), &mut loss.fire) {
-        *rerun = None;
+    if let Fire::Manual { rerun, cause, .. } = &mut loss.fire {
+        if engine.planted.has(Bug::ForgottenRerun) {
+            *rerun = None;
+        }
+        if engine.planted.has(Bug::ForgottenCause) {
+            *cause = Cause::UNKNOWN;
+        }
     }
     let attempt = engine.next_attempt();
     let me = engine.identity.instance.clone();

@@ -12,16 +12,18 @@ use crate::fire::{ExecutionSource, Fire, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
-use crate::registry::mirror::Unread;
+use crate::registry::mirror::{Unread, read_found};
 
 /// Why an item that was handed over did not run.
 const GONE: &str = "its instance was gone before it began it";
 
 /// Takes a manual trigger that waited for an instance that has ended. Nothing was begun for it: with failover the leader
 /// hands its items over, so that another instance takes them over; without failover it reports and writes that they are
-/// not run. An item whose run was lost with the instance is taken over for that run only, which the leader reports.
+/// not run. An item whose run was lost with the instance is taken over for that run only, which the leader reports. It also
+/// reports the items without an owner, as nothing says whether the instance had them.
 pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     resolve(engine)?;
+    engine.tell_dropped_unknown()?;
     if engine.leadership.term.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
         return Ok(Step::Pass);
     }
@@ -30,7 +32,9 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
     let path = JobPath::Trigger(instance.clone());
     let Some(asked) = engine.mirror.need(&path)? else { return Ok(Step::Pass) };
     let fire = Fire::of_trigger(asked.czxid, asked.ctime, &asked.data);
-    let meant = meant_items(engine, &instance, configuration.sharding_total_count())?;
+    let total = configuration.sharding_total_count();
+    let meant = meant_items(engine, &instance, total)?;
+    let mut unowned = engine.items_without_owner(fire, total)?;
     let (is_monitored, is_failover_on) = (engine.configuration.is_monitored(), engine.configuration.is_failover_on());
     let attempt = engine.next_attempt();
     let mut txn = JobTransaction::new(&engine.job, &engine.mirror);
@@ -79,11 +83,11 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
         txn.delete(&path, None);
     } else {
         // The last transaction reports the items that are not written.
-        [&mut merged, &mut disabled, &mut dropped].into_iter().for_each(Vec::clear);
+        [&mut merged, &mut disabled, &mut dropped, &mut unowned].into_iter().for_each(Vec::clear);
     }
     dropped.extend(written);
-    let plan = HandOver { instance, fire, handed_over, merged, disabled, dropped };
-    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::HandOver(plan) }))
+    let plan = HandOver { instance, fire, handed_over, merged, disabled, dropped, unowned };
+    Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::HandOver(Box::new(plan)) }))
 }
 
 /// Reports a trigger that was taken by a transaction whose answer got lost. One that is still there is taken again.
@@ -111,9 +115,24 @@ impl JobEngine {
         self.mirror.triggers().filter(is_gone).filter(move |id| !is_stuck(id))
     }
 
+    /// Reports the triggers that were deleted by a transaction whose answer got lost. One that is still there is deleted again.
+    pub(super) fn tell_dropped_unknown(&mut self) -> Result<(), Unread> {
+        let is_gone =
+            |id: &InstanceId| Ok(self.mirror.need(&JobPath::Trigger(id.clone()))?.is_none().then(|| id.clone()));
+        let gone = read_found(self.fires.dropped_unknown.iter().map(is_gone))?;
+        self.fires.dropped_unknown.clear();
+        self.tell_dropped(gone);
+        Ok(())
+    }
+
+    /// Reports that no instance runs what these instances were asked for.
+    pub(in crate::engine) fn tell_dropped(&mut self, triggers: Vec<InstanceId>) {
+        triggers.into_iter().for_each(|instance| self.tell(Notice::TriggerDropped { instance, items: vec![] }));
+    }
+
     /// Reports the outcome for the items of a trigger.
     pub(in crate::engine) fn on_handed_over(&mut self, plan: HandOver) {
-        let HandOver { instance, fire, handed_over, merged, disabled, mut dropped } = plan;
+        let HandOver { instance, fire, handed_over, merged, disabled, mut dropped, unowned } = plan;
         dropped.sort_unstable();
         let of = |items: Vec<ShardingItem>| Some((instance.clone(), items)).filter(|(_, items)| !items.is_empty());
         if let Some((instance, items)) = of(handed_over) {
@@ -128,5 +147,6 @@ impl JobEngine {
         if let Some((instance, items)) = of(dropped) {
             self.tell(Notice::TriggerDropped { instance, items });
         }
+        self.tell_left_out(unowned);
     }
 }

@@ -173,7 +173,7 @@ impl Accepted {
 enum Unacceptable {
     /// The program is wrong.
     ForGood(String),
-    /// The configuration in the registry is wrong; an operator may mend it.
+    /// The configuration in the registry is wrong or missing; an operator may mend it.
     UntilMended(String),
 }
 
@@ -207,9 +207,10 @@ fn accept(engine: &mut JobEngine) -> Result<Result<Accepted, Unacceptable>, Unre
     })
 }
 
-/// Decides where the registry has no configuration.
+/// Decides where the registry has no configuration. What the program leaves to it may come at any time.
 fn accept_alone(engine: &JobEngine) -> Result<Accepted, Unacceptable> {
-    usable_alone(engine, "the registry center has no configuration of the job yet").map_err(Unacceptable::ForGood)?;
+    usable_alone(engine, "the registry center has no configuration of the job yet")
+        .map_err(Unacceptable::UntilMended)?;
     Ok(Accepted::writing(engine.configuration.local.for_registry(None).into()))
 }
 

@@ -10,6 +10,7 @@ use crate::engine::state::dependencies::Dependencies;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::fire::TriggerData;
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::Unread;
@@ -54,7 +55,11 @@ pub(super) fn follow(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
             }
             for instance in instances {
                 txn.check(&JobPath::Instance(instance.clone()));
-                txn.create(&JobPath::Trigger(instance), followed.rerun.to_bytes(), CreateMode::Persistent);
+                txn.create(
+                    &JobPath::Trigger(instance),
+                    TriggerData::from(followed.rerun).to_bytes(),
+                    CreateMode::Persistent,
+                );
             }
         }
         let after = record.after_rerun(followed.rerun, skipped.clone(), now.wall);

@@ -100,9 +100,7 @@ impl JobEngine {
     /// The items are assigned, or some of them.
     pub(in crate::engine) fn on_resharded(&mut self, sharding: Sharding) {
         let Sharding { basis, pinned, moved: moved_now, untriggered, rest } = sharding;
-        if !untriggered.is_empty() {
-            self.tell(Notice::TriggerLeavesOut { items: untriggered });
-        }
+        self.tell_left_out(untriggered);
         let before = self.leadership.term.as_mut().and_then(|term| term.in_part.take());
         let mut moved = before.map(|in_part| in_part.moved).unwrap_or_default();
         moved.extend(moved_now);

@@ -2,12 +2,12 @@
 //! leader does not, and may wait for ever for the marks of instances that are gone: then the other instances do it a
 //! little later.
 
-use crate::engine::notice::Notice;
 use std::time::Duration;
 
 use super::{Step, servers, sessionless};
 use crate::clock::Now;
 use crate::engine::engine::JobEngine;
+use crate::engine::notice::Notice;
 use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{Proposal, Purpose};
@@ -158,10 +158,5 @@ impl JobEngine {
             let nodes = sessionless.iter().map(ToString::to_string).collect();
             self.tell(Notice::SessionlessNodesDeleted { nodes });
         }
-    }
-
-    /// Reports that no instance runs what these instances were asked for.
-    pub(in crate::engine) fn tell_dropped(&mut self, triggers: Vec<InstanceId>) {
-        triggers.into_iter().for_each(|instance| self.tell(Notice::TriggerDropped { instance, items: vec![] }));
     }
 }

@@ -12,13 +12,14 @@ use crate::engine::state::membership::Phase;
 use crate::engine::state::pending_trigger::PendingTrigger;
 use crate::engine::state::proposal::{Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
+use crate::fire::TriggerData;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::layout::JobPath;
 use crate::registry::mirror::{Unread, read_all, read_found};
 use crate::registry::{CreateMode, Zxid};
 
 /// Writes a trigger for each enabled instance that has none waiting, once the items are assigned to them. Requests that wait
-/// together are served together.
+/// together are served together, and the first of them that has a trace context gives it to the run.
 pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if engine.pending_triggers.is_empty() || engine.phase != Phase::Active {
         return Ok(Step::Pass);
@@ -44,6 +45,8 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
         Some(known) => drop(txn.check_version(&JobPath::Sharding, known.version)),
         None => txn.check_missing(&JobPath::Sharding),
     }
+    let trace_parent = engine.pending_triggers.iter().find_map(|asked| asked.trace_parent);
+    let data = TriggerData { rerun: None, trace_parent }.to_bytes();
     let mut answer = TriggerAnswer::AlreadyPending;
     for instance in instances {
         let path = JobPath::Trigger(instance.clone());
@@ -54,7 +57,7 @@ pub(super) fn trigger(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> 
         } else {
             // An instance that left meanwhile would never take the trigger.
             txn.check(&JobPath::Instance(instance));
-            txn.create(&path, "", CreateMode::Persistent);
+            txn.create(&path, &data[..], CreateMode::Persistent);
             answer = TriggerAnswer::Queued;
         }
     }
@@ -99,15 +102,16 @@ impl JobEngine {
         self.tell_left_out(left_out);
     }
 
-    fn tell_left_out(&mut self, items: Vec<ShardingItem>) {
+    /// Reports the items that a trigger leaves out, if there are any.
+    pub(in crate::engine) fn tell_left_out(&mut self, items: Vec<ShardingItem>) {
         if !items.is_empty() {
             self.tell(Notice::TriggerLeavesOut { items });
         }
     }
 
-    /// The triggers were not written: the rule asks again, with what the mirror knows by then.
+    /// The triggers were not written: the rule asks again, with what the mirror knows by then. Before what was asked since.
     pub(in crate::engine) fn on_triggers_not_written(&mut self, asked: Vec<PendingTrigger>) {
-        self.pending_triggers.extend(asked);
+        self.pending_triggers.splice(0..0, asked);
     }
 
     /// It is unknown whether the triggers were written. An instance may take one before this engine looks for it again;

@@ -27,7 +27,7 @@ impl Group {
             | Event::Listed { .. }
             | Event::Read { .. }
             | Event::Committed(_)
-            | Event::Trigger(_)
+            | Event::Trigger(..)
             | Event::Parent { .. }
             | Event::Shutdown { .. }
             | Event::Restart => *self = Self::InDoubt,

@@ -46,6 +46,10 @@ pub(in crate::engine) struct OpenFire {
     pub(in crate::engine) refused: BTreeSet<ShardingItem>,
     /// Items that were reported as left to an instance that has ended, by static sharding.
     pub(in crate::engine) of_the_gone: BTreeSet<ShardingItem>,
+    /// Items that were reported as without an owner.
+    pub(in crate::engine) unowned: BTreeSet<ShardingItem>,
+    /// Items of a manual trigger whose begin leaves no record, where the answer to it was lost: they may move before it is tried again.
+    pub(in crate::engine) tried: BTreeSet<ShardingItem>,
     /// Items begun.
     pub(in crate::engine) begun: BTreeSet<ShardingItem>,
     /// Some of its items were begun just now, and the rule that begins the others has not been asked since.
@@ -72,6 +76,8 @@ impl OpenFire {
             dropped: BTreeSet::new(),
             refused: BTreeSet::new(),
             of_the_gone: BTreeSet::new(),
+            unowned: BTreeSet::new(),
+            tried: BTreeSet::new(),
             begun: BTreeSet::new(),
             rest_follows: false,
             refusals: BTreeMap::new(),

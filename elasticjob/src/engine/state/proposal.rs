@@ -93,8 +93,8 @@ pub(in crate::engine) enum Purpose {
         /// Nodes that are deleted as no session owns them.
         sessionless: Vec<JobPath>,
     },
-    /// Items that a manual trigger asked of an instance that has ended.
-    HandOver(HandOver),
+    /// Items that a manual trigger asked of an instance that has ended. Boxed, as it is rare and would make every purpose larger.
+    HandOver(Box<HandOver>),
     /// Nodes that no instance makes are deleted, below a node that has to be deleted.
     Clear {
         above: JobPath,
@@ -131,6 +131,8 @@ pub(in crate::engine) struct HandOver {
     pub(in crate::engine) disabled: Vec<ShardingItem>,
     /// Items that no instance runs.
     pub(in crate::engine) dropped: Vec<ShardingItem>,
+    /// Items that may have been of the instance, and have no owner now.
+    pub(in crate::engine) unowned: Vec<ShardingItem>,
 }
 
 /// The result of a resharding in flight.
@@ -139,7 +141,8 @@ pub(in crate::engine) struct Sharding {
     pub(in crate::engine) basis: Basis,
     pub(in crate::engine) pinned: BTreeSet<ShardingItem>,
     pub(in crate::engine) moved: Vec<String>,
-    /// The items that leave a disabled instance which was to run them for a manual trigger.
+    /// The items that leave a disabled instance which was to run them for a manual trigger, and those that had no owner and come to
+    /// an instance which was not asked.
     pub(in crate::engine) untriggered: Vec<ShardingItem>,
     /// The assignment, where further transactions have to follow: the request for resharding stays until the last one.
     pub(in crate::engine) rest: Option<BTreeMap<ShardingItem, InstanceId>>,

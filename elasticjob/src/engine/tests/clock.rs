@@ -152,7 +152,7 @@ fn a_manual_trigger_on_a_host_with_a_wrong_clock_is_taken_and_not_run() {
         let one_off = JobConfiguration::builder("job", 1).max_time_diff_seconds(2).monitor_execution(monitored);
         let mut group = Group::settled(1, &one_off.build().unwrap());
         group.clock_offset = 10_000;
-        group.tell(0, Event::Trigger(1));
+        group.tell(0, Event::Trigger(1, None));
         assert_eq!(group.hosts[0].started.len(), 0, "{monitored}");
         assert_eq!(group.text(&JobPath::Trigger(group.hosts[0].engine.instance().clone())), None, "{monitored}");
         assert_eq!(told_clock(&group), ["off", "skipped"], "{monitored}");

@@ -64,7 +64,7 @@ fn a_removed_item_is_deleted_with_what_is_below_its_nodes() {
 fn a_trigger_is_begun_whatever_is_below_its_node() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(5_000);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     let trigger = JobPath::Trigger(group.hosts[0].engine.instance().clone());
     make(&mut group, &below(&trigger));
     group.hosts[0].clear();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::group::{EPOCH, Group, Lost, job};
+use super::group::{EPOCH, Group, Lost, every_five, job};
 use crate::config::JobConfiguration;
 use crate::engine::{Event, Notice};
 use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, SkipReason};
@@ -79,7 +79,7 @@ fn it_waits_for_the_last_instance_that_leaves_to_start_again_and_for_no_other() 
         let mut group = Group::settled(1, &configuration);
         group.run_until(5_000);
         // It waits for the run of the fire to end.
-        group.tell(0, Event::Trigger(1));
+        group.tell(0, Event::Trigger(1, None));
         group.tell(0, leaves);
         group.end_items(0, &[0]);
         assert!(!group.exists(&JobPath::Instance(group.hosts[0].engine.instance().clone())));
@@ -98,7 +98,7 @@ fn an_item_whose_own_run_was_lost_too_is_taken_over_for_that_run_alone_and_told(
     group.run_until(5_000);
     assert_eq!(group.starts(0).len(), 1);
     // It waits for the run of each instance to end, and that of host 0 does not.
-    group.tell(1, Event::Trigger(1));
+    group.tell(1, Event::Trigger(1, None));
     let gone = group.hosts[0].engine.instance().clone();
     group.kill(0);
     let merged = Notice::TriggerMerged { instance: gone, items: vec![item] };
@@ -108,6 +108,29 @@ fn an_item_whose_own_run_was_lost_too_is_taken_over_for_that_run_alone_and_told(
         |(fire, source, items): (Fire, ExecutionSource, Vec<u32>)| items.contains(&item).then_some((fire, source));
     let runs: Vec<_> = group.starts(1).into_iter().filter_map(of_item).collect();
     assert!(matches!(runs[..], [(Fire::Scheduled(_), ExecutionSource::Failover)]), "{runs:?}");
+}
+
+#[test]
+fn an_item_without_an_owner_that_has_not_run_for_it_is_told_as_left_out() {
+    let mut group = Group::settled(2, &JobConfiguration::builder("job", 2).failover(true).build().unwrap());
+    let item = (0..2).find(|item| group.owners(2)[*item as usize] == Some(0)).unwrap();
+    group.disconnect(0);
+    group.tell(1, Event::Trigger(1, None));
+    assert!(matches!(&group.starts(1)[..], [(Fire::Manual { .. }, _, items)] if *items == [1 - item]));
+    group.end_items(1, &[1 - item]);
+    // What comes to host 1 from now on is not begun for this trigger any more.
+    group.run_until(20_000);
+    let mut damage = Transaction::new();
+    for item in 0..2 {
+        damage.delete(JobPath::owner_of(item).absolute(&job()), None);
+    }
+    group.operate(&damage, false);
+    group.kill(0);
+    group.run_until(22_000);
+    let told: Vec<&Notice> =
+        group.hosts[1].notices.iter().filter(|notice| matches!(notice, Notice::TriggerLeavesOut { .. })).collect();
+    assert_eq!(told, [&Notice::TriggerLeavesOut { items: vec![item] }]);
+    assert_eq!(group.starts(1).len(), 1);
 }
 
 #[test]
@@ -170,5 +193,25 @@ fn what_becomes_of_a_trigger_is_told_also_where_the_answer_to_its_transaction_is
         assert!(!group.exists(&JobPath::Trigger(gone.clone())), "{answered}");
         let told = Notice::TriggerDropped { instance: gone, items: vec![item] };
         assert!(group.hosts[1].notices.contains(&told), "{answered}: {:?}", group.hosts[1].notices);
+    }
+}
+
+#[test]
+fn what_an_instance_that_leaves_drops_is_told_also_where_the_answer_is_lost() {
+    for answered in 0..4 {
+        let mut group = Group::settled(1, &every_five(1));
+        let me = group.hosts[0].engine.instance().clone();
+        group.run_until(5_000);
+        group.trigger(0);
+        group.tell(0, Event::Shutdown { grace: Duration::from_secs(20) });
+        (group.hosts[0].answered_before, group.hosts[0].lost) = (answered, Lost::AfterItWasApplied);
+        group.end_items(0, &[0]);
+        group.run_until(8_000);
+        group.disconnect(0);
+        group.connect(0);
+        group.run_until(12_000);
+        assert!(!group.exists(&JobPath::Trigger(me.clone())), "{answered}");
+        let told = Notice::TriggerDropped { instance: me, items: vec![] };
+        assert!(group.hosts[0].notices.contains(&told), "{answered}: {:?}", group.hosts[0].notices);
     }
 }

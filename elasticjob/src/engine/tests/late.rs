@@ -315,7 +315,7 @@ fn a_manual_run_meanwhile_does_not_take_the_place_of_the_fire() {
     group.hosts[0].killed = true;
     group.run_until(41_000);
     group.end_items(1, &own);
-    group.tell(1, Event::Trigger(1));
+    group.tell(1, Event::Trigger(1, None));
     group.end_items(1, &own);
     assert!(matches!(group.starts(1)[1], (Fire::Manual { .. }, _, _)), "{:?}", group.starts(1));
     kill_and_expire(&mut group, 0, 65_000);
@@ -355,7 +355,7 @@ fn a_manual_trigger_holds_up_a_scheduled_fire_for_its_run_and_no_longer() {
     group.hosts[0].connected = false;
     group.run_until(41_000);
     group.end_items(1, &own);
-    group.tell(1, Event::Trigger(1));
+    group.tell(1, Event::Trigger(1, None));
     group.end_items(1, &own);
     let is_manual = |(fire, ..): &(Fire, ExecutionSource, Vec<u32>)| matches!(fire, Fire::Manual { .. });
     assert_eq!(group.starts(1).iter().filter(|start| is_manual(start)).count(), 1);

@@ -127,7 +127,7 @@ fn a_call_that_ended_with_its_engine_is_cut_off_for_the_group() {
 fn a_trigger_is_cleaned_up_with_what_an_operator_made_below_it() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(5_000);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     let trigger = JobPath::Trigger(group.hosts[0].engine.instance().clone());
     let mut by_hand = Transaction::new();
     by_hand.create(format!("{}/by-hand", trigger.absolute(&job())), "", CreateMode::Persistent);

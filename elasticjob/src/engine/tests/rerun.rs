@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::group::{EPOCH, Group, Lost, every_five, job};
 use crate::config::JobConfiguration;
 use crate::engine::{DependencyRecord, Event, FollowedRerun, Notice, ParentItem, ParentView};
-use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Rerun, SkipReason};
+use crate::fire::{Attempt, ExecutionSource, Fire, FireRecord, FireState, ItemEnd, Rerun, SkipReason, TriggerData};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::layout::JobPath;
 use crate::registry::{CreateMode, SessionId, Transaction};
@@ -20,7 +20,7 @@ fn ask(group: &mut Group, hosts: &[usize]) {
         transaction.create(JobPath::Triggers.absolute(&job()), "", CreateMode::Persistent);
     }
     for host in hosts {
-        transaction.create(group.own_trigger(*host), RERUN.to_bytes(), CreateMode::Persistent);
+        transaction.create(group.own_trigger(*host), TriggerData::from(RERUN).to_bytes(), CreateMode::Persistent);
     }
     group.operate(&transaction, false);
 }
@@ -106,7 +106,7 @@ fn view(state: Option<FireState>) -> ParentView {
         }
     };
     let first = record(FireRecord::empty(), Fire::Scheduled(FIRE), FireState::Failed);
-    let fire = Fire::Manual { trigger: 90, at: EPOCH + 4_002, rerun: Some(RERUN) };
+    let fire = Fire::manual(90, EPOCH + 4_002, Some(RERUN));
     let last = state.map_or(first.clone(), |state| record(first, fire, state));
     let configuration = JobConfiguration::builder("extract", 1).cron("0/5 * * * * ?").build().unwrap();
     let marked = state == Some(FireState::Running);
@@ -215,8 +215,8 @@ fn a_re_run_that_no_item_begins_is_decided_some_time_after_its_triggers_were_tak
 #[test]
 fn it_waits_for_a_trigger_that_waits_and_for_an_instance_that_may_run_it() {
     let mut group = Group::settled(1, &after("succeeded"));
-    group.tell(0, Event::Trigger(1));
-    group.tell(0, Event::Trigger(2));
+    group.tell(0, Event::Trigger(1, None));
+    group.tell(0, Event::Trigger(2, None));
     assert_eq!(runs(&group), [None]);
     noted(&mut group);
     parent_stands(&mut group, Some(FireState::Succeeded));

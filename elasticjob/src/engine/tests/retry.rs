@@ -33,7 +33,7 @@ impl Questions {
 
     fn answer(self, group: &mut Group, is_connected: bool) {
         let now = group.now();
-        let lost = || RegistryError::NoAnswer { why: "the connection is lost".to_owned() };
+        let lost = || RegistryError::NoAnswer { why: "the connection is lost".into() };
         for (generation, path) in self.lists {
             let children = group.tree.children(&path.absolute(&job())).unwrap();
             let children = if is_connected { Ok(children) } else { Err(lost()) };

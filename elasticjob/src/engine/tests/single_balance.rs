@@ -110,7 +110,7 @@ fn a_manual_trigger_moves_on_and_a_joiner_takes_no_turn_away() {
     let mut group = Group::settled(2, &configuration(1));
     let first = runner(&fire(&mut group, 5_000));
     group.hosts.iter_mut().for_each(Host::clear);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     assert_eq!(runner(&end_all(&mut group)), 1 - first);
     assert_eq!(group.owners(1), [Some(first)]);
     group.join("10.0.0.3", &configuration(1));
@@ -123,7 +123,7 @@ fn items_stay_where_a_manual_trigger_waits_for_the_end_of_their_run() {
     group.run_until(5_000);
     let owner = group.owners(1)[0].unwrap();
     // The other one has nothing to run for it, and has taken it long before the run ends.
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     group.hosts.iter_mut().for_each(Host::clear);
     group.end_items(owner, &[0]);
     let manual = &group.hosts[owner].started[0];

@@ -43,7 +43,7 @@ fn a_manual_trigger_is_a_first_fire_too() {
     let one_off = JobConfiguration::builder("job", 1).static_sharding(true).build().unwrap();
     let mut group = Group::settled(1, &one_off);
     assert_eq!(group.owners(1), [None]);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     assert_eq!(started(&group.hosts[0]), [0]);
 }
 

@@ -54,7 +54,7 @@ fn dropped(instance: InstanceId, items: &[u32]) -> Notice {
 fn a_trigger_for_an_instance_that_is_gone_is_dropped_aloud() {
     let mut group = Group::settled(2, &every_five(2));
     group.run_until(5_000);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
     let gone = group.hosts[1 - leader].engine.instance().clone();
     let trigger = JobPath::Trigger(gone.clone());
@@ -69,7 +69,7 @@ fn a_trigger_for_an_instance_that_is_gone_is_dropped_aloud() {
 fn who_leaves_with_a_trigger_that_waits_says_that_it_is_dropped() {
     let mut group = Group::settled(2, &every_five(2));
     group.run_until(5_000);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     let items: Vec<u32> = group.starts(1).into_iter().flat_map(|(_, _, items)| items).collect();
     group.tell(1, Event::Shutdown { grace: Duration::from_secs(20) });
     group.end_items(1, &items);

@@ -13,7 +13,7 @@ fn an_instance_without_items_says_that_a_trigger_runs_nothing() {
     let mut group = Group::settled(2, &every_five(1));
     group.run_until(4_000);
     let idle = usize::from(group.owners(1)[0] == Some(0));
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     assert!(!group.exists(&JobPath::Trigger(group.hosts[idle].engine.instance().clone())));
     let nothing = |notice: &&Notice| matches!(notice, Notice::NothingToRun { fire: Fire::Manual { .. } });
     assert_eq!(group.hosts[idle].notices.iter().filter(nothing).count(), 1, "{:?}", group.hosts[idle].notices);
@@ -57,8 +57,8 @@ fn a_trigger_that_comes_while_the_begin_of_another_is_unknown_runs_after_it() {
 fn at_most_one_manual_trigger_waits() {
     let mut group = Group::settled(1, &every_five(1));
     group.run_until(5_000);
-    group.tell(0, Event::Trigger(1));
-    group.tell(0, Event::Trigger(2));
+    group.tell(0, Event::Trigger(1, None));
+    group.tell(0, Event::Trigger(2, None));
     assert_eq!(group.hosts[0].answers, [TriggerAnswer::Queued, TriggerAnswer::AlreadyPending]);
     assert_eq!(group.hosts[0].started.len(), 1);
     group.end_items(0, &[0]);
@@ -74,7 +74,7 @@ fn at_most_one_manual_trigger_waits() {
 fn a_trigger_that_the_registry_cannot_be_asked_for_is_given_up() {
     let mut group = Group::settled(1, &every_five(1));
     group.disconnect(0);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     group.run_until(13_900);
     assert_eq!(group.hosts[0].answers, []);
     group.run_until(14_100);
@@ -101,7 +101,7 @@ fn a_trigger_that_only_seems_to_wait_does_not_swallow_another() {
     let mut taken = Transaction::new();
     taken.delete(&trigger, None);
     group.operate(&taken, true);
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     group.run_until(6_000);
     assert_eq!(group.hosts[0].answers, [TriggerAnswer::Queued]);
     group.end_items(0, &[0]);
@@ -113,7 +113,7 @@ fn an_item_does_not_move_between_a_trigger_and_its_run() {
     let mut group = Group::settled(1, &every_five(2));
     group.run_until(5_000);
     let joiner = group.join("10.0.0.2", &every_five(2));
-    group.tell(0, Event::Trigger(1));
+    group.tell(0, Event::Trigger(1, None));
     // The joiner has no item yet, and is done with the trigger before one could come to it.
     group.end_items(0, &[0, 1]);
     let [(Fire::Manual { .. }, _, items)] = &group.starts(0)[1..] else { panic!("{:?}", group.starts(0)) };
@@ -140,7 +140,7 @@ fn an_unmonitored_trigger_whose_answer_got_lost_runs_once() {
 }
 
 /// A group of two whose leader is cut off while an item of its own loses its owner; with the other host and the item.
-fn unassigned() -> (Group, usize, ShardingItem) {
+pub(super) fn unassigned() -> (Group, usize, ShardingItem) {
     let mut group = Group::settled(2, &every_five(2));
     let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
     let item = (0..2).find(|item| group.owners(2)[*item as usize] == Some(leader)).unwrap();
@@ -163,7 +163,7 @@ fn left_out(group: &Group) -> Vec<Vec<ShardingItem>> {
 #[test]
 fn a_trigger_is_written_once_all_items_are_assigned() {
     let (mut group, host, _) = unassigned();
-    group.tell(host, Event::Trigger(1));
+    group.tell(host, Event::Trigger(1, None));
     assert!(group.hosts[host].answers.is_empty() && !group.exists(&JobPath::Triggers));
     group.connect(1 - host);
     assert_eq!(group.hosts[host].answers, [TriggerAnswer::Queued]);
@@ -176,11 +176,29 @@ fn a_trigger_is_written_once_all_items_are_assigned() {
 fn a_trigger_does_not_wait_for_ever_and_says_once_what_it_leaves_out() {
     let (mut group, host, item) = unassigned();
     let begun = group.now().mono.as_millis() as u64;
-    group.tell(host, Event::Trigger(1));
+    group.tell(host, Event::Trigger(1, None));
     group.run_until(begun + 4_990);
     assert!(group.hosts[host].answers.is_empty());
     group.run_until(begun + 5_000);
     assert_eq!((&group.hosts[host].answers[..], left_out(&group)), (&[TriggerAnswer::Queued][..], vec![vec![item]]));
+}
+
+#[test]
+fn an_instance_that_takes_its_trigger_says_once_which_items_have_no_owner() {
+    let (mut group, host, item) = unassigned();
+    let asked = group.now().mono.as_millis() as u64;
+    group.trigger(host);
+    group.run_until(asked + 4_990);
+    assert_eq!((group.starts(host), left_out(&group)), (vec![], Vec::new()));
+    group.run_until(asked + 5_000);
+    // The fire that came meanwhile goes first.
+    group.end_items(host, &[1 - item]);
+    let manual: Vec<Vec<ShardingItem>> = group
+        .starts(host)
+        .into_iter()
+        .filter_map(|(fire, _, items)| matches!(fire, Fire::Manual { .. }).then_some(items))
+        .collect();
+    assert_eq!((manual, left_out(&group)), (vec![vec![1 - item]], vec![vec![item]]));
 }
 
 /// A group whose leader has run its items for a trigger that the other instance, which is cut off, has not taken; then one of these
@@ -189,13 +207,13 @@ fn moved_to_an_older_trigger() -> (Group, usize, ShardingItem) {
     let mut group = Group::settled(2, &every_five(3));
     let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
     group.disconnect(1 - leader);
-    group.tell(leader, Event::Trigger(1));
+    group.tell(leader, Event::Trigger(1, None));
     let [(Fire::Manual { .. }, _, items)] = &group.starts(leader)[..] else { panic!("{:?}", group.starts(leader)) };
     let items = items.clone();
     group.end_items(leader, &items);
     let other = group.hosts[1 - leader].engine.instance().to_string();
     group.set(&JobPath::owner_of(items[0]), &other);
-    group.tell(leader, Event::Trigger(2));
+    group.tell(leader, Event::Trigger(2, None));
     assert_eq!(group.hosts[leader].answers, [TriggerAnswer::Queued], "the second one waits");
     (group, leader, items[0])
 }
@@ -220,4 +238,40 @@ fn an_item_that_came_to_an_instance_with_an_older_trigger_is_named_when_that_is_
     assert_eq!(group.hosts[leader].answers.len(), 1);
     group.run_until(asked + 5_000);
     assert_eq!((group.hosts[leader].answers.len(), left_out(&group)), (2, vec![vec![item]]));
+}
+
+#[test]
+fn an_item_without_an_owner_that_comes_to_an_instance_which_was_not_asked_is_told_as_left_out() {
+    let mut group = Group::settled(2, &every_five(2));
+    let leader = (0..2).find(|host| group.hosts[*host].engine.status().leader).unwrap();
+    let item = (0..2).find(|item| group.owners(2)[*item as usize] == Some(leader)).unwrap();
+    group.run_until(5_000);
+    group.end_items(leader, &[item]);
+    // It runs, so its trigger waits.
+    group.trigger(1 - leader);
+    let mut damage = Transaction::new();
+    damage.delete(JobPath::owner_of(item).absolute(&job()), None);
+    group.operate(&damage, false);
+    group.run_until(6_000);
+    assert_eq!(group.owners(2)[item as usize], Some(leader));
+    assert_eq!(left_out(&group), [vec![item]]);
+}
+
+#[test]
+fn an_item_that_moves_before_a_begin_without_records_is_tried_again_is_told_as_left_out() {
+    let configuration = JobConfiguration::builder("job", 2).monitor_execution(false).build().unwrap();
+    let mut group = Group::settled(2, &configuration);
+    let item = (0..2).find(|item| group.owners(2)[*item as usize] == Some(0)).unwrap();
+    group.hosts[0].lost = Lost::AfterItWasApplied;
+    group.trigger(0);
+    assert_eq!(
+        (group.starts(0), group.exists(&JobPath::Trigger(group.hosts[0].engine.instance().clone()))),
+        (vec![], false)
+    );
+    let other = group.hosts[1].engine.instance().clone();
+    group.set(&JobPath::owner_of(item), other.as_str());
+    group.disconnect(0);
+    group.connect(0);
+    group.run_until(3_000);
+    assert_eq!((group.starts(0), left_out(&group)), (vec![], vec![vec![item]]));
 }

@@ -56,3 +56,40 @@ async fn a_job_that_fails_does_so_since_its_last_good_run_whatever_else_succeeds
     let [alarm] = &alarms(&listed, None, &UsualDurations::default(), DAY).await[..] else { panic!("one job fails") };
     assert_eq!((alarm.kind.code(), alarm.since), ("failing", Some(7)));
 }
+
+#[tokio::test]
+async fn an_alarm_holds_since_what_makes_it_came_however_old_other_obstacles_are() {
+    let mut listed = listed().await;
+    let gone = listed.jobs.iter().find(|job| job.job.as_str() == "gone").unwrap();
+    let mut job = JobOverview::clone(gone);
+    let mut finding = job.obstacles[0].clone();
+    let mut with = |reason, since| {
+        (finding.reason, finding.since) = (reason, Some(since));
+        finding.clone()
+    };
+    job.obstacles = vec![with(Reason::ItemDisabled, 5), with(Reason::NoInstance, 9)];
+    listed.jobs = vec![Arc::new(job)];
+    let [alarm] = &alarms(&listed, None, &UsualDurations::default(), DAY).await[..] else {
+        panic!("no instance is there")
+    };
+    assert_eq!((alarm.kind.code(), alarm.since), ("crashed", Some(9)));
+}
+
+#[tokio::test]
+async fn of_items_with_the_same_obstacle_the_list_has_the_one_that_has_it_for_longest() {
+    let desk = Desk::new();
+    let config = "cron: 0 0 0 1 1 ?\nshardingTotalCount: 2\ntimeZone: GMT\n";
+    desk.write(&[("/job/config", config), ("/job/sharding/0/instance", ""), ("/job/sharding/1/disabled", "")]).await;
+    let first =
+        desk.operations.registry.get("/job/sharding/1/disabled").await.unwrap().expect("it is there").stat.ctime;
+    while chrono::Utc::now().timestamp_millis() <= first {
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+    desk.write(&[("/job/sharding/0/disabled", "")]).await;
+    let overview = desk.operations.snapshot(&name("job")).await.unwrap().overview(first);
+    let disabled: Vec<_> = overview.obstacles.iter().filter(|finding| finding.reason == Reason::ItemDisabled).collect();
+    assert_eq!(
+        disabled.iter().map(|finding| (finding.item, finding.since)).collect::<Vec<_>>(),
+        [(Some(1), Some(first))]
+    );
+}

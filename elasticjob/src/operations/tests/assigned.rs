@@ -3,6 +3,10 @@ use tokio::time::{Duration, Instant, sleep};
 use super::*;
 use crate::registry::layout::instance_yaml;
 
+fn item(item: ShardingItem) -> ItemOfJob {
+    ItemOfJob { job: name("job"), item }
+}
+
 /// A job of one item with an instance of ours, to which the leader has not assigned it.
 async fn unassigned() -> Desk {
     let desk = Desk::new();
@@ -27,8 +31,9 @@ async fn a_trigger_asks_once_all_items_are_assigned() {
     };
     let target = Target::Job(name("job"));
     let (outcome, ()) = tokio::join!(desk.operations.trigger(&target), assigned);
-    assert_eq!(outcome.unwrap().changed.len(), 1);
-    assert_eq!(begun.elapsed(), Duration::from_secs(1));
+    let outcome = outcome.unwrap();
+    assert_eq!((outcome.instances.changed.len(), begun.elapsed()), (1, Duration::from_secs(1)));
+    assert_eq!(outcome.without_instance, []);
 }
 
 #[tokio::test(start_paused = true)]
@@ -36,11 +41,14 @@ async fn a_trigger_does_not_wait_for_ever_for_a_leader_and_not_at_all_for_a_java
     let desk = unassigned().await;
     let begun = Instant::now();
     let outcome = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
-    assert_eq!((outcome.changed.len(), begun.elapsed()), (1, Duration::from_secs(5)));
+    assert_eq!((outcome.instances.changed.len(), begun.elapsed()), (1, Duration::from_secs(5)));
+    assert_eq!(outcome.without_instance, [item(0)]);
     desk.write(&[("/job/instances/10.0.0.1@-@8", "")]).await;
     let begun = Instant::now();
     let outcome = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
-    assert_eq!((outcome.changed.len(), outcome.unchanged.len(), begun.elapsed()), (1, 1, Duration::ZERO));
+    let instances = (outcome.instances.changed.len(), outcome.instances.unchanged.len());
+    assert_eq!((instances, begun.elapsed()), ((1, 1), Duration::ZERO));
+    assert_eq!(outcome.without_instance, [], "a Java leader assigns it when it fires");
 }
 
 #[tokio::test(start_paused = true)]
@@ -52,8 +60,14 @@ async fn what_static_sharding_leaves_to_an_instance_that_is_gone_is_not_waited_f
     ])
     .await;
     let begun = Instant::now();
-    desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
-    assert_eq!(begun.elapsed(), Duration::ZERO);
+    let outcome = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
+    assert_eq!((begun.elapsed(), &outcome.without_instance[..]), (Duration::ZERO, &[item(0)][..]));
+    let json = serde_json::to_value(&outcome).unwrap();
+    assert_eq!(json["withoutInstance"], serde_json::json!([{ "job": "job", "item": 0 }]), "{json}");
+    assert!(json["changed"].is_array() && json["unchanged"].is_array(), "{json}");
+    let of_server = Target::ServerOfJob(name("job"), "10.0.0.1".to_owned());
+    let outcome = desk.operations.trigger(&of_server).await.unwrap();
+    assert_eq!(outcome.without_instance, [], "its instances run what they have");
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,5 +84,5 @@ async fn an_instance_with_an_older_trigger_is_asked_again_for_an_item_that_came_
     };
     let target = Target::Job(name("job"));
     let (outcome, ()) = tokio::join!(desk.operations.trigger(&target), taken);
-    assert_eq!((outcome.unwrap().changed.len(), begun.elapsed()), (1, Duration::from_secs(1)));
+    assert_eq!((outcome.unwrap().instances.changed.len(), begun.elapsed()), (1, Duration::from_secs(1)));
 }

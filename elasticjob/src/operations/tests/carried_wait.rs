@@ -53,7 +53,7 @@ async fn a_run_that_does_not_start_says_for_what_it_waits_in_place_of_that_it_ru
     let [found] = &snapshot.findings_of(0, 60_000)[..] else { panic!("{:?}", snapshot.findings_of(0, 60_000)) };
     assert_eq!(
         found.to_string(),
-        "for the fire of 1970-01-01T00:00:05+00:00 it is launched on KUBERNETES and has not started: 0/1 nodes are available: 1 \
+        "for the fire of 1970-01-01T00:00:05+00:00 it is to run on KUBERNETES and is not known to run: 0/1 nodes are available: 1 \
          Insufficient cpu (since 1970-01-01T00:00:07+00:00)"
     );
     assert_eq!((found.code(), found.remedy()), ("carried-waits", Some(Remedy::CancelRun(0))));

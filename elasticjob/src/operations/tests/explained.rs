@@ -16,7 +16,7 @@ pub(super) async fn ready() -> Desk {
     let desk = Desk::new();
     desk.write(&[
         ("/job/config", CONFIG),
-        ("/job/instances/10.0.0.1@-@7", ""),
+        ("/job/instances/10.0.0.1@-@7", &instance_yaml(&me())),
         ("/job/servers/10.0.0.1", "ENABLED"),
         ("/job/leader/election/instance", "10.0.0.1@-@7"),
         ("/job/sharding/0/instance", "10.0.0.1@-@7"),
@@ -59,7 +59,8 @@ async fn an_instance_that_no_session_owns_does_not_count_and_is_told() {
 
 #[tokio::test]
 async fn what_keeps_a_job_from_running_is_told() {
-    let cases: [(&str, &str, Reason); 7] = [
+    let cases: [(&str, &str, Reason); 8] = [
+        ("/job/instances/10.0.0.2@-@7", "", Reason::JavaTakesPart),
         ("/job/servers/10.0.0.1", "DISABLED", Reason::AllServersDisabled),
         ("/job/leader/sharding/necessary", "", Reason::Resharding),
         ("/job/leader/sharding/processing", "", Reason::Resharding),
@@ -84,9 +85,39 @@ async fn what_keeps_a_job_from_running_is_told() {
     desk.write(&[("/job", "")]).await;
     assert_eq!(job(&desk).await, [Reason::NoConfiguration, Reason::NoInstance]);
     let desk = Desk::new();
-    desk.write(&[("/job/config", CONFIG), ("/job/instances/10.0.0.1@-@7", ""), ("/job/servers/10.0.0.1", "ENABLED")])
-        .await;
+    let instance = instance_yaml(&me());
+    desk.write(&[
+        ("/job/config", CONFIG),
+        ("/job/instances/10.0.0.1@-@7", &instance),
+        ("/job/servers/10.0.0.1", "ENABLED"),
+    ])
+    .await;
     assert_eq!(job(&desk).await, [Reason::NoLeader, Reason::NotAssignedYet]);
+}
+
+#[tokio::test]
+async fn a_carried_job_that_is_disabled_by_its_registration_is_not_crashed() {
+    for (mark, app) in [("/state/disable/job/job", None), ("/state/disable/app/night", Some("night".to_owned()))] {
+        let desk = Desk::new();
+        desk.write(&[("/job/config", CONFIG), ("/config/job/job", r#"{"jobName":"job","appName":"night"}"#)]).await;
+        assert_eq!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Crashed);
+        assert_eq!(job(&desk).await, [Reason::NoInstance]);
+        desk.write(&[(mark, "")]).await;
+        assert_eq!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Disabled);
+        assert_eq!(job(&desk).await, [Reason::RegistrationDisabled { app }]);
+        let error = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap_err().to_string();
+        assert!(
+            error.contains("the registration of the carried job 'job', or its application, is disabled"),
+            "{error}"
+        );
+        let snapshot = desk.operations.snapshot(&name("job")).await.unwrap();
+        let finding = snapshot.findings(0).remove(0);
+        assert_eq!((finding.code(), finding.remedy()), ("registration-disabled", Some(Remedy::EnableRegistration)));
+        assert!(finding.since.is_some());
+        // A scheduler that has not left so far still runs it.
+        desk.write(&[("/job/instances/10.0.0.1@-@7", &instance_yaml(&me()))]).await;
+        assert_ne!(desk.operations.job(&name("job")).await.unwrap().status, JobState::Disabled);
+    }
 }
 
 #[tokio::test]

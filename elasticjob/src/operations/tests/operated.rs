@@ -8,7 +8,7 @@ async fn a_trigger_runs_every_item_once_and_says_whom_it_asked() {
     let (handler, mut runs) = reporter();
     let job = desk.start(once_a_year("report", 2), handler).await;
     let me = job.handle().status().borrow().instance.clone();
-    let outcome = desk.operations.trigger(&Target::Job(name("report"))).await.unwrap();
+    let outcome = desk.operations.trigger(&Target::Job(name("report"))).await.unwrap().instances;
     assert_eq!(outcome.changed.iter().map(|one| &one.instance).collect::<Vec<_>>(), [&me]);
     assert_eq!(outcome.unchanged, []);
     let mut items =
@@ -27,11 +27,31 @@ async fn who_was_asked_and_has_not_begun_is_not_asked_again() {
         ("/job/instances/10.0.0.2@-@7", ""),
     ])
     .await;
-    let first = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
-    let second = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
+    let first = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap().instances;
+    let second = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap().instances;
     assert_eq!((first.changed.len(), first.unchanged.len()), (1, 0));
     assert_eq!((second.changed.len(), second.unchanged), (0, first.changed));
     assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@7"]);
+}
+
+#[tokio::test]
+async fn a_trigger_and_a_re_run_have_the_trace_of_their_caller_and_else_nothing_of_one() {
+    const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let desk = Desk::new();
+    let config = "cron: 0 0 0 1 1 ?\ntimeZone: UTC\nshardingTotalCount: 1\nmonitorExecution: true\n";
+    for job in ["plain", "traced", "again"] {
+        let nodes = ["config", "servers/10.0.0.1", "instances/10.0.0.1@-@7"].map(|node| format!("/{job}/{node}"));
+        desk.write(&[(&nodes[0], config), (&nodes[1], "ENABLED"), (&nodes[2], "")]).await;
+    }
+    let traced = desk.operations.clone().caused_by(TraceParent::parse(CALLER));
+    desk.operations.trigger(&Target::Job(name("plain"))).await.unwrap();
+    traced.trigger(&Target::Job(name("traced"))).await.unwrap();
+    let asked = traced.rerun(&name("again"), 1_767_225_600_000).await.unwrap().rerun;
+    let data = async |job: &str| desk.text(&format!("/{job}/trigger/10.0.0.1@-@7")).await.unwrap();
+    assert_eq!(data("plain").await, "");
+    assert_eq!(data("traced").await, format!(r#"{{"traceparent":"{CALLER}"}}"#));
+    let again = format!(r#"{{"of":1767225600000,"asked":{},"traceparent":"{CALLER}"}}"#, asked.asked);
+    assert_eq!(data("again").await, again);
 }
 
 #[tokio::test]
@@ -43,9 +63,9 @@ async fn a_trigger_is_for_a_job_for_a_server_or_for_a_server_of_a_job() {
             desk.write(&[(&nodes[0], "ENABLED"), (&nodes[1], "")]).await;
         }
     }
-    let of = |outcome: Outcome<InstanceOfJob>| -> [Vec<String>; 2] {
+    let of = |outcome: TriggerOutcome| -> [Vec<String>; 2] {
         let text = |one: &InstanceOfJob| format!("{}:{}", one.job, one.server);
-        [outcome.changed, outcome.unchanged].map(|list| list.iter().map(text).collect())
+        [outcome.instances.changed, outcome.instances.unchanged].map(|list| list.iter().map(text).collect())
     };
     let by_both = Target::ServerOfJob(name("a"), "10.0.0.1".into());
     assert_eq!(of(desk.operations.trigger(&by_both).await.unwrap()), [vec!["a:10.0.0.1"], vec![]]);

@@ -119,7 +119,7 @@ async fn who_leaves_while_a_job_is_triggered_gets_no_trigger_and_the_others_do()
     ])
     .await;
     let leaves = other(|txn| txn.delete("/job/instances/10.0.0.1@-@7", None));
-    let outcome = busy(&desk, leaves).trigger(&Target::Job(name("job"))).await.unwrap();
+    let outcome = busy(&desk, leaves).trigger(&Target::Job(name("job"))).await.unwrap().instances;
     assert_eq!(outcome.changed.iter().map(|one| one.instance.as_str()).collect::<Vec<_>>(), ["10.0.0.1@-@8"]);
     assert_eq!(desk.operations.names("/job/trigger".into()).await.unwrap(), ["10.0.0.1@-@8"]);
 }

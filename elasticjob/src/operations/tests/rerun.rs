@@ -1,5 +1,5 @@
 use super::*;
-use crate::fire::Rerun;
+use crate::fire::TriggerData;
 
 /// New year of 2026, a fire of a job that runs at the turn of the year.
 pub(super) const NEW_YEAR: i64 = 1_767_225_600_000;
@@ -108,7 +108,7 @@ async fn a_re_run_that_no_instance_would_take_whole_is_refused_as_a_trigger_is()
     desk.write(&[("/job/servers/10.0.0.1", "ENABLED")]).await;
     let asked = desk.operations.rerun(&name("job"), NEW_YEAR).await.unwrap();
     let trigger = desk.text("/job/trigger/10.0.0.1@-@7").await.unwrap();
-    assert_eq!(Rerun::parse(trigger.as_bytes(), 0), Some(asked.rerun));
+    assert_eq!(TriggerData::parse(trigger.as_bytes(), 0), asked.rerun.into());
     let again = refused(&desk, "job", NEW_YEAR).await;
     assert!(again.contains("a manual trigger of job 'job' waits for 10.0.0.1@-@7"), "{again}");
     let oneoff = "shardingTotalCount: 1\nmonitorExecution: true\n";

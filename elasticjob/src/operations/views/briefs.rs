@@ -19,7 +19,7 @@ use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 pub enum JobState {
     /// No instance is online. The console shows it also of a job that is disabled.
     Crashed,
-    /// All its servers are disabled.
+    /// All its servers are disabled, or no scheduler runs the carried job as its registration is disabled.
     Disabled,
     /// An item belongs to an instance that is not online, or no item has an owner.
     ShardingFlag,
@@ -53,7 +53,8 @@ impl JobState {
     fn of(members: &Members, items: &ItemsInBrief, refused: bool) -> Self {
         let mut servers = members.servers.values().map(|server| server.status());
         let is_online = |id: &InstanceId| members.instances.contains_key(id);
-        if !members.servers.is_empty() && servers.all(|status| status == ServerStatus::Disabled) {
+        let all_are_disabled = !members.servers.is_empty() && servers.all(|status| status == ServerStatus::Disabled);
+        if all_are_disabled || members.disabled_registration.is_some() {
             Self::Disabled
         } else if members.instances.is_empty() {
             Self::Crashed

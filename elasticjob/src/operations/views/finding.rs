@@ -47,6 +47,9 @@ pub enum Argument {
 pub enum Remedy {
     /// Start a program of the job.
     StartInstance,
+    /// Enable the registration of the carried job, or of its application, at a scheduler: `POST /api/job/{job}/enable`,
+    /// `POST /api/app/{app}/enable`.
+    EnableRegistration,
     /// Read the log of the process: the page *Log of the processes*, or `GET /api/job/{job}/log?process=N` of the scheduler.
     ReadLog,
     /// Give the run what it waits for, or cancel the run of this item.
@@ -70,6 +73,7 @@ impl Remedy {
     pub fn code(&self) -> &'static str {
         match self {
             Self::StartInstance => "start-instance",
+            Self::EnableRegistration => "enable-registration",
             Self::ReadLog => "read-log",
             Self::CancelRun(_) => "cancel-run",
             Self::CorrectConfiguration => "correct-configuration",
@@ -85,7 +89,7 @@ impl Remedy {
     pub fn command(&self, job: &JobName) -> Option<String> {
         let (operand, option) = (shell_operand(job.as_str()), shell_option("--job", job.as_str()));
         Some(match self {
-            Self::StartInstance | Self::ReadLog => return None,
+            Self::StartInstance | Self::EnableRegistration | Self::ReadLog => return None,
             Self::CancelRun(item) => format!("elasticjob cancel --item {item} {operand}"),
             Self::CorrectConfiguration => format!("elasticjob config set {operand} SETTING=VALUE"),
             Self::ChangeSchedule => format!("elasticjob config set {operand} cron='EXPR'"),
@@ -118,6 +122,7 @@ impl Finding {
             Reason::DaemonEnds { .. } => "daemon-ends",
             Reason::CarriedWaits { .. } => "carried-waits",
             Reason::NoInstance => "no-instance",
+            Reason::RegistrationDisabled { .. } => "registration-disabled",
             Reason::SessionlessInstances(_) => "sessionless-instances",
             Reason::AllServersDisabled => "all-servers-disabled",
             Reason::NoLeader => "no-leader",
@@ -130,6 +135,7 @@ impl Finding {
             Reason::NeverFiresAgain => "never-fires-again",
             Reason::Triggered(_) => "triggered",
             Reason::NotMonitored => "not-monitored",
+            Reason::JavaTakesPart => "java-takes-part",
             Reason::OwnTypes(_) => "own-types",
             Reason::BoundToPrograms(_) => "bound-to-programs",
             Reason::NotAssignedYet => "not-assigned-yet",
@@ -229,6 +235,7 @@ impl Finding {
                 add("tookMilliseconds", begun.took.map(Argument::Number));
                 add("error", begun.error.as_ref().map(|error| text(error)));
             }
+            Reason::RegistrationDisabled { app } => add("app", app.as_ref().map(|app| text(app))),
             Reason::NoConfiguration
             | Reason::NoInstance
             | Reason::AllServersDisabled
@@ -237,6 +244,7 @@ impl Finding {
             | Reason::OneOff
             | Reason::NeverFiresAgain
             | Reason::NotMonitored
+            | Reason::JavaTakesPart
             | Reason::NotAssignedYet
             | Reason::ItemDisabled
             | Reason::NoOwner
@@ -250,6 +258,7 @@ impl Finding {
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.reason {
             Reason::NoConfiguration | Reason::NoInstance => Some(Remedy::StartInstance),
+            Reason::RegistrationDisabled { .. } => Some(Remedy::EnableRegistration),
             Reason::DaemonEnds { .. } => Some(Remedy::ReadLog),
             Reason::CarriedWaits { .. } => self.item.map(Remedy::CancelRun),
             Reason::ConfigurationRefused(_) | Reason::RefusedByInstances { .. } | Reason::TotalsDiffer { .. } => {
@@ -270,6 +279,7 @@ impl Finding {
             | Reason::SessionlessInstances(_)
             | Reason::Triggered(_)
             | Reason::NotMonitored
+            | Reason::JavaTakesPart
             | Reason::OwnTypes(_)
             | Reason::BoundToPrograms(_)
             | Reason::NotAssignedYet

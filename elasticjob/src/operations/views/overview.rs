@@ -55,6 +55,9 @@ pub struct JobOverview {
     pub failing_since: Option<i64>,
     /// Fires that no instance began: the earliest of all items.
     pub overdue: Option<Overdue>,
+    /// Whether the registry center tells which fires no instance began. It does not where a Java instance takes part, which leaves
+    /// no records, and where execution is not monitored.
+    pub overdue_is_known: bool,
     /// The number of instances that refuse the configuration, as their programs cannot use it.
     pub refusing_instances: usize,
     /// The number of times that a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where
@@ -62,7 +65,8 @@ pub struct JobOverview {
     pub daemon_ends: u32,
     /// The number of items of a carried job that were launched and have not started.
     pub carried_waits: usize,
-    /// The obstacles that keep the job or some of its items from running. Of several items with the same obstacle it has the first.
+    /// The obstacles that keep the job or some of its items from running. Of several items with the same obstacle it has the one
+    /// that has had it for longest.
     pub obstacles: Vec<Finding>,
 }
 
@@ -122,6 +126,7 @@ impl JobSnapshot {
             failed: BTreeMap::new(),
             failing_since: None,
             overdue: None,
+            overdue_is_known: self.tells_of_fires(),
             refusing_instances: self.refusals.len(),
             daemon_ends: self.daemon.as_ref().map_or(0, |daemon| daemon.ends),
             carried_waits: 0,
@@ -190,8 +195,12 @@ impl JobOverview {
             overdue.given_up |= given_up;
         }
         self.carried_waits += usize::from(matches!(finding.reason, Reason::CarriedWaits { .. }));
-        if !self.obstacles.iter().any(|known| known.item.is_some() && known.code() == finding.code()) {
-            self.obstacles.push(finding);
+        let same = self.obstacles.iter_mut().find(|known| known.item.is_some() && known.code() == finding.code());
+        let age = |finding: &Finding| finding.since.unwrap_or(i64::MAX);
+        match same {
+            Some(known) if age(&finding) < age(known) => *known = finding,
+            Some(_) => {}
+            None => self.obstacles.push(finding),
         }
     }
 }

@@ -37,7 +37,7 @@ pub enum Reason {
         /// How it ended last, and when it starts again.
         why: String,
     },
-    /// Its run was launched, and the carrier has not started its process.
+    /// Its run was launched, and the carrier does not say that its process runs.
     CarriedWaits {
         /// The time of the fire, in milliseconds since 1970.
         at: i64,
@@ -50,6 +50,11 @@ pub enum Reason {
     },
     /// No instance is online.
     NoInstance,
+    /// No scheduler runs the carried job, as its registration is disabled.
+    RegistrationDisabled {
+        /// The application that is disabled, with all its jobs; `None` where the job itself is.
+        app: Option<String>,
+    },
     /// No session owns these nodes of instances: no instance lives there.
     SessionlessInstances(Vec<InstanceId>),
     /// Every server is disabled.
@@ -66,6 +71,8 @@ pub enum Reason {
     Triggered(Vec<InstanceId>),
     /// The registry center does not know which items run.
     NotMonitored,
+    /// A Java instance takes part: fires that no instance began are not known.
+    JavaTakesPart,
     /// Its configuration names these types, which are not built in: a program without one refuses the configuration.
     OwnTypes(Vec<String>),
     /// The commands and addresses of its configuration, and how programs handle them, one property each.
@@ -162,6 +169,7 @@ impl Reason {
             | Self::DaemonEnds { .. }
             | Self::CarriedWaits { .. }
             | Self::NoInstance
+            | Self::RegistrationDisabled { .. }
             | Self::AllServersDisabled
             | Self::NoLeader
             | Self::Resharding
@@ -183,6 +191,7 @@ impl Reason {
             | Self::SessionlessInstances(_)
             | Self::Triggered(_)
             | Self::NotMonitored
+            | Self::JavaTakesPart
             | Self::OwnTypes(_)
             | Self::BoundToPrograms(_)
             | Self::Running { .. }
@@ -230,9 +239,19 @@ impl Reason {
             }
             Self::CarriedWaits { at, manual, carrier, why } => {
                 let (kind, at) = (kind_of_fire(*manual), time(*at));
-                format!("for {kind} of {at} it is launched on {carrier} and has not started: {}", Escaped(why))
+                format!("for {kind} of {at} it is to run on {carrier} and is not known to run: {}", Escaped(why))
             }
             Self::NoInstance => "no instance is online".to_owned(),
+            Self::RegistrationDisabled { app: None } => {
+                "its registration is disabled, so no scheduler runs it: a scheduler enables it, by `POST /api/job/NAME/enable` or on \
+                 its page"
+                    .to_owned()
+            }
+            Self::RegistrationDisabled { app: Some(app) } => format!(
+                "its application '{}' is disabled, so no scheduler runs it: a scheduler enables it, by `POST /api/app/NAME/enable` \
+                 or on its page",
+                Escaped(app)
+            ),
             Self::SessionlessInstances(instances) => format!(
                 "{}: no session owns the node of this instance, so none lives there; it was copied from another place, and a Java \
                  leader gives it items for ever; a leader of this implementation deletes it, and so does `elasticjob shutdown`",
@@ -259,6 +278,11 @@ impl Reason {
             }
             Self::NotMonitored => {
                 "monitor-execution is off: the registry center does not know what runs or ran".to_owned()
+            }
+            Self::JavaTakesPart => {
+                "a Java instance takes part, and those leave no records of fires: which fires no instance began \
+                                    is not known"
+                    .to_owned()
             }
             Self::OwnTypes(types) => format!(
                 "its configuration names what is not built in: {}; a program without it goes on with the last configuration \

@@ -9,6 +9,7 @@ use crate::config::{Dependency, DependencyItems, JobConfiguration};
 use crate::engine::{DecidedFire, Release, late_limit};
 use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
+use crate::operations::registration::DisabledRegistration;
 use crate::operations::{CarriedWait, DaemonEnds};
 use crate::registry::layout::ServerStatus;
 
@@ -52,6 +53,8 @@ impl JobSnapshot {
                 }
                 if !configuration.monitor_execution() {
                     add(Reason::NotMonitored, None);
+                } else if self.members.has_java {
+                    add(Reason::JavaTakesPart, None);
                 }
             }
         }
@@ -71,8 +74,12 @@ impl JobSnapshot {
             add(Reason::DaemonEnds { process, ends, why }, Some(since));
         }
         let is_empty = self.members.instances.is_empty();
-        if is_empty {
-            add(Reason::NoInstance, self.gone.instance);
+        match &self.members.disabled_registration {
+            Some(DisabledRegistration { app, since }) => {
+                add(Reason::RegistrationDisabled { app: app.clone() }, Some(*since));
+            }
+            None if is_empty => add(Reason::NoInstance, self.gone.instance),
+            None => {}
         }
         let all_disabled = self.servers().all(|(_, status)| status == ServerStatus::Disabled);
         if all_disabled && !(is_empty && self.members.servers.is_empty()) {
@@ -155,12 +162,17 @@ impl JobSnapshot {
         Some(Finding::new(reason, None))
     }
 
+    /// Whether the nodes show which fires no instance began: Java instances leave no records.
+    pub(in crate::operations) fn tells_of_fires(&self) -> bool {
+        self.usable().is_some_and(JobConfiguration::monitor_execution) && !self.members.has_java
+    }
+
     /// Fires that no instance began. It does not report fires that came during a run or while a run was lost: the
     /// finding about that run covers them. Where Java instances take part, the nodes do not show such fires.
     fn about_fires(&self, item: ShardingItem, nodes: &ItemSnapshot, now: i64) -> Option<Finding> {
-        let configuration = self.usable().filter(|configuration| configuration.monitor_execution())?;
+        let configuration = self.usable().filter(|_| self.tells_of_fires())?;
         let has_other_reason = nodes.disabled || nodes.misfired || nodes.running.is_some();
-        if has_other_reason || self.to_take_over.contains(&item) || self.members.has_java {
+        if has_other_reason || self.to_take_over.contains(&item) {
             return None;
         }
         let record = &nodes.record;

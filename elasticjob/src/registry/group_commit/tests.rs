@@ -54,12 +54,12 @@ fn refuse(group: &mut Group, request: Request<String>, index: usize) -> Vec<Stri
 fn only_the_transaction_whose_operation_the_server_does_not_take_is_told_so() {
     let mut group = with(&["a", "b", "c"]);
     let request = sent(&mut group).expect("three wait");
-    let over_quota = Outcome::NotReached { index: Some(3), why: "quota".to_owned() };
+    let over_quota = Outcome::NotReached { index: Some(3), why: "quota".into() };
     let told = group.answered(request, over_quota);
-    assert_eq!(told, [("b".to_owned(), Err(CommitError::NotReached { why: "quota".to_owned() }))]);
+    assert_eq!(told, [("b".to_owned(), Err(CommitError::NotReached { why: "quota".into() }))]);
     let request = sent(&mut group).expect("the others go out again");
     assert_eq!(jobs(&request), ["a", "c"]);
-    let declined = Outcome::NotReached { index: None, why: "throttled".to_owned() };
+    let declined = Outcome::NotReached { index: None, why: "throttled".into() };
     assert_eq!(group.answered(request, declined).len(), 2);
 }
 
@@ -180,8 +180,8 @@ fn a_lost_answer_is_unknown_to_all_of_the_request_and_to_no_other() {
     let mut group = with(&["a", "b"]);
     let request = sent(&mut group).expect("two wait");
     submit(&mut group, "c");
-    let answers = group.answered(request, Outcome::Unknown { why: "lost".to_owned() });
-    let unknown = CommitError::Unknown { why: "lost".to_owned() };
+    let answers = group.answered(request, Outcome::Unknown { why: "lost".into() });
+    let unknown = CommitError::Unknown { why: "lost".into() };
     assert_eq!(answers, [("a".to_owned(), Err(unknown.clone())), ("b".to_owned(), Err(unknown))]);
     let next = sent(&mut group).expect("one waits");
     assert_eq!(jobs(&next), ["c"]);
@@ -219,7 +219,7 @@ fn what_is_given_up_is_not_sent_later() {
     let request = sent(&mut group).expect("two wait");
     submit(&mut group, "d");
     refuse(&mut group, request, 0);
-    let answers = group.give_up("no connection");
+    let answers = group.give_up(&"no connection".into());
     let given_up: Vec<&str> = answers.iter().map(|(job, _)| job.as_str()).collect();
     assert_eq!(given_up, ["c", "d"]);
     assert!(answers.iter().all(|(_, answer)| matches!(answer, Err(CommitError::NotReached { .. }))));

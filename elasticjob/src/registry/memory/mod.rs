@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use elasticjob_syntax::message::Message;
 use tokio::sync::watch;
 
 use self::watchers::{Queue, Watchers};
@@ -72,10 +73,10 @@ impl Shared {
     }
 
     /// The session of a client that can be reached.
-    fn reach(&self, client: u64) -> Result<SessionId, String> {
+    fn reach(&self, client: u64) -> Result<SessionId, Message> {
         match self.clients.get(&client) {
-            None => Err(texts::center_closed().into()),
-            Some(Link { cut: Some(_), .. }) => Err(texts::connection_lost().into()),
+            None => Err(texts::center_closed()),
+            Some(Link { cut: Some(_), .. }) => Err(texts::connection_lost()),
             Some(link) => Ok(link.session),
         }
     }

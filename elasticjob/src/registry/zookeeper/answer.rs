@@ -1,5 +1,6 @@
 //! The meaning of a client error for the caller.
 
+use elasticjob_syntax::message::Message;
 use zookeeper_client::{Error, MultiWriteError, MultiWriteResult};
 
 use crate::registry::group_commit::Outcome;
@@ -11,9 +12,9 @@ pub(super) enum Failure {
     /// The server answered and refused.
     Refused(Refusal),
     /// The server answered and did not do it, for a reason outside of the request.
-    Declined(String),
+    Declined(Message),
     /// No answer: the request was applied or not.
-    Lost(String),
+    Lost(Message),
 }
 
 impl From<Error> for Failure {
@@ -33,11 +34,11 @@ impl From<Error> for Failure {
             | Error::MarshallingError
             | Error::Unimplemented
             | Error::ReconfigDisabled
-            | Error::UnexpectedErrorCode(_) => Self::Declined(error.to_string()),
-            Error::ConnectionLoss => Self::Lost(texts::connection_lost().into()),
+            | Error::UnexpectedErrorCode(_) => Self::Declined(error.to_string().into()),
+            Error::ConnectionLoss => Self::Lost(texts::connection_lost()),
             // An ended session counts as lost too: the request may have been applied before it ended.
-            Error::SessionExpired => Self::Lost(texts::session_ended().into()),
-            _ => Self::Lost(error.to_string()),
+            Error::SessionExpired => Self::Lost(texts::session_ended()),
+            _ => Self::Lost(error.to_string().into()),
         }
     }
 }

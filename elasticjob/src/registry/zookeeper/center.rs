@@ -113,8 +113,7 @@ impl ZookeeperRegistryCenter {
             tokio::time::timeout(limit, request)
         };
         let mut answer: Answer<T> = Box::pin(async move {
-            let no_answer =
-                |_| RegistryError::NoAnswer { why: texts::center_silent(limit.as_millis().to_string()).into() };
+            let no_answer = |_| RegistryError::NoAnswer { why: texts::center_silent(limit.as_millis().to_string()) };
             timed.await.unwrap_or_else(|elapsed| Err(no_answer(elapsed)))
         });
         match answer.as_mut().poll(&mut Context::from_waker(Waker::noop())) {

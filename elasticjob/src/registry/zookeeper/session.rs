@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use elasticjob_syntax::message::Message;
 use futures_util::future::{FutureExt, join_all};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -169,7 +170,7 @@ impl Session {
     }
 
     /// The session, when requests can be sent now. Otherwise the error says why they cannot.
-    pub(super) fn live(&self) -> Result<Arc<Live>, String> {
+    pub(super) fn live(&self) -> Result<Arc<Live>, Message> {
         let inner = self.lock();
         match (&inner.live, inner.connection) {
             (Some(live), Some(_)) if live.client.state() == ClientState::SyncConnected => Ok(live.clone()),
@@ -185,11 +186,11 @@ impl Session {
         Call { proof, answered, states: live.client.state_watcher(), sent: Moment::now() }
     }
 
-    fn why_not(&self) -> String {
+    fn why_not(&self) -> Message {
         match *self.state.borrow() {
-            SessionState::Connecting => texts::no_session().into(),
-            SessionState::Connected { .. } | SessionState::Suspended { .. } => texts::connection_lost().into(),
-            SessionState::Closed => texts::center_closed().into(),
+            SessionState::Connecting => texts::no_session(),
+            SessionState::Connected { .. } | SessionState::Suspended { .. } => texts::connection_lost(),
+            SessionState::Closed => texts::center_closed(),
         }
     }
 

@@ -107,9 +107,9 @@ impl Out {
         let outcome = match tokio::time::timeout(self.limit, &mut self.answer).await {
             Ok(outcome) => outcome,
             Err(_) => {
-                let why = String::from(texts::center_silent(self.limit.as_millis().to_string()));
+                let why = texts::center_silent(self.limit.as_millis().to_string());
                 // Nor will there be one to what waits behind it.
-                let waiting = self.writes.lock().give_up(&format!("an earlier request got {why}"));
+                let waiting = self.writes.lock().give_up(&texts::earlier_request(why.clone()));
                 deliver(waiting);
                 Outcome::Unknown { why }
             }
@@ -123,7 +123,7 @@ impl Out {
 impl Drop for Out {
     fn drop(&mut self) {
         if let Some(request) = self.request.take() {
-            self.writes.answered(request, Outcome::Unknown { why: "the task of the request has ended".to_owned() });
+            self.writes.answered(request, Outcome::Unknown { why: texts::request_given_up() });
         }
     }
 }
@@ -136,7 +136,7 @@ fn deliver(answers: Answers<Ticket>) {
 }
 
 fn ended() -> CommitError {
-    CommitError::Unknown { why: "the registry center has ended".to_owned() }
+    CommitError::Unknown { why: texts::center_closed() }
 }
 
 async fn write(

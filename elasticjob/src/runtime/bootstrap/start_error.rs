@@ -23,11 +23,11 @@ pub enum StartError {
         /// The settings.
         refused: Vec<String>,
     },
-    /// The configuration in the registry cannot be used. The job was started all the same: it joins its group as soon
-    /// as the configuration is corrected. Shut the job down to give up.
+    /// The configuration in the registry cannot be used, or the program leaves to it what it does not have. The job was started
+    /// all the same: it joins its group as soon as the configuration there can be used. Shut the job down to give up.
     #[error(
-        "job '{job}' waits: its configuration in the registry cannot be used: {why}; correct it there, or start once with \
-         `overwrite: true`"
+        "job '{job}' waits for a configuration in the registry that it can use: {why}; correct it there, or start once with \
+         `overwrite: true` where the program has all of it"
     )]
     WaitsForConfiguration {
         /// The job.

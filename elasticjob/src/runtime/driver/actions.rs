@@ -121,6 +121,7 @@ impl Driver {
                 run: run.clone(),
                 item,
                 fencing_token,
+                attempt: 1,
                 stop: cancellation.child_token(),
                 cancellation,
                 cut: cut.clone(),

@@ -81,10 +81,10 @@ impl Driver {
     pub(super) fn take_letters(&mut self) {
         for letter in self.mailbox.take() {
             match letter {
-                Letter::Trigger(reply) => {
+                Letter::Trigger(reply, trace_parent) => {
                     self.last_trigger += 1;
                     self.triggers.insert(self.last_trigger, reply);
-                    self.feed(Event::Trigger(self.last_trigger));
+                    self.feed(Event::Trigger(self.last_trigger, trace_parent));
                 }
                 Letter::Shutdown(mode) => {
                     self.feed(match mode {

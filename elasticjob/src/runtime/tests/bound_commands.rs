@@ -8,6 +8,7 @@ use super::*;
 use crate::config::wire;
 use crate::job_types::JobTypes;
 use crate::registry::{CreateMode, Transaction};
+use crate::runtime::StartError;
 use crate::test_log::Logged;
 
 const CONFIG: &str = "/job/config";
@@ -91,15 +92,17 @@ async fn a_job_without_a_command_of_its_own_needs_the_permission_to_run_that_of_
     let refused = ScheduleJobBootstrap::new(&environment, registry.clone(), bare().build().unwrap(), handler());
     assert!(refused.map(drop).unwrap_err().to_string().contains("script.command.line: is missing"));
     let allowed = bare().prop("script.command.line.from-registry", "true");
-    // The registry center has none either.
+    // The registry center has none either: the job waits until it has.
     let configuration = allowed.clone().build().unwrap();
     let mut alone = ScheduleJobBootstrap::new(&environment, registry.clone(), configuration, handler()).unwrap();
-    let why = alone.schedule().await.unwrap_err().to_string();
-    assert!(
-        why.contains("script.command.line: is missing") && why.contains("no configuration of the job yet"),
-        "{why}"
-    );
-    drop(alone);
+    let why = alone.schedule().await.unwrap_err();
+    let waits = matches!(&why, StartError::WaitsForConfiguration { why, .. }
+        if why.contains("script.command.line: is missing") && why.contains("no configuration of the job yet"));
+    assert!(waits, "{why}");
+    written(&registry, script(&command, 1)).await;
+    exists(&file).await;
+    alone.shutdown(ShutdownMode::Graceful).await;
+    std::fs::remove_file(&file).unwrap();
     let registry = environment.embedded_registry();
     written(&registry, script(&command, 1)).await;
     let mut job = scheduled(&environment, &registry, allowed, handler()).await;

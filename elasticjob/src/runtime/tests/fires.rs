@@ -50,7 +50,7 @@ async fn a_monitored_fire_costs_two_requests_also_with_failover_and_an_unmonitor
 #[tokio::test]
 async fn all_items_of_an_async_job_start_together() {
     // More than the pool of any machine has room for: none would come to an end.
-    const ITEMS: u32 = 1_000;
+    const ITEMS: u32 = 400;
     let environment = environment();
     let registry = environment.embedded_registry();
     let all = Arc::new(tokio::sync::Barrier::new(ITEMS as usize));

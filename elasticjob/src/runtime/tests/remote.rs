@@ -90,7 +90,7 @@ impl RegistryCenter for Remote {
             self.checks.fetch_add(1, Ordering::Relaxed);
         }
         if self.is_broken.load(Ordering::Relaxed) {
-            return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".to_owned() })));
+            return Box::pin(std::future::ready(Err(CommitError::NotReached { why: "as planned".into() })));
         }
         let (latency, known, registry) = (self.latency, self.proof.clone(), self.registry.clone());
         let session = registry.session();

@@ -318,7 +318,7 @@ async fn a_fire_that_is_run_again_has_its_scheduled_time() {
     let told = Told::default();
     let environment = told.traced(JobSelection::All);
     let mut recorder = Recorder::of(&environment, &JobName::new("job").unwrap()).unwrap();
-    let fire = Fire::Manual { trigger: 7, at: 90_000, rerun: Some(Rerun::new(1_000, 89_999)) };
+    let fire = Fire::manual(7, 90_000, Some(Rerun::new(1_000, 89_999)));
     let key = RunKey::new(fire, ExecutionSource::NormalTrigger);
     let begun = Notice::Begun { key, attempt: None, items: vec![0] };
     recorder.note(&"10.0.0.1@-@7".parse().unwrap(), true, &begun);

@@ -36,7 +36,7 @@ pub use self::fates::Fates;
 pub(crate) use self::follows::Follows;
 pub(crate) use self::scene::Scene;
 use crate::engine::{Notice, TriggerAnswer};
-use crate::fire::{Attempt, ExecutionSource, Fire, Hook, Rerun};
+use crate::fire::{Attempt, ExecutionSource, Fire, Hook, TriggerData};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::tree::Tree;
 use crate::registry::{SessionId, Transaction, Zxid};
@@ -282,9 +282,9 @@ impl Invariants {
         self.cancelled.asked(now, item, fire, attempt);
     }
 
-    /// An operator runs a past fire again, with a trigger that this transaction created.
-    pub fn rerun(&mut self, trigger: Zxid, rerun: Rerun) {
-        self.reruns.asked(trigger, rerun);
+    /// An operator triggers the job with these data, by this transaction.
+    pub(crate) fn triggered(&mut self, trigger: Zxid, data: TriggerData) {
+        self.reruns.asked(trigger, data);
     }
 
     /// This total count, this period in seconds, and these settings are in force from now on.

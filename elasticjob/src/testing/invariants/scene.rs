@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::config::JobConfiguration;
 use crate::fire::FireRecord;
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::registry::layout::{ItemNode, JobPath};
@@ -41,6 +42,14 @@ impl Scene<'_> {
     /// Whether a host is Java.
     pub(crate) fn is_java(&self, host: usize) -> bool {
         self.hosts[host].java
+    }
+
+    /// The configuration by which the engine of a host goes.
+    pub(crate) fn configuration(&self, host: usize) -> Option<&JobConfiguration> {
+        match &self.hosts[host].process.as_ref()?.program {
+            Program::Engine(engine) => engine.configuration().map(AsRef::as_ref),
+            Program::Fallen(_) | Program::Java(_) => None,
+        }
     }
 
     /// The instance that the engine of a host is, or was.

@@ -21,6 +21,18 @@ pub(super) struct TriggersReachItems {
     /// The items that an instance has told it does not run for a trigger. A trigger that joins this one before it is taken
     /// does not make the instance tell it again.
     declined: BTreeMap<Zxid, BTreeSet<ShardingItem>>,
+    /// Triggers of instances that have ended, taken by a process that has not said so yet.
+    untold: Vec<Untold>,
+}
+
+/// A trigger that another process took than the one that was asked.
+#[derive(Debug)]
+struct Untold {
+    host: usize,
+    /// The life of the process, which is over before it says so.
+    life: Option<u64>,
+    at: Millis,
+    instance: InstanceId,
 }
 
 /// A trigger.
@@ -33,6 +45,16 @@ struct Asked {
     items: BTreeMap<ShardingItem, Option<String>>,
 }
 
+impl Asked {
+    /// The items of such an instance, by their owner now or when the trigger was written.
+    fn reaches_items_of(&mut self, scene: &Scene<'_>, is_such: impl Fn(&str) -> bool) {
+        self.items.retain(|item, asked| {
+            let now = scene.text(&JobPath::owner_of(*item));
+            ![asked.as_deref(), now.as_deref()].into_iter().flatten().any(&is_such)
+        });
+    }
+}
+
 impl TriggersReachItems {
     pub(super) fn check(&mut self, scene: &Scene<'_>, observation: &Observation<'_>) -> Result<(), String> {
         // What an instance of Java does with its own is looked at elsewhere.
@@ -40,6 +62,7 @@ impl TriggersReachItems {
             return Ok(());
         }
         self.open.iter_mut().for_each(|asked| asked.items.retain(|item, _| *item < scene.total));
+        self.forgive_the_killed(scene);
         match observation {
             Observation::Committed { transaction, host, .. } => {
                 for (item, record) in scene.records(transaction) {
@@ -51,7 +74,12 @@ impl TriggersReachItems {
                 for id in knowing(scene, *host, transaction) {
                     self.reaches_items_of(scene, &id);
                 }
-                if let Some(mut asked) = asked(scene, transaction) {
+                if let Some(host) = *host {
+                    let (life, at) = (life(scene, host), scene.now);
+                    let taken = taken_of_the_gone(scene, host, transaction);
+                    self.untold.extend(taken.map(|instance| Untold { host, life, at, instance }));
+                }
+                if let Some(mut asked) = asked(scene, *host, transaction) {
                     asked.items.retain(|item, owner| !self.has_declined(scene, *item, owner.as_deref()));
                     // An operator does not wait for them, and static sharding leaves them where they are.
                     if host.is_none() || scene.shape.static_sharding {
@@ -62,9 +90,14 @@ impl TriggersReachItems {
             }
             Observation::Started { item, fire: Fire::Manual { trigger, .. }, .. } => self.serves(*trigger, [*item]),
             Observation::Notice { host, notice } => self.hear(scene, *host, notice),
-            // Without records nobody knows of a trigger that was taken and not acted on.
-            Observation::SessionEnded { .. } | Observation::CleanedUp { .. } if !scene.shape.monitored => {
-                self.open.clear();
+            // An instance may take a trigger and end before it runs the job. Without records nothing shows that it did.
+            Observation::SessionEnded { .. } if !scene.shape.monitored => {
+                self.open.iter_mut().for_each(|asked| asked.reaches_items_of(scene, |owner| !is_there(scene, owner)));
+            }
+            Observation::CleanedUp { host, .. } if !scene.shape.monitored => {
+                if let Some(id) = scene.instance(*host) {
+                    self.reaches_items_of(scene, &id);
+                }
             }
             Observation::Converged => {
                 let due = scene.now.saturating_sub(2 * scene.shape.longest_round() + 3_000);
@@ -114,14 +147,43 @@ impl TriggersReachItems {
                     }
                 }
             }
-            Notice::TriggerDropped { instance, items } if items.is_empty() => {
-                self.reaches_items_of(scene, instance);
+            Notice::TriggerDropped { instance, items }
+            | Notice::TriggerMerged { instance, items }
+            | Notice::TriggerHandedOver { instance, items } => {
+                match items.is_empty() {
+                    true => self.reaches_items_of(scene, instance),
+                    false => self.reaches(items.iter().copied()),
+                }
+                self.reaches_unowned(scene);
+                self.untold.retain(|untold| untold.host != host || untold.instance != *instance);
             }
-            Notice::TriggerDropped { items, .. }
-            | Notice::TriggerMerged { items, .. }
-            | Notice::TriggerLeavesOut { items }
-            | Notice::TriggerHandedOver { items, .. } => self.reaches(items.iter().copied()),
+            Notice::TriggerLeavesOut { items } => self.reaches(items.iter().copied()),
+            // It says that it left without an answer, and cannot know more.
+            Notice::LeftUnanswered => {
+                if let Some(id) = scene.instance(host) {
+                    self.reaches_items_of(scene, &id);
+                }
+            }
             _ => {}
+        }
+    }
+
+    /// A process that was killed between the answer and its word for it leaves nobody who knows.
+    fn forgive_the_killed(&mut self, scene: &Scene<'_>) {
+        let is_killed = |untold: &mut Untold| life(scene, untold.host) != untold.life;
+        let killed: Vec<Untold> = self.untold.extract_if(.., is_killed).collect();
+        for Untold { at, instance, .. } in killed {
+            let before = self.open.iter_mut().filter(|asked| asked.at <= at);
+            before.for_each(|asked| asked.reaches_items_of(scene, |owner| owner == instance.as_str()));
+        }
+    }
+
+    /// The instance of an item whose owner was deleted unheard is not known: it may be the one whose trigger was taken.
+    fn reaches_unowned(&mut self, scene: &Scene<'_>) {
+        if scene.shape.unheard {
+            for asked in &mut self.open {
+                asked.items.retain(|_, owner| owner.is_some());
+            }
         }
     }
 
@@ -129,9 +191,9 @@ impl TriggersReachItems {
     fn reaches_items_of(&mut self, scene: &Scene<'_>, id: &InstanceId) {
         self.reaches(items_of(scene, id));
         // An instance that does not hear that its item lost its owner goes on with the item, and knows no more than this one.
-        let is_of = |owner: Option<&str>| owner.map_or(scene.shape.unheard, |owner| owner == id.as_str());
+        self.reaches_unowned(scene);
         for asked in &mut self.open {
-            asked.items.retain(|_, owner| !is_of(owner.as_deref()));
+            asked.items.retain(|_, owner| owner.as_deref() != Some(id.as_str()));
         }
     }
 
@@ -144,8 +206,8 @@ impl TriggersReachItems {
     }
 }
 
-/// The trigger that a transaction wrote, if it did.
-fn asked(scene: &Scene<'_>, transaction: &Transaction) -> Option<Asked> {
+/// The trigger that a transaction wrote, if it did. An instance asks for the items of the configuration that it has heard of.
+fn asked(scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) -> Option<Asked> {
     let czxid = |path: &JobPath| Some(scene.node(path)?.stat.czxid);
     // One that is made and deleted in one is a guard.
     triggers(scene, transaction, |op| matches!(op, Op::Create { .. }))
@@ -153,7 +215,8 @@ fn asked(scene: &Scene<'_>, transaction: &Transaction) -> Option<Asked> {
     let waiting = scene.children(&JobPath::Triggers);
     let waiting = waiting.iter().filter_map(|name| czxid(&JobPath::Trigger(name.parse().ok()?)));
     let owner = |item| (item, scene.text(&JobPath::owner_of(item)));
-    let total = usable_total(scene)?;
+    let known = host.and_then(|host| Some(scene.configuration(host)?.sharding_total_count()));
+    let total = usable_total(scene)?.min(known.unwrap_or(u32::MAX));
     Some(Asked { oldest: waiting.min()?, at: scene.now, items: (0..total).map(owner).collect() })
 }
 
@@ -171,6 +234,22 @@ fn knowing(scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) ->
         true => triggers(scene, transaction, |op| matches!(op, Op::Delete { .. })).collect(),
         false => Vec::new(),
     }
+}
+
+/// The triggers that a process took of others that have ended.
+fn taken_of_the_gone<'a>(
+    scene: &'a Scene<'_>,
+    host: usize,
+    transaction: &'a Transaction,
+) -> impl Iterator<Item = InstanceId> + 'a {
+    let own = scene.instance(host);
+    triggers(scene, transaction, |op| matches!(op, Op::Delete { .. }))
+        .filter(move |id| own.as_ref() != Some(id) && !is_there(scene, id.as_str()))
+}
+
+/// The life of the process of a host.
+fn life(scene: &Scene<'_>, host: usize) -> Option<u64> {
+    scene.hosts[host].process.as_ref().map(|process| process.life)
 }
 
 fn triggers<'a>(
@@ -196,6 +275,11 @@ fn usable_total(scene: &Scene<'_>) -> Option<u32> {
 fn is_asked(scene: &Scene<'_>, owner: Option<&str>) -> bool {
     let owner = owner.and_then(|owner| owner.parse().ok());
     owner.is_some_and(|owner| scene.exists(&JobPath::Trigger(owner)))
+}
+
+/// Whether an instance has its node.
+fn is_there(scene: &Scene<'_>, owner: &str) -> bool {
+    owner.parse().is_ok_and(|owner| scene.exists(&JobPath::Instance(owner)))
 }
 
 /// The items that are assigned to an instance.

@@ -200,7 +200,7 @@ impl World {
         let state = &mut self.processes[process];
         let Some(out) = state.out.remove(&serial) else { return };
         self.counts.note("no answer in time");
-        let mut answers = state.group.give_up("an earlier request got no answer");
+        let mut answers = state.group.give_up(&"an earlier request got no answer".into());
         answers.extend(state.group.answered(out.request, Outcome::Unknown { why: "no answer".into() }));
         self.give(process, answers);
         self.send(process);

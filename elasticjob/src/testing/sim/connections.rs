@@ -319,7 +319,7 @@ fn is_assigned_in_part(job: &JobName, transaction: &Transaction) -> bool {
 }
 
 pub(super) fn unanswered(request: &Request) -> Answer {
-    let why = || "the connection was lost".to_owned();
+    let why = || "the connection was lost".into();
     Answer::Engine(match request {
         Request::List { generation, path } => Event::Listed {
             generation: *generation,

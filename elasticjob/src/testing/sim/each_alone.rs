@@ -95,7 +95,7 @@ mod tests {
         });
         let refused = Err(CommitError::Refused { index: 0, path: "/a".into(), reason: Refusal::NodeExists });
         let unknown = Err(CommitError::Unknown { why: "lost".into() });
-        let not_reached = Err(CommitError::NotReached { why: String::new() });
+        let not_reached = Err(CommitError::NotReached { why: "".into() });
         assert_eq!(agree(&a, &a, true), Ok(()));
         assert_eq!(agree(&unknown, &a, true), Ok(()));
         assert_eq!(agree(&not_reached, &a, false), Ok(()));

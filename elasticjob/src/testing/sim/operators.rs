@@ -6,7 +6,7 @@ use super::shape::DEFAULT_TIME_DIFF;
 use super::world::{OPERATOR, World};
 use crate::config::{JobConfiguration, wire};
 use crate::engine::Event;
-use crate::fire::{CancelRequest, FireRecord};
+use crate::fire::{CancelRequest, FireRecord, TraceParent};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::job_status::Activity;
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
@@ -264,7 +264,9 @@ impl World {
         let id = self.next_serial();
         if let Some(process) = &self.hosts[host].process {
             let life = process.life;
-            self.receive(host, life, Incoming::Event(Event::Trigger(id)));
+            // Of every other caller a trace context is known, which runs and takeovers have to keep.
+            let trace_parent = id.is_multiple_of(2).then(|| TraceParent::new(u128::from(id) + 1, id + 1, 1)).flatten();
+            self.receive(host, life, Incoming::Event(Event::Trigger(id, trace_parent)));
         }
     }
 }

@@ -5,7 +5,7 @@ use super::happening::Happening;
 use super::host::{EPOCH, Millis};
 use super::world::World;
 use crate::engine::{DependencyRecord, FollowedRerun, TriggerAnswer};
-use crate::fire::Rerun;
+use crate::fire::{Rerun, TriggerData};
 use crate::ident::{InstanceId, JobName};
 use crate::registry::layout::{JobPath, ServerStatus};
 use crate::registry::{CreateMode, Transaction};
@@ -62,7 +62,8 @@ impl World {
             transaction.create(JobPath::Triggers.absolute(&job), "", CreateMode::Persistent);
         }
         for id in instances {
-            transaction.create(JobPath::Trigger(id).absolute(&job), rerun.to_bytes(), CreateMode::Persistent);
+            let data = TriggerData::from(rerun).to_bytes();
+            transaction.create(JobPath::Trigger(id).absolute(&job), data, CreateMode::Persistent);
         }
         for after in self.jobs().into_iter().filter(|job| self.runs_after_first(job).is_some()) {
             let path = JobPath::Dependencies.absolute(&after);
@@ -74,7 +75,7 @@ impl World {
         if self.operate(&transaction) {
             self.count("rerun");
             let trigger = self.tree.last_zxid();
-            self.invariants.rerun(trigger, rerun);
+            self.invariants.triggered(trigger, rerun.into());
             self.tell_followers(|follows| follows.asked(rerun));
             self.observe(Observation::Triggered { answer: &TriggerAnswer::Queued })?;
         }

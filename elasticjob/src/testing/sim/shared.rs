@@ -107,7 +107,7 @@ impl World {
             let connected = self.present(machine).find_map(|(_, process)| process.connection.and(process.session));
             let Some(shared) = self.shared.get_mut(&machine) else { return };
             let Some(session) = connected else {
-                let answers = shared.group.give_up("not connected");
+                let answers = shared.group.give_up(&"not connected".into());
                 return self.answer_shared(answers, None);
             };
             let (request, answers) = shared.group.next(session, |ticket| ticket.is_gone(&self.hosts));
@@ -280,7 +280,7 @@ impl World {
             return;
         }
         let Some(out) = shared.out.remove(&serial) else { return };
-        let mut answers = shared.group.give_up("an earlier request got no answer");
+        let mut answers = shared.group.give_up(&"an earlier request got no answer".into());
         answers.extend(shared.group.answered(out.request, Outcome::Unknown { why: "no answer".into() }));
         self.answer_shared(answers, None);
         self.send_shared(machine);
@@ -294,7 +294,7 @@ impl World {
         let lost = out.iter().filter(|(_, out)| !self.is_connected(machine, out));
         let lost: Vec<u64> = lost.map(|(serial, _)| *serial).collect();
         let Some(shared) = self.shared.get_mut(&machine) else { return };
-        let mut answers = if is_back { Vec::new() } else { shared.group.give_up("the connection is lost") };
+        let mut answers = if is_back { Vec::new() } else { shared.group.give_up(&"the connection is lost".into()) };
         for Out { request, .. } in lost.into_iter().filter_map(|serial| shared.out.remove(&serial)) {
             let unknown = Outcome::Unknown { why: "the connection was lost".into() };
             answers.extend(shared.group.answered(request, unknown));

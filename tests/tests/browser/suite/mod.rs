@@ -23,6 +23,7 @@ mod routes;
 mod runs;
 mod stage;
 mod tabs;
+mod unreachable;
 mod walk;
 mod webdriver;
 
@@ -51,6 +52,7 @@ pub fn run() -> ExitCode {
     harness.with_service("chromium", missing(), "a_missed_fire_is_explained_afterwards", missed::is_explained);
     harness.with_service("chromium", missing(), "two_edits_of_a_configuration_lose_nothing", edits::lose_nothing);
     harness.with_service("chromium", missing(), "a_page_says_that_its_session_has_ended", logged_out::is_said);
+    harness.with_service("chromium", missing(), "a_page_says_that_its_console_is_away", unreachable::is_said);
     harness.with_service("chromium", missing(), "seven_tabs_work", tabs::all_work);
     harness.with_service("chromium", missing(), "tabs_opened_behind_have_no_stream", tabs::opened_behind);
     harness.with_service("chromium", missing(), "a_registry_center_is_away_and_back", registry::is_away_and_back);

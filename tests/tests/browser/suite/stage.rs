@@ -34,10 +34,10 @@ pub struct Stage {
     /// Another process with the same jobs.
     pub others: TestProcess,
     pub database: Database,
-    _console: TestProcess,
+    pub console: TestProcess,
     /// The Java instance, where the Java tests are asked for.
     pub java: Option<TestProcess>,
-    _folder: TemporaryFolder,
+    folder: TemporaryFolder,
     pub zookeeper: ZookeeperServer,
 }
 
@@ -98,11 +98,18 @@ impl Stage {
             jobs,
             others,
             database,
-            _console: console,
+            console,
             java,
-            _folder: folder,
+            folder,
             zookeeper,
         }
+    }
+
+    /// Starts the console again, after it was killed.
+    pub fn start_console_again(&mut self) {
+        let command = processes::console(&self.folder.path().join("console"));
+        self.console = TestProcess::start(command, self.folder.path().join("console-again.log")).expect("it starts");
+        wait_open(self.port, &mut self.console);
     }
 }
 

@@ -61,6 +61,15 @@ fn cargo_problem(words: &[String]) -> Option<String> {
     (!exists).then(|| format!("there is no program {program}"))
 }
 
+/// The command of `elasticjob` that a command of cargo builds and runs; none where it runs something else.
+fn run_by_cargo(mut words: Vec<String>) -> Vec<String> {
+    if !words.join(" ").starts_with("cargo run -p elasticjob-cli -- ") {
+        return Vec::new();
+    }
+    words.splice(..=4, ["elasticjob".to_owned()]);
+    words
+}
+
 #[tokio::test]
 async fn every_command_that_the_pages_show_exists() {
     let (mut of_cargo, mut of_operators) = (0, 0);
@@ -69,21 +78,19 @@ async fn every_command_that_the_pages_show_exists() {
         for mut words in commands(&page) {
             // Variables of the environment stand before a command.
             words.drain(..words.iter().take_while(|word| word.starts_with("ELASTICJOB_")).count());
-            match words.first().map(String::as_str) {
-                Some("cargo") => {
-                    wrong.extend(cargo_problem(&words).map(|problem| format!("{}: {words:?}: {problem}", page.name)));
-                    of_cargo += 1;
+            if words.first().is_some_and(|word| word == "cargo") {
+                wrong.extend(cargo_problem(&words).map(|problem| format!("{}: {words:?}: {problem}", page.name)));
+                of_cargo += 1;
+                words = run_by_cargo(words);
+            }
+            if words.first().is_some_and(|word| word == "elasticjob") {
+                // The words before `--help` are read, and nothing is done.
+                words.push("--help".to_owned());
+                let (code, _, stderr) = elasticjob(&words).await;
+                if code != 0 {
+                    wrong.push(format!("{}: {words:?}: {stderr}", page.name));
                 }
-                Some("elasticjob") => {
-                    // The words before `--help` are read, and nothing is done.
-                    words.push("--help".to_owned());
-                    let (code, _, stderr) = elasticjob(&words).await;
-                    if code != 0 {
-                        wrong.push(format!("{}: {words:?}: {stderr}", page.name));
-                    }
-                    of_operators += 1;
-                }
-                _ => {}
+                of_operators += 1;
             }
         }
     }
@@ -98,6 +105,8 @@ async fn a_command_that_does_not_exist_is_found() {
     }
     assert_eq!(cargo_problem(&words("cargo run --bin quickstart")), None);
     assert!(cargo_problem(&words("cargo run --bin slowstart")).is_some());
+    assert_eq!(run_by_cargo(words("cargo run -p elasticjob-cli -- status job")), ["elasticjob", "status", "job"]);
+    assert!(run_by_cargo(words("cargo run --bin quickstart -- --console")).is_empty());
     assert!(cargo_problem(&words("cargo build -p elasticjob-none")).is_some());
     assert_eq!(words("set cron='0 0 3 * * ?' x   # a comment"), ["set", "cron=0 0 3 * * ?", "x"]);
 }

@@ -42,13 +42,14 @@ pub(super) async fn an_item_that_fails_says_how_and_in_whose_words(ground: Arc<d
 pub(super) async fn each_item_gets_its_own_environment(ground: Arc<dyn Ground>) {
     let mut scene = Scene::of(&*ground).await;
     let script = "echo \"$ELASTICJOB_JOB_NAME $ELASTICJOB_JOB_PARAMETER $ELASTICJOB_SHARDING_ITEM of \
-                  $ELASTICJOB_SHARDING_TOTAL_COUNT $ELASTICJOB_SHARDING_PARAMETER token $ELASTICJOB_FENCING_TOKEN $REGION\"";
+                  $ELASTICJOB_SHARDING_TOTAL_COUNT $ELASTICJOB_SHARDING_PARAMETER token $ELASTICJOB_FENCING_TOKEN \
+                  $ELASTICJOB_ATTEMPT $REGION\"";
     let launch = launch_of(job(&*ground, "told", script, json!({ "env": { "REGION": "north" } })), &[0, 1, 2]);
     scene.launch(&launch).await;
     for (item, parameter) in [(0, "Beijing"), (1, "Shanghai"), (2, "")] {
         assert_eq!(scene.ended(&launch.id, item).await, Outcome::Succeeded);
         let log = scene.log(&launch.id, item).await;
-        assert_eq!(log, format!("told all {item} of 3 {parameter} token 7 north\n"));
+        assert_eq!(log, format!("told all {item} of 3 {parameter} token 7 1 north\n"));
     }
 }
 

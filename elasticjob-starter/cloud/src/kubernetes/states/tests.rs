@@ -207,13 +207,32 @@ fn a_silent_node_is_told_while_its_pod_is_not_given_up() {
     };
     let remedies = [
         (json!({}), "--lost-after gives up the items of later launches"),
-        (json!({ "annotations": { "elasticjob/lost-after": "40" } }), "it counts as lost after 40 s of that"),
+        (json!({ "annotations": { "elasticjob/lost-after": "40" } }), "it counts as lost at 2026-01-01T00:01:05Z"),
         (json!({ "labels": { "elasticjob/daemon": "a" } }), "delete the node once it is certain that it is off"),
     ];
     for (metadata, remedy) in remedies {
         let why = why(alive(&silent(metadata)));
         assert!(why.contains("n1 does not answer since 2026-01-01T00:00:50Z") && why.contains(remedy), "{why}");
     }
+}
+
+#[test]
+fn a_node_is_silent_since_its_pods_are_not_ready_and_not_since_they_are_deleted() {
+    let silent = |containers: &str| {
+        let condition = |type_: &str, status: &str, second: u32| json!({ "type": type_, "status": status, "lastTransitionTime": format!("2026-01-01T00:00:{second}Z") });
+        let mut deleted = condition("DisruptionTarget", "True", 50);
+        deleted["reason"] = "DeletionByTaintManager".into();
+        let conditions = [condition("Ready", "False", 20), condition("ContainersReady", containers, 10), deleted];
+        let pod = pod(
+            0,
+            json!({ "metadata": { "deletionTimestamp": "2026-01-01T00:01:00Z" },
+                    "status": { "phase": "Running", "conditions": conditions } }),
+        );
+        silent_since(&pod).unwrap().0.to_string()
+    };
+    assert_eq!(silent("True"), "2026-01-01T00:00:20Z");
+    // The containers were not ready before.
+    assert_eq!(silent("False"), "2026-01-01T00:00:50Z");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! Stops: their causes outlive the carrier that was asked, and nothing that cannot be read or written keeps a process running.
 
 use std::path::{Path, PathBuf};
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use super::*;
 use crate::deaf_script::DEAF;
-use crate::process::item::Item;
+use crate::process::item::{Item, end};
 use crate::process::slot::StopNote;
 
 /// How long a test waits for an event.
@@ -66,7 +68,7 @@ impl Drop for Stopped {
     }
 }
 
-async fn until(mut is: impl AsyncFnMut() -> bool) {
+pub(super) async fn until(mut is: impl AsyncFnMut() -> bool) {
     let waiting = async {
         while !is().await {
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -242,6 +244,24 @@ async fn a_lost_item_that_is_stopped_when_it_is_about_to_run_again_does_not() {
     assert_eq!(end_of(&carrier, &id, 0).await, (Outcome::Stopped, Some(limit())));
     follows.await.unwrap();
     assert!(!long.file("runs").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_cannot_be_looked_at_when_its_grace_is_over_is_killed_as_soon_as_it_can() {
+    let long = Stopped::new(DEAF);
+    let (carrier, id) = (long.host.connect(), long.id(0));
+    long.launch(&carrier, &id, &[0]).await;
+    long.until_lines("runs", 1).await;
+    // What is a folder cannot be read.
+    let exit = long.folder(&id, 0).join("exit");
+    fs::create_dir(&exit).unwrap();
+    let slot = carrier.shared.known_slot(&id, 0);
+    slot.note_stop(&StopNote::new(&Stop::new(Duration::ZERO, StopCause::Operator), 0)).unwrap();
+    let mut ending = pin!(end(slot, carrier.shared.clone(), Duration::ZERO));
+    assert!(ending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    fs::remove_dir(&exit).unwrap();
+    tokio::time::timeout(PATIENCE, ending).await.unwrap();
+    assert_eq!(end_of(&carrier, &id, 0).await, (Outcome::Stopped, Some(StopCause::Operator)));
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! Items whose launch was noted, and that the carrier was not given, or has not answered for.
 //!
-//! A run that is cut off between its note and the launch is not started any more. Who takes its item over finds the note, and a carrier
-//! that does not know the launch: that is a lost item, which may have run. Within one scheduler, where a job is only started again, it
-//! is known better. While a request is on its way nobody knows: what comes after it waits for its answer.
+//! A run that is cut off between its note and the launch is not started any more. The scheduler that takes its item over finds the note,
+//! and a carrier that does not know the launch: that is a lost item, which may have run. The scheduler that had it knows better, as
+//! long as no request is on its way, and says so in the note: when the engine was not reached, and when it leaves. While a request is
+//! on its way nobody knows: what comes after it in the same scheduler waits for its answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use elasticjob::ident::{JobName, ShardingItem};
+use elasticjob::log::warn;
 use tokio::sync::watch;
 
 use super::Launches;
@@ -103,7 +105,15 @@ impl Launches {
     /// Whether the carrier may have been given an item for this fire by another run, as its note says.
     pub(super) fn was_given(&self, id: &LaunchId, wanted: &LaunchItem, noted: &Note) -> bool {
         let item = wanted.item;
-        noted.is_of_another_run(id, wanted) && !self.0.not_given.has(id, item, noted.token_of(item))
+        noted.is_given_by_another_run(id, wanted) && !self.0.not_given.has(id, item, noted.token_of(item))
+    }
+
+    /// Notes that the carrier was not given these items, so that the scheduler that takes them over launches them. Where the registry
+    /// center does not answer they count as given.
+    pub(super) async fn note_not_given(&self, id: &LaunchId, items: &[LaunchItem]) {
+        if let Err(error) = self.0.marks.note_not_given(id, items).await {
+            warn!("{id}: the registry center does not have it that the carrier was not given items: {error}");
+        }
     }
 
     /// Gives the items of a launch to the carrier, but for those that were cut off by now, which are left out. Where the run is cut
@@ -139,6 +149,10 @@ impl Launches {
             }
             launches.0.not_given.add(&launch.id, new.iter().filter(|wanted| !may_be_taken(wanted.item)));
             drop(on_its_way);
+            // It may be hours before the engine is reached, and this scheduler may be killed by then.
+            if matches!(answer, Err(LaunchError::NotReached { .. })) {
+                launches.note_not_given(&launch.id, &new).await;
+            }
             answer.map(drop)
         });
         match asked.await.map_err(|error| error.try_into_panic()) {

@@ -50,6 +50,10 @@ impl Launches {
     /// it any more.
     async fn prepare(&self, launch: &mut Launch, is_noted: bool) -> Result<Noted, String> {
         let id = launch.id.clone();
+        launch.leave_out_withdrawn();
+        if launch.items.is_empty() {
+            return Ok(Noted::Done);
+        }
         let may_be_lost = launch.source == ExecutionSource::Failover && !launch.replaces_lost();
         // Where this scheduler has the item again that it let go of.
         self.until_answered(&id, &launch.items).await;

@@ -1,25 +1,26 @@
 //! Stops what runs of a job, whoever waits for it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use elasticjob::api::{JobError, JobResult};
 use elasticjob::fire::CancelReason;
 use elasticjob::ident::{JobName, ShardingItem};
-use elasticjob::registry::Zxid;
-use futures_util::future::join_all;
+use futures_util::future::{join_all, try_join_all};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
 use super::{Launches, lets_go, of_job};
-use crate::carrier::{CarrierError, ItemState, LaunchId, Outcome, Stop, StopCause};
+use crate::carrier::{CarrierError, ItemState, LaunchId, LaunchItem, Outcome, Stop, StopCause};
 use crate::scheduler::item_states::Following;
 use crate::scheduler::registrations::Registered;
+use crate::scheduler::stops::Wish;
 use crate::scheduler::time_limits::of_stop;
 use crate::texts;
 
-/// How long a run that lets go of its item waits for the answer to its launch.
+/// How long a run that lets go of its item waits for the answer to its launch, and notes that the carrier was not given it.
 const LEAVES_WITHIN: Duration = Duration::from_secs(2);
 
 /// How long a request to launch items may take before what has to wait for it says so, and tries again.
@@ -31,12 +32,14 @@ pub(super) struct Cut {
     pub(super) withdrawn: DropGuard,
     /// With the last one of its group the launch ends.
     pub(super) launched: watch::Receiver<bool>,
+    /// Of the run.
+    pub(super) fencing_token: Option<i64>,
 }
 
 impl Cut {
     /// What is not on its way by now is not launched any more.
     fn withdraw(self) {
-        let Self { withdrawn, launched } = self;
+        let Self { withdrawn, launched, fencing_token: _ } = self;
         drop((withdrawn, launched));
     }
 }
@@ -83,9 +86,17 @@ impl Launches {
             }
             _ => {
                 if reason == Some(CancelReason::Shutdown) {
-                    // The scheduler that has it next asks the carrier, which may not have it before the answer.
+                    // The scheduler that has it next asks the carrier, which may not have it before the answer. It reads the
+                    // note when this run has ended.
+                    let let_go = LaunchItem::new(item, launch.fencing_token);
                     launch.withdraw();
-                    let _ = timeout(LEAVES_WITHIN, self.0.not_given.until_answered(id, [item])).await;
+                    let is_told = async {
+                        self.0.not_given.until_answered(id, [item]).await;
+                        if self.0.not_given.lacks(id, item) {
+                            self.note_not_given(id, &[let_go]).await;
+                        }
+                    };
+                    let _ = timeout(LEAVES_WITHIN, is_told).await;
                 }
                 Err(JobError::message("it goes on, and the next scheduler of its job waits for it"))
             }
@@ -104,32 +115,49 @@ impl Launches {
         })
     }
 
-    /// Stops what runs of a job for runs that began before this transaction, as soon as the carrier takes it: also when this
-    /// scheduler lets go of the runs meanwhile.
+    /// Stops what runs of a job for runs that began before this wish, as soon as the carrier takes it: also when this scheduler lets
+    /// go of the runs meanwhile. What the carrier runs without a note is of an earlier life of the registry center or of the job.
     ///
     /// # Errors
-    /// The registry center did not answer: nothing is stopped.
+    /// The registry center or the carrier did not answer: call again.
     pub(in crate::scheduler) async fn stop_begun_before(
         &self,
         job: &JobName,
-        at: Zxid,
+        wish: Wish,
         grace: Duration,
     ) -> Result<(), String> {
-        for (id, mut items) in self.0.marks.read(job).await?.begun_before(at) {
-            let launches = self.clone();
-            let is_late = |item: &ShardingItem| self.0.not_given.is_on_its_way(&id, *item);
-            let late = items.iter().copied().filter(is_late).collect();
-            tokio::spawn(self.clone().stop_late(id.clone(), late, Stop::new(grace, StopCause::Changed)));
-            tokio::spawn(async move {
-                // Where the carrier does not answer, the stop is tried until it does.
-                if let Ok(open) = launches.running(&id).await {
-                    items.retain(|item| open.contains(item));
-                }
-                let stop = |item| drop(launches.0.formers.stop(&id, item, Stop::new(grace, StopCause::Changed)));
-                items.into_iter().for_each(stop);
-            });
+        let why = |error: CarrierError| error.to_string();
+        let stop = || Stop::new(grace, StopCause::Changed);
+        // Before the notes are read: each launch is noted before the carrier is given it, so what it runs by now has a note by then.
+        let mut running = self.all_running(self.0.carrier.launches_of(job).await.map_err(why)?).await.map_err(why)?;
+        let noted = self.0.marks.read(job).await?;
+        let begun = noted.begun_before(wish.at);
+        let late = begun.iter().map(|(id, items)| {
+            let is_late = |item: &ShardingItem| self.0.not_given.is_on_its_way(id, *item);
+            (id.clone(), items.iter().copied().filter(is_late).collect())
+        });
+        let late: Vec<(LaunchId, Vec<ShardingItem>)> = late.collect();
+        // Once more: what was on its way at the first look, and is not any more, is there now.
+        running.extend(self.all_running(begun.keys().cloned().collect()).await.map_err(why)?);
+        for (id, items) in late {
+            tokio::spawn(self.clone().stop_late(id, items, stop()));
+        }
+        for (id, items) in running {
+            let has_begun_before = |item: &ShardingItem| match noted.is_of(&id, *item) {
+                true => begun.get(&id).is_some_and(|items| items.contains(item)),
+                false => wish.is_for_unnoted(id.fire),
+            };
+            for item in items.into_iter().filter(has_begun_before) {
+                drop(self.0.formers.stop(&id, item, stop()));
+            }
         }
         Ok(())
+    }
+
+    /// The items of these launches that have not ended.
+    async fn all_running(&self, ids: Vec<LaunchId>) -> Result<BTreeMap<LaunchId, Vec<ShardingItem>>, CarrierError> {
+        let running = ids.into_iter().map(|id| async move { Ok::<_, CarrierError>((self.running(&id).await?, id)) });
+        Ok(try_join_all(running).await?.into_iter().map(|(items, id)| (id, items)).collect())
     }
 
     /// Stops everything that the carrier runs for a job, and what is on its way to it. A launch that cannot be stopped keeps no other

@@ -1,6 +1,6 @@
 //! The modelled carrier of one scheduler: between it and its engine requests and answers get lost, and events are missed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::{Future, pending};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use elasticjob::fire::Fire;
 use elasticjob::ident::{JobName, ShardingItem};
 use elasticjob::testing::rng::Rng;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::engine::Engine;
@@ -32,6 +32,8 @@ pub(super) struct Modelled {
     number: i64,
     /// What it was asked to launch.
     asked: Arc<Mutex<BTreeSet<LaunchId>>>,
+    /// Its requests to launch something.
+    requests: Arc<Mutex<BTreeMap<LaunchId, Requests>>>,
     /// Launches of which it does not know whether they arrived.
     unknown: Arc<Mutex<BTreeSet<LaunchId>>>,
     /// Of what it was asked to stop items.
@@ -39,6 +41,17 @@ pub(super) struct Modelled {
     /// Whether its engine refuses some launches.
     refuses: bool,
     bug: Option<Bug>,
+}
+
+/// The requests for a launch.
+#[derive(Default)]
+struct Requests {
+    /// How many have no answer.
+    open: u32,
+    /// When the last answer came.
+    answered: Option<Instant>,
+    /// Whether one was refused.
+    is_refused: bool,
 }
 
 impl Modelled {
@@ -50,6 +63,7 @@ impl Modelled {
             killed: CancellationToken::new(),
             number,
             asked: Arc::default(),
+            requests: Arc::default(),
             unknown: Arc::default(),
             stopped: Arc::default(),
             refuses,
@@ -98,13 +112,25 @@ impl Modelled {
         }
     }
 
+    async fn counted(&self, launch: Launch) -> Result<Launched, LaunchError> {
+        let id = launch.id.clone();
+        self.requests.lock().unwrap().entry(id.clone()).or_default().open += 1;
+        let answer = self.request(launch).await;
+        let mut requests = self.requests.lock().unwrap();
+        let of_launch = requests.get_mut(&id).unwrap();
+        of_launch.open -= 1;
+        of_launch.answered = Some(Instant::now());
+        of_launch.is_refused |= matches!(answer, Err(LaunchError::Refused { .. }));
+        answer
+    }
+
     async fn request(&self, launch: Launch) -> Result<Launched, LaunchError> {
         self.stand_still().await;
         self.asked.lock().unwrap().insert(launch.id.clone());
         let launch = Launch { id: self.known(&launch.id), ..launch };
         self.travel().await;
         if self.engine.is_away() {
-            return Err(LaunchError::NotReached { why: "the engine is away".to_owned() });
+            return self.told(Err(LaunchError::NotReached { why: "the engine is away".to_owned() }));
         }
         let id = launch.id.clone();
         let lost = || {
@@ -133,9 +159,17 @@ impl Modelled {
             _ => Ok(self.engine.launch(&launch)),
         };
         self.travel().await;
+        self.told(answer)
+    }
+
+    /// What the scheduler is told of an answer.
+    fn told(&self, answer: Result<Launched, LaunchError>) -> Result<Launched, LaunchError> {
         match answer {
             Err(LaunchError::Unknown { why }) if self.bug == Some(Bug::GivesUpAfterALostAnswer) => {
                 Err(LaunchError::Refused { why })
+            }
+            Err(LaunchError::NotReached { why }) if self.bug == Some(Bug::HidesThatNothingArrived) => {
+                Err(LaunchError::Unknown { why })
             }
             answer => answer,
         }
@@ -178,6 +212,19 @@ impl Modelled {
         !self.unknown.lock().unwrap().contains(&self.known(id))
     }
 
+    /// Whether a request to launch this was refused. A part of it may have been taken: the scheduler asks, and may hear nothing.
+    pub(super) fn has_refused(&self, id: &LaunchId) -> bool {
+        self.requests.lock().unwrap().get(id).is_some_and(|of_launch| of_launch.is_refused)
+    }
+
+    /// Whether a request to launch this had no answer at this time or was made since.
+    pub(super) fn is_on_its_way_since(&self, id: &LaunchId, when: Instant) -> bool {
+        let requests = self.requests.lock().unwrap();
+        requests
+            .get(id)
+            .is_some_and(|of_launch| of_launch.open > 0 || of_launch.answered.is_some_and(|answered| answered >= when))
+    }
+
     /// Whether its scheduler was not killed.
     pub(super) fn is_alive(&self) -> bool {
         !self.killed.is_cancelled()
@@ -218,7 +265,7 @@ impl Carrier for Modelled {
     }
 
     fn launch(&self, launch: Launch) -> Answer<'_, Launched, LaunchError> {
-        Box::pin(self.request(launch))
+        Box::pin(self.counted(launch))
     }
 
     fn stop<'a>(&'a self, id: &'a LaunchId, items: &'a [ShardingItem], stop: Stop) -> Answer<'a, ()> {
@@ -263,7 +310,7 @@ struct Lossy {
     events: Box<dyn LaunchStream>,
     carrier: Modelled,
     /// When it tells that it missed some. Meanwhile it misses all.
-    owes_gap: Option<tokio::time::Instant>,
+    owes_gap: Option<Instant>,
 }
 
 impl LaunchStream for Lossy {
@@ -291,7 +338,7 @@ impl LaunchStream for Lossy {
                             return event;
                         }
                         let after = Duration::from_millis(self.carrier.below(10_000));
-                        self.owes_gap.get_or_insert(tokio::time::Instant::now() + after);
+                        self.owes_gap.get_or_insert(Instant::now() + after);
                     }
                 }
             }

@@ -9,7 +9,7 @@ use elasticjob::ident::ShardingItem;
 
 use super::carrier::{Modelled, REFUSED};
 use super::engine::{Engine, Life};
-use super::history::History;
+use super::history::{History, Holder};
 use crate::carrier::{LaunchId, Outcome};
 
 /// The longest time between a question to the engine and the record of what came of it.
@@ -23,8 +23,8 @@ const LATEST: Duration = Duration::from_secs(61);
 pub(super) struct Counts {
     /// The items of all fires.
     pub(super) items: u32,
-    /// Those that count as lost although their engine lost none: a scheduler noted that it launches them, and was gone before
-    /// the launch arrived. On hosts of their own no scheduler can know.
+    /// Those that count as lost although their engine lost none: a scheduler was gone while its request was on its way. On hosts of
+    /// their own no scheduler can know.
     pub(super) never_arrived: u32,
     /// Those that ran beside the next fire, as their launch arrived when they were cancelled.
     pub(super) arrived_late: u32,
@@ -71,7 +71,7 @@ impl History {
             // Its launch was on its way when it was cancelled, and arrived after the stop: another scheduler cannot know. Nor can one
             // whose registry center was lost.
             let is_late = ended.is_some_and(|when| overlap.accepted + ON_ITS_WAY > *when);
-            let schedulers = |fire| self.carriers.get(&(fire, overlap.item)).into_iter().flat_map(BTreeMap::keys);
+            let schedulers = |fire| self.holders.get(&(fire, overlap.item)).into_iter().flat_map(BTreeMap::keys);
             let is_of_same = schedulers(overlap.fires.0).eq(schedulers(overlap.fires.1));
             let is_known = self.may_be_known(overlap.fires.0, overlap.item).is_some_and(Modelled::is_alive);
             if is_late && !(is_of_same && is_known) {
@@ -101,8 +101,8 @@ impl History {
             } else if was_refused(recorded) && lives.iter().all(|life| life.accepted + ON_ITS_WAY > *when) {
                 counts.refused += 1;
             } else if self.is_shared && self.never_arrived(*when, recorded, &lives) {
-                if self.may_be_known(*at, *item).is_some() {
-                    return Err(format!("lost, though its only scheduler knows that it never arrived: {}", what()));
+                if self.is_known_not_to_arrive(*at, *item) {
+                    return Err(format!("lost, though its schedulers know that it never arrived: {}", what()));
                 }
                 counts.never_arrived += 1;
             } else if self.is_shared {
@@ -125,12 +125,25 @@ impl History {
 
     /// The carrier of the one scheduler that had the item all the time, where it heard of each request to launch it whether it arrived.
     fn may_be_known(&self, at: i64, item: ShardingItem) -> Option<&Modelled> {
-        let id = LaunchId { job: self.registered.job.job_name.clone(), fire: Fire::Scheduled(at) };
-        let carriers: Vec<&Modelled> = self.carriers.get(&(at, item))?.values().collect();
-        match carriers[..] {
-            [only] if only.knows_of(&id) => Some(only),
+        let holders: Vec<&Holder> = self.holders.get(&(at, item))?.values().collect();
+        match holders[..] {
+            [only] if only.carrier.knows_of(&self.launch(at)) => Some(&only.carrier),
             _ => None,
         }
+    }
+
+    /// Whether each scheduler that had the item heard of all of its requests to launch it whether they arrived, and before the next
+    /// scheduler had the item: then it could say so.
+    fn is_known_not_to_arrive(&self, at: i64, item: ShardingItem) -> bool {
+        let id = self.launch(at);
+        let holders: Vec<&Holder> = self.holders.get(&(at, item)).into_iter().flat_map(BTreeMap::values).collect();
+        let is_told = |pair: &[&Holder]| !pair[0].carrier.is_on_its_way_since(&id, pair[1].since);
+        let is_known = |holder: &&Holder| holder.carrier.knows_of(&id) && !holder.carrier.has_refused(&id);
+        holders.iter().all(is_known) && holders.windows(2).all(is_told)
+    }
+
+    fn launch(&self, at: i64) -> LaunchId {
+        LaunchId { job: self.registered.job.job_name.clone(), fire: Fire::Scheduled(at) }
     }
 
     /// Whether what was recorded is what the engine knows.

@@ -72,6 +72,8 @@ pub(super) enum Bug {
     StartsWhatWasLetGo,
     /// A carrier does not tell which launches it knows.
     HidesWhatIsNotNoted,
+    /// A carrier that did not reach its engine says that it does not know whether it did.
+    HidesThatNothingArrived,
 }
 
 impl Bug {
@@ -86,6 +88,7 @@ impl Bug {
         Self::HasNoTokens,
         Self::StartsWhatWasLetGo,
         Self::HidesWhatIsNotNoted,
+        Self::HidesThatNothingArrived,
     ];
 }
 
@@ -110,13 +113,20 @@ pub(super) struct History {
     pub(super) let_go: LetGo,
     /// The fires whose scheduler was killed with its registry center, and when: nothing is recorded of what ran then.
     pub(super) abandoned: BTreeMap<i64, Duration>,
-    /// The carriers of the schedulers that had an item of a fire, by their numbers.
-    pub(super) carriers: BTreeMap<(i64, ShardingItem), BTreeMap<i64, Modelled>>,
+    /// The schedulers that had an item of a fire, by their numbers.
+    pub(super) holders: BTreeMap<(i64, ShardingItem), BTreeMap<i64, Holder>>,
 }
 
 /// The items that schedulers let go of, and have not got again: by the number of the scheduler and the time of the fire, with when
 /// that was.
 pub(super) type LetGo = Arc<Mutex<BTreeMap<(i64, i64, ShardingItem), Duration>>>;
+
+/// A scheduler that had an item.
+pub(super) struct Holder {
+    pub(super) carrier: Modelled,
+    /// When it got the item first.
+    pub(super) since: Instant,
+}
 
 /// What a scheduler said of the end of an item, and when.
 pub(super) type Recorded = (Duration, JobResult);
@@ -175,7 +185,7 @@ impl History {
             recorded: BTreeMap::new(),
             let_go: LetGo::default(),
             abandoned: BTreeMap::new(),
-            carriers: BTreeMap::new(),
+            holders: BTreeMap::new(),
         }
     }
 
@@ -389,6 +399,7 @@ impl History {
                 run: run.clone(),
                 item,
                 fencing_token: Some(self.begins).filter(|_| self.bug != Some(Bug::HasNoTokens)),
+                attempt: 1,
                 stop: cancellation.child_token(),
                 cancellation: cancellation.clone(),
                 cut: cut.clone(),
@@ -402,7 +413,8 @@ impl History {
             });
         }
         for item in items {
-            self.carriers.entry((at, *item)).or_default().insert(scheduler.number, scheduler.carrier.clone());
+            let holder = || Holder { carrier: scheduler.carrier.clone(), since: Instant::now() };
+            self.holders.entry((at, *item)).or_default().entry(scheduler.number).or_insert_with(holder);
         }
         let of: Vec<_> = items.iter().map(|item| (scheduler.number, at, *item)).collect();
         self.let_go.lock().unwrap().retain(|key, _| !of.contains(key));

@@ -12,8 +12,14 @@ mod history;
 use checks::Counts;
 use history::{Bug, History};
 
-/// The histories that are played in each run of the tests.
-const SEEDS: u64 = 3_000;
+/// Names the number of histories to play, as for the simulator of the library. `tests/run` sets it.
+const VARIABLE: &str = "ELASTICJOB_FUZZ_SEEDS";
+
+/// The histories that are played where nothing else is asked for, so that `cargo test` is short.
+const SEEDS: u64 = 300;
+
+/// The most histories that are played.
+const MOST_SEEDS: u64 = 5_000;
 
 /// The number of histories that is enough to find each bug.
 const SEEDS_OF_BUG: u64 = 3_000;
@@ -22,8 +28,16 @@ const SEEDS_OF_BUG: u64 = 3_000;
 /// beside the next fire, as their launch arrived after their stop: fewer than one does.
 const NEVER_ARRIVED: u32 = 25;
 
-/// The histories with two schedulers at a time that are played in each run of the tests.
-const SEEDS_OF_SPLITS: u64 = 500;
+/// One history with two schedulers at a time for so many of others: it takes longer.
+const OTHERS_FOR_A_SPLIT: u64 = 6;
+
+/// At least as many as the counts of all histories need to mean something, and not more than a build without optimization plays
+/// within minutes.
+fn seeds() -> u64 {
+    let Ok(asked) = std::env::var(VARIABLE) else { return SEEDS };
+    let asked: u64 = asked.parse().unwrap_or_else(|_| panic!("{VARIABLE} is {asked:?}: give a number"));
+    asked.clamp(SEEDS, MOST_SEEDS)
+}
 
 /// Plays a history of schedulers one after the other.
 fn play(seed: u64, bug: Option<Bug>) -> Result<Counts, String> {
@@ -43,9 +57,10 @@ fn on_a_clock_of_its_own(seed: u64, history: impl Future<Output = Result<Counts,
 
 #[test]
 fn items_run_once_and_every_end_is_told_whatever_fails() {
-    let played: Vec<Result<Counts, String>> = (0..SEEDS).map(|seed| play(seed, None)).collect();
+    let seeds = seeds();
+    let played: Vec<Result<Counts, String>> = (0..seeds).map(|seed| play(seed, None)).collect();
     let found: Vec<&str> = played.iter().filter_map(|played| played.as_ref().err().map(String::as_str)).collect();
-    assert!(found.is_empty(), "{} of {SEEDS} histories:\n{}", found.len(), found.join("\n"));
+    assert!(found.is_empty(), "{} of {seeds} histories:\n{}", found.len(), found.join("\n"));
     let sum = |of: fn(&Counts) -> u32| played.iter().flatten().map(of).sum::<u32>();
     let (items, lost) = (sum(|counts| counts.items), sum(|counts| counts.never_arrived));
     let cancelled = sum(|counts| counts.cancelled);
@@ -59,11 +74,12 @@ fn items_run_once_and_every_end_is_told_whatever_fails() {
 
 #[test]
 fn what_another_scheduler_runs_is_not_forgotten() {
-    let played: Vec<Result<Counts, String>> = (0..SEEDS_OF_SPLITS).map(|seed| play_split(seed, None)).collect();
+    let seeds = seeds().div_ceil(OTHERS_FOR_A_SPLIT);
+    let played: Vec<Result<Counts, String>> = (0..seeds).map(|seed| play_split(seed, None)).collect();
     let found: Vec<&str> = played.iter().filter_map(|played| played.as_ref().err().map(String::as_str)).collect();
-    assert!(found.is_empty(), "{} of {SEEDS_OF_SPLITS} histories:\n{}", found.len(), found.join("\n"));
+    assert!(found.is_empty(), "{} of {seeds} histories:\n{}", found.len(), found.join("\n"));
     let forgetful = played.iter().flatten().filter(|counts| counts.forgotten > 0).count() as u64;
-    assert!(forgetful * 10 > SEEDS_OF_SPLITS * 9, "what has ended is forgotten, in {forgetful} of {SEEDS_OF_SPLITS}");
+    assert!(forgetful * 10 > seeds * 9, "what has ended is forgotten, in {forgetful} of {seeds}");
 }
 
 #[test]

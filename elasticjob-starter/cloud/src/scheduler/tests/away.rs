@@ -14,7 +14,7 @@ use crate::carrier::{
 use crate::model::{App, CarriedJob, Problem};
 use crate::process::{ProcessCarrier, ProcessOptions};
 
-/// A carrier whose engine takes no stops while it is away, no launches while it is unreachable, lists nothing and shows no log while it is deaf, and does not answer such a
+/// A carrier whose engine takes no stops while it is away, no launches and no `DAEMON` jobs while it is unreachable, lists nothing, knows no state and shows no log while it is deaf, and does not answer such a
 /// question, or a request to keep processes, while it is silent.
 pub(crate) struct Away {
     pub(crate) carrier: ProcessCarrier,
@@ -146,6 +146,9 @@ impl Carrier for Away {
     }
 
     fn states<'a>(&'a self, id: &'a LaunchId) -> Answer<'a, Option<ItemStates>> {
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(CarrierError::new("read the states", "the engine is away")) });
+        }
         self.carrier.states(id)
     }
 
@@ -165,6 +168,9 @@ impl Carrier for Away {
     }
 
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError> {
+        if self.is_unreachable.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(LaunchError::Refused { why: "the account has no quota left".to_owned() }) });
+        }
         if self.is_silent.load(Ordering::SeqCst) {
             self.unkept.fetch_add(1, Ordering::SeqCst);
             return Box::pin(std::future::pending());

@@ -18,7 +18,7 @@ use elasticjob::runtime::JobEnvironment;
 use serde_json::{Value, json};
 
 use super::UNTIL_TOLD;
-use crate::carrier::Carrier;
+use crate::carrier::{Carrier, LaunchId};
 use crate::process::{ProcessCarrier, ProcessOptions};
 use crate::scheduler::{Scheduler, SchedulerOptions};
 use crate::scratch::Scratch;
@@ -70,12 +70,17 @@ impl Cluster {
         self.registry.expire(id);
     }
 
+    /// Has a scheduler run the job `long`, which goes on until it is told to end.
+    pub(super) async fn run_long(&self, member: &Member) {
+        member.register(self.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+        member.trigger("long").await;
+        until("it runs", || async { self.lines("runs").len() == 1 }).await;
+    }
+
     /// A scheduler of this host that has ended while its job `long` runs on.
     pub(super) async fn left_running(&self, host: &str) -> Member {
         let first = self.scheduler(host).await;
-        first.register(self.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
-        first.trigger("long").await;
-        until("it runs", || async { self.lines("runs").len() == 1 }).await;
+        self.run_long(&first).await;
         first.scheduler.shutdown().await;
         assert_eq!(first.running("long").await, 1, "it goes on");
         first
@@ -117,16 +122,43 @@ pub(super) fn name(name: &str) -> JobName {
 pub(super) const MOST: Duration = Duration::from_secs(180);
 
 /// Waits until something is so.
-pub(super) async fn until<F: Future<Output = bool>>(what: &str, mut is: impl FnMut() -> F) {
+pub(super) async fn until<F: Future<Output = bool>>(what: &str, is: impl FnMut() -> F) {
+    assert!(is_within(is).await, "not within {MOST:?}: {what}");
+}
+
+/// Whether something is so within the time that is waited.
+async fn is_within<F: Future<Output = bool>>(mut is: impl FnMut() -> F) -> bool {
     let waiting = async {
         while !is().await {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    assert!(tokio::time::timeout(MOST, waiting).await.is_ok(), "not within {MOST:?}: {what}");
+    tokio::time::timeout(MOST, waiting).await.is_ok()
 }
 
 impl Member {
+    /// Waits until something is so of a job; else tells how its item 0 stands.
+    pub(super) async fn until_of<F: Future<Output = bool>>(&self, job: &str, what: &str, is: impl FnMut() -> F) {
+        if is_within(is).await {
+            return;
+        }
+        let record = self.record(job).await;
+        let fire = record.as_ref().and_then(FireRecord::last_fire);
+        let id = fire.map(|fire| LaunchId { job: name(job), fire });
+        let waiting = id.as_ref().map(|id| self.scheduler.launches.waiting(id));
+        let states = match &id {
+            Some(id) => Some(self.scheduler.carrier().states(id).await),
+            None => None,
+        };
+        let launches = self.scheduler.carrier().launches().await;
+        let troubles = self.scheduler.troubles();
+        let triggers = self.center.children(&format!("/{job}/trigger")).await;
+        panic!(
+            "not within {MOST:?}: {what}\nrecord {record:?}\nwaiting {waiting:?}\nstates {states:?}\nlaunches {launches:?}\n\
+             troubles {troubles:?}\ntriggers {triggers:?}"
+        );
+    }
+
     pub(super) fn operations(&self) -> Operations {
         self.scheduler.operations()
     }
@@ -163,7 +195,8 @@ impl Member {
     }
 
     pub(super) async fn until_last(&self, job: &str, state: FireState) -> Option<String> {
-        until("the run has ended", || async { self.last(job).await.is_some_and(|(last, _)| last == state) }).await;
+        let has_ended = || async { self.last(job).await.is_some_and(|(last, _)| last == state) };
+        self.until_of(job, "the run has ended", has_ended).await;
         self.last(job).await.and_then(|(_, error)| error)
     }
 

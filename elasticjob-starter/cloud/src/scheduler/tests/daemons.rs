@@ -1,6 +1,7 @@
 //! Processes of `DAEMON` jobs.
 
 use super::*;
+use crate::scheduler::Running;
 use crate::scheduler::nodes::KEPT;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -69,4 +70,32 @@ async fn processes_of_a_daemon_that_becomes_another_type_are_ended() {
     store.change_job(json!({ "jobName": "resident", "jobExecutionType": "TRANSIENT" })).await.unwrap();
     until("it is ended", || async { kept().await == 0 }).await;
     one.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_of_a_daemon_are_ended_and_started_again_where_that_is_wished_and_nothing_changes() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?", "instances": 2 });
+    let store = one.scheduler.store();
+    store.add_app(cluster.app("resident", "echo $$ >>$DIR/pids; exec sleep 600")).await.unwrap();
+    store.add_job(job("resident", "resident", daemon)).await.unwrap();
+    until("both are there", || async { cluster.lines("pids").len() == 2 }).await;
+    let is_alive = |pid: &String| PathBuf::from("/proc").join(pid).exists();
+    for times in 1..=2 {
+        let before = cluster.lines("pids");
+        let change = json!({ "jobName": "resident" });
+        store.change_job_and(change, Running::IsStopped).await.unwrap();
+        until("they are started again", || async { cluster.lines("pids").len() == 2 * (times + 1) }).await;
+        assert!(!before.iter().any(is_alive), "none goes on");
+    }
+    // A scheduler that takes over finds the wish obeyed.
+    one.scheduler.shutdown().await;
+    let next = cluster.scheduler("a").await;
+    until("it has them", || async { next.scheduler.carrier().kept(&name("resident")).await.unwrap().len() == 2 }).await;
+    next.scheduler.store().change_job(json!({ "jobName": "resident", "description": "other" })).await.unwrap();
+    until("the change starts them again", || async { cluster.lines("pids").len() == 8 }).await;
+    next.scheduler.store().remove_job(&name("resident")).await.unwrap();
+    until("they are ended", || async { !cluster.lines("pids").iter().any(is_alive) }).await;
+    next.scheduler.shutdown().await;
 }

@@ -49,3 +49,25 @@ async fn a_daemon_that_dies_at_its_start_is_told_with_how_often_and_its_last_wor
     .await;
     one.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_that_the_engine_refuses_is_told_until_it_is_taken() {
+    let cluster = Cluster::new();
+    let away = Arc::new(Away::of(&cluster));
+    let one = cluster.scheduler_with(away.clone()).await.scheduler;
+    away.is_unreachable.store(true, Ordering::SeqCst);
+    one.store().add_app(cluster.app("resident", "exec sleep 600")).await.unwrap();
+    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
+    one.store().add_job(job("resident", "resident", daemon)).await.unwrap();
+    let resident = name("resident");
+    until("it is told", || async {
+        one.troubles().get(&resident).is_some_and(|why| why.contains("the account has no quota left"))
+    })
+    .await;
+    away.is_unreachable.store(false, Ordering::SeqCst);
+    until("it is there", || async { away.carrier.kept(&resident).await.unwrap().len() == 1 }).await;
+    until("it is told no more", || async { one.troubles().is_empty() }).await;
+    one.store().remove_job(&resident).await.unwrap();
+    until("it is ended", || async { away.carrier.kept(&resident).await.unwrap().is_empty() }).await;
+    one.shutdown().await;
+}

@@ -167,8 +167,7 @@ async fn a_launch_that_outlives_the_removal_of_its_job_is_forgotten_like_those_o
     let first = known().await.remove(0);
     let asked = away.asked.load(Ordering::SeqCst);
     one.scheduler.store().remove_job(&name("long")).await.unwrap();
-    // To stop it, and to see what is left.
-    until("it is asked for", || async { away.asked.load(Ordering::SeqCst) == asked + 2 }).await;
+    until("it is asked for, to stop it", || async { away.asked.load(Ordering::SeqCst) > asked }).await;
     one.scheduler.store().add_job(long).await.unwrap();
     one.until_online("long", 1).await;
     fs::write(cluster.file("end"), "").unwrap();

@@ -40,7 +40,7 @@ impl RegistryCenter for Disturbed {
     fn commit(&self, transaction: Transaction) -> Answer<Committed, CommitError> {
         let take = |left: usize| left.checked_sub(1);
         if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_err() {
-            return Box::pin(async { Err(CommitError::NotReached { why: "the process is gone".to_owned() }) });
+            return Box::pin(async { Err(CommitError::NotReached { why: "the process is gone".into() }) });
         }
         let (center, before) = (self.center.clone(), self.before.lock().unwrap().take());
         Box::pin(async move {
@@ -72,6 +72,10 @@ impl RegistryCenter for Disturbed {
     }
 }
 
+fn environment() -> JobEnvironment {
+    JobEnvironment::builder().build().unwrap()
+}
+
 /// The registrations of an app and two jobs, all disabled, with notes of launches.
 struct Desk {
     cluster: Cluster,
@@ -83,7 +87,7 @@ impl Desk {
     async fn new() -> Self {
         let cluster = Cluster::new();
         let center: Arc<dyn RegistryCenter> = Arc::new(cluster.registry.connect());
-        let store = Store::new(center.clone(), Arc::new(Away::of(&cluster)), None);
+        let store = Store::new(center.clone(), Arc::new(Away::of(&cluster)), environment(), None);
         store.prepare().await.unwrap();
         store.add_app(cluster.app("app", "true")).await.unwrap();
         store.switch_app("app", false).await.unwrap();
@@ -98,7 +102,7 @@ impl Desk {
     fn disturbed(&self, left: usize, before: Option<Other>) -> Store {
         let center = self.center.clone();
         let disturbed = Disturbed { center, left: left.into(), before: Mutex::new(before) };
-        Store::new(Arc::new(disturbed), Arc::new(Away::of(&self.cluster)), None)
+        Store::new(Arc::new(disturbed), Arc::new(Away::of(&self.cluster)), environment(), None)
     }
 
     /// All nodes of registrations.

@@ -65,6 +65,25 @@ async fn what_runs_without_a_scheduler_at_the_time_of_the_change_is_stopped_by_t
     next.scheduler.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_stops_what_runs_is_in_force_when_the_carrier_has_said_what_runs() {
+    let cluster = Cluster::new();
+    let away = Arc::new(Away::of(&cluster));
+    let one = cluster.scheduler_with(away.clone()).await;
+    cluster.run_long(&one).await;
+    away.is_deaf.store(true, Ordering::SeqCst);
+    let asked = away.asked.load(Ordering::SeqCst);
+    let change = json!({ "jobName": "long", "description": "changed" });
+    one.scheduler.store().change_job_and(change, Running::IsStopped).await.unwrap();
+    until("the carrier does not say what runs", || async { away.asked.load(Ordering::SeqCst) > asked + 1 }).await;
+    assert!(one.record("long").await.unwrap().running().is_some(), "it goes on");
+    away.is_deaf.store(false, Ordering::SeqCst);
+    until("it is stopped", || async { one.running("long").await == 0 }).await;
+    let error = one.until_last("long", FireState::Failed).await.unwrap();
+    assert!(error.contains("it was stopped"), "{error}");
+    one.scheduler.shutdown().await;
+}
+
 /// The way to let runs finish before a job is disabled or removed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_job_that_is_paused_lets_its_runs_finish() {

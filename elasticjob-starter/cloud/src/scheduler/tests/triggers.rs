@@ -20,7 +20,7 @@ async fn a_trigger_right_after_a_change_is_run_or_refused_whoever_asks() {
             Err(error) => panic!("{error}"),
         }
         let what = format!("trigger {taken}, of change {times}, is run");
-        until(&what, || async { cluster.lines("runs").len() == taken }).await;
+        one.until_of("quick", &what, || async { cluster.lines("runs").len() == taken }).await;
         one.until_last("quick", FireState::Succeeded).await;
     }
     // What was refused is not run later.

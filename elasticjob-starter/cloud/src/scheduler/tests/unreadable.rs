@@ -40,9 +40,7 @@ async fn a_job_goes_on_as_it_was_when_its_registration_cannot_be_read() {
         let cluster = Cluster::new();
         let one = cluster.scheduler("a").await;
         let node = || if of_app { Node::App("long".to_owned()) } else { Node::Job(name("long")) };
-        one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
-        one.trigger("long").await;
-        until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
+        cluster.run_long(&one).await;
         spoil(&one, node()).await;
         until_told(&one, "long").await;
         // A scheduler that starts then knows no earlier registration: it runs nothing, and stops nothing.

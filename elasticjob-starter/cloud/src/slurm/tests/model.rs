@@ -1,6 +1,6 @@
 //! A model of Slurm on this host: its commands are scripts that run the keeper as a process group for each index of an array.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,11 +11,24 @@ use super::super::{SlurmCarrier, SlurmOptions};
 use crate::model::App;
 use crate::scratch::Scratch;
 
-const SCONTROL: &str = "echo 'ClusterName = model'; echo 'MaxArraySize = 1001'; echo 'SLURM_VERSION = 22.05.8'";
+/// While there is a file `away`, no controller answers.
+const SCONTROL: &str = r#"
+echo >>"$MODEL/questions"
+[ ! -e "$MODEL/away" ] || { echo 'slurm_load_ctl_conf error: Unable to contact slurm controller (connect failure)' >&2; exit 1; }
+echo 'ClusterName = model'; echo 'MaxArraySize = 1001'; echo 'SLURM_VERSION = 22.05.8'
+"#;
 
-const SINFO: &str = "echo 'main|64|64000'";
+const SINFO: &str = "echo 'main|64|64000|infinite'";
 
-/// Each index of the array is a session of its own. The index and the pid go into the list of jobs.
+/// A process is known by its id and by when it began: ids are used again, also for process groups of other tests.
+const PROCESSES: &str = r#"
+began() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
+is_another() { now=$(began "$1"); [ -n "$now" ] && [ "$now" != "$2" ]; }
+# Of a process that has ended, this is for what it left.
+signal_group() { is_another "$2" "$3" || kill "-$1" "-$2"; }
+"#;
+
+/// Each index of the array is a session of its own. The index, the pid and when it began go into the list of jobs.
 const SBATCH: &str = r#"
 for argument; do
     case $argument in
@@ -30,7 +43,7 @@ for part in $(echo "$array" | tr , ' '); do
     for index in $(seq "${part%-*}" "${part#*-}"); do
         export SLURM_ARRAY_JOB_ID=$id SLURM_ARRAY_TASK_ID=$index SLURM_JOB_ID=$((id * 1000 + index))
         setsid sh "$keeper" "$kind" "$folder" </dev/null >/dev/null 2>&1 &
-        echo "$id|$index|$!|$name" >>"$MODEL/jobs"
+        echo "$id|$index|$!|$name|$(began $!)" >>"$MODEL/jobs"
     done
 done
 echo $id
@@ -39,9 +52,9 @@ echo $id
 /// A job whose keeper has ended is over, and what it left is killed. An ended process may stay as a zombie.
 const SQUEUE: &str = r#"
 [ -e "$MODEL/jobs" ] || exit 0
-while IFS='|' read -r id index pid name; do
-    case $(sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$pid/status" 2>/dev/null) in
-        ''|Z) state=COMPLETED; kill -KILL "-$pid" 2>/dev/null ;;
+while IFS='|' read -r id index pid name time; do
+    case $(is_another "$pid" "$time" || sed -n 's/^State:[[:space:]]*\(.\).*/\1/p' "/proc/$pid/status" 2>/dev/null) in
+        ''|Z) state=COMPLETED; signal_group KILL "$pid" "$time" 2>/dev/null ;;
         *) state=RUNNING ;;
     esac
     echo "$id|$index|$state|n1|1|0:00|None|$name"
@@ -59,7 +72,9 @@ signal=KILL code=0
     case $argument in
         --signal=*) signal=${argument#*=} ;;
         "$failing") echo "scancel: error: Kill job error on job id $failing: a text of the site" >&2; code=1 ;;
-        *_*) kill "-$signal" "-$(grep "^${argument%_*}|${argument#*_}|" "$MODEL/jobs" | cut -d'|' -f3)" ;;
+        *_*)
+            job=$(grep "^${argument%_*}|${argument#*_}|" "$MODEL/jobs")
+            signal_group "$signal" "$(echo "$job" | cut -d'|' -f3)" "$(echo "$job" | cut -d'|' -f5)" ;;
     esac
 done
 [ -z "$lost" ] || { echo 'scancel: error: Socket timed out on send/recv operation' >&2; exit 1; }
@@ -80,7 +95,7 @@ impl Model {
             [("scontrol", SCONTROL), ("sinfo", SINFO), ("sbatch", SBATCH), ("squeue", SQUEUE), ("scancel", SCANCEL)]
         {
             let file = commands.join(name);
-            fs::write(&file, format!("#!/bin/sh\nMODEL={}\n{text}\n", scratch.path().display())).unwrap();
+            fs::write(&file, format!("#!/bin/sh\nMODEL={}\n{PROCESSES}\n{text}\n", scratch.path().display())).unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
         }
         Self { scratch }
@@ -88,9 +103,13 @@ impl Model {
 
     /// The carrier of another scheduler.
     pub(super) async fn carrier(&self) -> SlurmCarrier {
+        SlurmCarrier::connect(self.options()).await.unwrap()
+    }
+
+    pub(super) fn options(&self) -> SlurmOptions {
         let mut options = SlurmOptions::new(self.file("work"), "tests");
         options.commands = Some(self.file("bin"));
-        SlurmCarrier::connect(options).await.unwrap()
+        options
     }
 
     /// An application whose program is this script; `$DIR` is the folder of the model.
@@ -123,9 +142,9 @@ impl Model {
 impl Drop for Model {
     /// No process outlives a test.
     fn drop(&mut self) {
-        let jobs = fs::read_to_string(self.file("jobs")).unwrap_or_default();
-        for pid in jobs.lines().filter_map(|job| job.split('|').nth(2)) {
-            let _ = Command::new("kill").args(["-KILL", "--", &format!("-{pid}")]).output();
+        let kill = r#"while IFS='|' read -r id index pid name time; do signal_group KILL "$pid" "$time"; done"#;
+        if let Ok(jobs) = File::open(self.file("jobs")) {
+            let _ = Command::new("sh").arg("-c").arg(format!("{PROCESSES}{kill}")).stdin(jobs).output();
         }
     }
 }

@@ -30,6 +30,9 @@ pub(super) fn problems_of(route: &Declared) -> Vec<Answer> {
     if route.permission != Permission::Public {
         codes.extend(CALLER);
     }
+    if route.method != "GET" {
+        codes.push((403, Code::ForeignOrigin));
+    }
     if has("{registry}") {
         codes.extend(REGISTRY);
     }

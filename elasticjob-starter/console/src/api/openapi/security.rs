@@ -16,7 +16,8 @@ pub(super) fn schemes() -> Value {
             "type": "apiKey",
             "in": "cookie",
             "name": COOKIE,
-            "description": "The session of a user who logged in on the pages. A browser has to send changes from a page of the console.",
+            "description": "The session of a user who logged in on the pages. A browser has to send changes from a page of the console. \
+                Where the console itself listens, the name ends with an underline and its port.",
         },
     })
 }

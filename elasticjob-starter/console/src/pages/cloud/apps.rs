@@ -98,7 +98,7 @@ pub(crate) async fn list(cloud: Cloud, headers: HeaderMap) -> Response {
         Ok(rows) => rows,
         Err(refusal) => return error::refused(&cloud.here, &refusal),
     };
-    let (layout, said) = (Layout::of(&cloud.here), Said::of(&headers));
+    let (layout, said) = (Layout::of(&cloud.here), Said::of(&cloud.here.app, &headers));
     let shown = page(&AppsPage { layout, said, rows, may_administer: has(&cloud, Role::Admin) });
     Said::forget(&cloud.here.app, shown)
 }
@@ -123,7 +123,7 @@ async fn one(cloud: &Cloud, name: String, said: Option<Said>) -> Result<AppPage,
 }
 
 pub(crate) async fn show(cloud: Cloud, headers: HeaderMap, Path((_, name)): Path<(String, String)>) -> Response {
-    match one(&cloud, name, Said::of(&headers)).await {
+    match one(&cloud, name, Said::of(&cloud.here.app, &headers)).await {
         Ok(shown) => Said::forget(&cloud.here.app, page(&shown)),
         Err(refusal) => error::refused(&cloud.here, &refusal),
     }

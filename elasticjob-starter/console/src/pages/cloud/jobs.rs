@@ -132,7 +132,7 @@ pub(crate) async fn list(cloud: Cloud, headers: HeaderMap) -> Response {
     };
     let registers = crate::access::Permission::HasForSome(Role::Admin);
     let may_register = cloud.here.identity.may(registers, Some(cloud.here.registry.name()), None);
-    let shown = page(&JobsPage { layout, said: Said::of(&headers), rows, may_register });
+    let shown = page(&JobsPage { layout, said: Said::of(&cloud.here.app, &headers), rows, may_register });
     Said::forget(&cloud.here.app, shown)
 }
 
@@ -156,7 +156,7 @@ async fn one(cloud: &Cloud, name: &str, said: Option<Said>) -> Result<JobPage, R
 }
 
 pub(crate) async fn show(cloud: Cloud, headers: HeaderMap, Path((_, name)): Path<(String, String)>) -> Response {
-    match one(&cloud, &name, Said::of(&headers)).await {
+    match one(&cloud, &name, Said::of(&cloud.here.app, &headers)).await {
         Ok(shown) => Said::forget(&cloud.here.app, page(&shown)),
         Err(refusal) => error::refused(&cloud.here, &refusal),
     }

@@ -41,6 +41,8 @@ struct Running {
     attempt: Option<u32>,
     /// Why the place of the attempt before was lost.
     lost: Option<String>,
+    /// Whether its run is over for the job, and its process is being stopped.
+    stopping: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,7 +121,7 @@ impl TasksPage {
 }
 
 pub(crate) async fn show(cloud: Cloud, headers: HeaderMap) -> Response {
-    match TasksPage::of(&cloud, Said::of(&headers)).await {
+    match TasksPage::of(&cloud, Said::of(&cloud.here.app, &headers)).await {
         Ok(shown) => Said::forget(&cloud.here.app, page(&shown)),
         Err(refusal) => error::refused(&cloud.here, &refusal),
     }

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The texts of settings by name; a property as `props.KEY`. A setting without a text has no value.
+/// The texts of settings by name; a property as `props.KEY`. A setting without a text has no value; a property may have an
+/// empty one.
 pub(super) type Values = BTreeMap<String, String>;
 
 /// A setting that another one changed meanwhile.
@@ -18,23 +19,29 @@ pub(super) struct Changed {
     pub(super) is_conflict: bool,
 }
 
+impl Changed {
+    pub(super) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        self.base.iter_mut().chain([&mut self.stored, &mut self.given])
+    }
+}
+
 /// What the form has from now on, and what changed meanwhile. A setting that the reader did not touch is the stored one, so
 /// that no change of another one is taken back by accident.
 pub(super) fn merge(base: Option<&Values>, stored: &Values, given: &Values) -> (Values, Vec<Changed>) {
     let names: BTreeSet<&String> = base.into_iter().chain([stored, given]).flat_map(Values::keys).collect();
-    let text = |of: &Values, name: &String| of.get(name).cloned().unwrap_or_default();
+    let text = |of: Option<&String>| of.cloned().unwrap_or_default();
     let (mut merged, mut changes) = (Values::new(), Vec::new());
     for name in names {
-        let (stored, given) = (text(stored, name), text(given, name));
-        let base = base.map(|base| text(base, name));
-        let is_untouched = base.as_ref() == Some(&given);
-        let is_changed = base.as_ref() != Some(&stored) && (base.is_some() || stored != given);
-        let taken = if is_untouched { &stored } else { &given };
-        if !taken.is_empty() {
+        let (stored, given) = (stored.get(name), given.get(name));
+        let base = base.map(|base| base.get(name));
+        let is_untouched = base == Some(given);
+        let is_changed = base != Some(stored) && (base.is_some() || stored != given);
+        if let Some(taken) = if is_untouched { stored } else { given } {
             merged.insert(name.clone(), taken.clone());
         }
         if is_changed {
             let is_conflict = !is_untouched && stored != given;
+            let (base, stored, given) = (base.map(text), text(stored), text(given));
             changes.push(Changed { name: name.clone(), base, stored, given, is_conflict });
         }
     }
@@ -73,6 +80,13 @@ mod tests {
         assert_eq!(merged, values(&[("cron", "3"), ("label", "a")]));
         assert_eq!(changes.len(), 1, "{changes:?}");
         assert!(changes[0].is_conflict && changes[0].base.is_none());
+    }
+
+    #[test]
+    fn a_property_with_an_empty_text_stays() {
+        let (stored, given) = (values(&[("cron", "4"), ("props.x", "")]), values(&[("cron", "3"), ("props.x", "")]));
+        let (merged, changes) = merge(Some(&given), &stored, &given);
+        assert_eq!((merged, changes.len()), (stored, 1));
     }
 
     #[test]

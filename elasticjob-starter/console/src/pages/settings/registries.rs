@@ -50,7 +50,7 @@ impl SettingsPage {
 }
 
 pub(crate) async fn show(who: Who, headers: HeaderMap) -> Response {
-    let shown = page(&SettingsPage { said: Said::of(&headers), ..SettingsPage::of(&who) });
+    let shown = page(&SettingsPage { said: Said::of(&who.app, &headers), ..SettingsPage::of(&who) });
     Said::forget(&who.app, shown)
 }
 

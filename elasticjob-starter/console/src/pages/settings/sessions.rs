@@ -35,7 +35,7 @@ impl SessionsPage {
 }
 
 pub(crate) async fn show(who: Who, headers: HeaderMap) -> Response {
-    let shown = page(&SessionsPage { said: Said::of(&headers), ..SessionsPage::of(&who) });
+    let shown = page(&SessionsPage { said: Said::of(&who.app, &headers), ..SessionsPage::of(&who) });
     Said::forget(&who.app, shown)
 }
 

@@ -46,7 +46,7 @@ impl TokensPage {
 }
 
 pub(crate) async fn show(who: Who, headers: HeaderMap) -> Response {
-    let shown = page(&TokensPage { said: Said::of(&headers), ..TokensPage::of(&who) });
+    let shown = page(&TokensPage { said: Said::of(&who.app, &headers), ..TokensPage::of(&who) });
     Said::forget(&who.app, shown)
 }
 

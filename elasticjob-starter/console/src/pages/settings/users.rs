@@ -43,7 +43,7 @@ impl UsersPage {
 }
 
 pub(crate) async fn show(who: Who, headers: HeaderMap) -> Response {
-    let shown = page(&UsersPage { said: Said::of(&headers), ..UsersPage::of(&who) });
+    let shown = page(&UsersPage { said: Said::of(&who.app, &headers), ..UsersPage::of(&who) });
     Said::forget(&who.app, shown)
 }
 

@@ -5,10 +5,9 @@ mod over;
 #[cfg(test)]
 mod tests;
 
-use elasticjob::__private::log::{apart, info};
 use elasticjob::ident::JobName;
-use elasticjob::operations::ActionEnd;
 use elasticjob::operations::alarms::{Alarm as Wrong, AlarmKind, alarms as wrong_now};
+use elasticjob::operations::{ALL_JOBS, ActionEnd};
 use sha2::{Digest, Sha256};
 
 use super::now;
@@ -84,19 +83,11 @@ pub(crate) async fn acknowledge(here: &Here, id: &str, reason: &str) -> Result<A
     }
     let by = Acknowledged { by: here.identity.name().to_owned(), at: now(), reason: reason.to_owned() };
     here.app.acknowledgements.put(here.registry.name(), id, by.clone()).await?;
-    match &alarm.wrong.job {
-        Some(job) => {
-            let parts = vec![format!("alarm {}", alarm.wrong.kind.code())];
-            here.operations(reason).record_action("acknowledge-alarm", &job.job, parts, ActionEnd::Done);
-        }
-        // The decision log is by job.
-        None => {
-            let (registry, actor) = (here.registry.name().to_owned(), here.identity.name().to_owned());
-            let (alarm, reason) = (alarm.wrong.kind.code(), reason.to_owned());
-            apart(move || {
-                info!("{actor:?} acknowledged the alarm {alarm} of the registry center {registry}: {reason:?}")
-            });
-        }
+    // The decision log is by job: an alarm of the whole registry center is at the name that stands for all jobs.
+    let job = alarm.wrong.job.as_ref().map(|job| job.job.clone()).or_else(|| JobName::new(ALL_JOBS).ok());
+    if let Some(job) = job {
+        let parts = vec![format!("alarm {}", alarm.wrong.kind.code())];
+        here.operations(reason).record_action("acknowledge-alarm", &job, parts, ActionEnd::Done);
     }
     Ok(Alarm { acknowledged: Some(by), ..alarm })
 }

@@ -148,6 +148,43 @@ async fn who_acknowledges_an_alarm_is_recorded() {
 }
 
 #[tokio::test]
+async fn who_acknowledges_that_the_registry_center_is_lost_is_in_the_audit_of_all_jobs() {
+    let memory = MemoryRegistry::new();
+    let _job = start_job(&memory, "settle", &JobSettings::default()).await;
+    let center = memory.connect();
+    let SessionState::Connected { id, .. } = *center.session().borrow() else { panic!("it is connected") };
+    let registry = crate::Registry::new("default", Arc::new(center));
+    let console = crate::Console::new(crate::testing::with_users(), [registry]).expect("the options are right");
+    let operator = cookie_of(&console, "operator").await;
+    assert_eq!(alarms_for(&console, &operator).await, [] as [Value; 0]);
+    memory.suspend(id);
+    let catalogue = console.app().registries["default"].catalogue();
+    let mut changes = catalogue.changes();
+    while catalogue.lost_since().is_none() {
+        changes.changed().await.expect("the registry center is there");
+    }
+    let [alarm] = &alarms_for(&console, &operator).await[..] else { panic!("it is lost") };
+    assert_eq!((&alarm["kind"], &alarm["job"]), (&json!("registry-lost"), &Value::Null));
+    let path = format!("{ALARMS}/{}/acknowledgement", alarm["id"].as_str().expect("an id"));
+    let taken = call(&console, send("PUT", &path, &operator, &json!({"reason": "the network is mended"}))).await;
+    assert_eq!(taken.status, 200, "{}", taken.body);
+    console.app().registries["default"].close_kept(Duration::from_secs(20)).await;
+    let audit = call(&console, request("GET", "/api/v1/registries/default/audit", Some(&operator))).await.body;
+    let audit: Value = serde_json::from_str(&audit).expect("JSON");
+    let record = &audit["records"][0];
+    assert_eq!(
+        [&record["action"], &record["job"], &record["who"], &record["reason"], &record["parts"]],
+        [
+            &json!("acknowledge-alarm"),
+            &json!("*"),
+            &json!("operator"),
+            &json!("the network is mended"),
+            &json!(["alarm registry-lost"])
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_job_is_no_alarm_on_the_day_it_was_disabled() {
     let memory = MemoryRegistry::new();
     let _off = start_job(&memory, "off", &JobSettings::default()).await;

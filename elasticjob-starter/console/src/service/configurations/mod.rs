@@ -111,7 +111,7 @@ mod tests {
         let refused = RegistryError::Refused { path: "/x/config".to_owned(), reason: Refusal::NoAuth };
         let read = Read::of(Err(OperationError::Read(refused))).expect("other jobs are read");
         assert!(read.why_unusable().is_some_and(|why| why.as_str().contains("/x/config")));
-        let away = RegistryError::NoAnswer { why: "lost".to_owned() };
+        let away = RegistryError::NoAnswer { why: "lost".into() };
         assert!(Read::of(Err(OperationError::Read(away))).is_err());
         let job = JobName::new("x").expect("a name");
         assert!(matches!(Read::of(Err(OperationError::NoSuchJob { job, jobs: Vec::new() })), Ok(Read::Gone)));

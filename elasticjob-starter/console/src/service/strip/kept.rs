@@ -20,6 +20,9 @@ const LATE: i64 = 60_000;
 /// So long after its begin a fire is settled although items of it did not run, in milliseconds.
 const OVER: i64 = 600_000;
 
+/// From so many jobs on that were not shown lately two statements read them.
+const MANY: usize = 10;
+
 /// The fires that are wanted of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wanted {
@@ -34,7 +37,7 @@ pub(super) struct Wanted {
 #[derive(Debug, Default)]
 pub(crate) struct KeptFires {
     known: Mutex<HashMap<JobName, Known>>,
-    /// Of several pages with jobs of which nothing is known one reads, and the others wait for it.
+    /// Of several pages with jobs of which nothing is known one reads, and the others wait for it and show what it found.
     first: tokio::sync::Mutex<()>,
 }
 
@@ -58,16 +61,30 @@ impl KeptFires {
         now: i64,
     ) -> Result<HashMap<JobName, Vec<FireCount>>, ReadError> {
         let mut before = self.known(wanted, now);
-        let mut _first = None;
+        let (mut turn, mut shared) = (None, HashMap::new());
         if before.iter().any(Option::is_none) {
-            _first = Some(self.first.lock().await);
-            before = self.known(wanted, now);
+            turn = self.first.try_lock().ok();
+            if turn.is_none() {
+                // Whatever became of it, none of those that waited reads after the others: a database that is away answers none of them.
+                drop(self.first.lock().await);
+                let waited = std::mem::replace(&mut before, self.known(wanted, now));
+                for ((job, known), waited) in wanted.iter().zip(&before).zip(&waited) {
+                    let is_new = |known: &&Known| waited.as_ref().is_none_or(|waited| waited.read < known.read);
+                    let read_meanwhile = known.as_ref().filter(is_new);
+                    shared.extend(read_meanwhile.map(|known| (job.job.clone(), known.fires.clone())));
+                }
+            }
+        }
+        let (wanted, before): (Vec<&Wanted>, Vec<Option<Known>>) =
+            wanted.iter().zip(before).filter(|(job, _)| !shared.contains_key(&job.job)).unzip();
+        if wanted.is_empty() {
+            return Ok(shared);
         }
         let asked: Vec<NewestRuns> =
             wanted.iter().zip(&before).map(|(job, known)| job.newest(known.as_ref(), now)).collect();
-        let mut newest = by_job(reader.fires(&asked).await?);
+        let mut newest = by_job(fires(reader, &asked).await?);
         let (mut found, mut changed) = (HashMap::new(), Vec::new());
-        for ((job, asked), known) in wanted.iter().zip(&asked).zip(before) {
+        for ((job, asked), known) in wanted.into_iter().zip(&asked).zip(before) {
             let newest = newest.remove(job.job.as_str()).unwrap_or_default();
             let known = match known.zip(asked.from) {
                 None => Some(Known::new(newest, job, now)),
@@ -80,7 +97,7 @@ impl KeptFires {
         }
         if !changed.is_empty() {
             let asked: Vec<NewestRuns> = changed.iter().map(|job| job.newest(None, now)).collect();
-            let mut all = by_job(reader.fires(&asked).await?);
+            let mut all = by_job(fires(reader, &asked).await?);
             for job in changed {
                 let fires = all.remove(job.job.as_str()).unwrap_or_default();
                 found.insert(job.job.clone(), Known::new(fires, job, now));
@@ -89,8 +106,9 @@ impl KeptFires {
         let mut kept = self.lock();
         kept.retain(|_, known| known.is_kept(now));
         kept.extend(found.iter().map(|(job, known)| (job.clone(), known.clone())));
-        drop(kept);
-        Ok(found.into_iter().map(|(job, known)| (job, known.fires)).collect())
+        drop((kept, turn));
+        shared.extend(found.into_iter().map(|(job, known)| (job, known.fires)));
+        Ok(shared)
     }
 
     fn known(&self, wanted: &[Wanted], now: i64) -> Vec<Option<Known>> {
@@ -129,7 +147,8 @@ impl Known {
     }
 
     fn is_kept(&self, now: i64) -> bool {
-        (self.all_read..self.all_read + KEPT).contains(&now)
+        // A page whose time is from before its wait finds what another one read meanwhile.
+        (now - self.all_read).abs() < KEPT
     }
 
     /// With the fires of runs that started since `from`; `None` where they say that earlier fires changed, too.
@@ -147,6 +166,18 @@ impl Known {
         fires.sort_by_key(|fire| Reverse(fire.scheduled_at.unwrap_or(fire.started)));
         Some(Self { all_read: self.all_read, ..Self::new(fires, job, now) })
     }
+}
+
+/// Reads fires. Of many jobs of which nothing is known hundreds of runs each are read, one job after the other: two statements are
+/// done sooner than one.
+async fn fires(reader: &AnyTraceReader, asked: &[NewestRuns]) -> Result<Vec<FireCount>, ReadError> {
+    if asked.iter().filter(|job| job.from.is_none()).count() < MANY {
+        return reader.fires(asked).await;
+    }
+    let (some, others) = asked.split_at(asked.len() / 2);
+    let (mut some, others) = tokio::try_join!(reader.fires(some), reader.fires(others))?;
+    some.extend(others);
+    Ok(some)
 }
 
 fn by_job(fires: Vec<FireCount>) -> HashMap<String, Vec<FireCount>> {

@@ -1,17 +1,25 @@
 //! The runs of many jobs over the same time, with the fires that should have been and those to come.
 
+mod counted;
 mod registered;
+mod shared;
 mod traced;
+
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta};
 use elasticjob::ident::JobName;
 use elasticjob::operations::JobSnapshot;
 use elasticjob::schedule::{Schedule, TimeZone};
 use elasticjob::trace::RunCount;
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+pub(crate) use self::counted::KeptCounts;
+pub(crate) use self::shared::KeptTimelines;
+use self::shared::{Shown, Times};
+use self::traced::Runs;
 use super::fires::{Gap, Summary};
 use super::history;
 use super::jobs::{self, JobQuery};
@@ -24,6 +32,9 @@ const MOST_JOBS: usize = 50;
 
 /// How many runs of items of a job are shown by their fires, the newest ones. Those before are counted.
 pub(crate) const MOST_RUNS: u32 = 500;
+
+/// How many runs of all jobs of a page are shown so. Where they have more, each has the same share of what others leave.
+pub(crate) const MOST_RUNS_OF_PAGE: u32 = 8_000;
 
 /// How many fires to come are shown of a job.
 const MOST_COMING: usize = 60;
@@ -140,24 +151,31 @@ impl TimelineQuery {
     }
 }
 
-/// The runs of jobs over a time.
+/// A page of jobs with their runs over a time.
 #[derive(Debug)]
 pub(crate) struct Timeline {
-    pub(crate) from: i64,
-    pub(crate) until: i64,
-    pub(crate) now: i64,
+    pub(crate) shown: Arc<Rows>,
     /// Whether the runs are those that were traced; else the last one of each item, as the registry center has it.
     pub(crate) is_traced: bool,
-    /// In the order of their names.
-    pub(crate) rows: Vec<Row>,
     /// How many jobs the filter leaves.
     pub(crate) total: usize,
     /// The cursor of the next page.
     pub(crate) next: Option<String>,
 }
 
-/// A job.
+/// The runs of some jobs over a time.
 #[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) from: i64,
+    pub(crate) until: i64,
+    /// When they were read.
+    pub(crate) now: i64,
+    /// In the order of their names.
+    pub(crate) jobs: Vec<Row>,
+}
+
+/// A job.
+#[derive(Debug, Clone)]
 pub(crate) struct Row {
     pub(crate) job: JobName,
     pub(crate) zone: Option<TimeZone>,
@@ -169,7 +187,7 @@ pub(crate) struct Row {
 }
 
 /// What is known of the time of a job that has passed.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Known {
     /// The newest first.
     pub(crate) fires: Vec<Summary>,
@@ -199,21 +217,37 @@ pub(crate) async fn timeline(here: &Here, query: &TimelineQuery, now: i64) -> Re
     let limit = Some(query.limit.unwrap_or(MOST_JOBS).clamp(1, MOST_JOBS));
     let wanted = JobQuery { q: query.q.clone(), cursor: query.cursor.clone(), limit, ..JobQuery::default() };
     let page = jobs::list(here, &wanted).await?;
-    let rows = page.jobs.into_iter().map(|listed| row(here, listed.job.clone(), (from, until), now));
-    let mut rows: Vec<Row> = futures_util::stream::iter(rows).buffered(AT_ONCE).try_collect().await?;
-    let reader = here.registry.trace_reader();
-    if let Some(reader) = reader {
-        traced::fold(reader, &mut rows, from).await?;
-    }
-    let is_traced = reader.is_some();
-    Ok(Timeline { from, until, now, is_traced, rows, total: page.total, next: page.next })
+    let jobs: Vec<JobName> = page.jobs.iter().map(|listed| listed.job.clone()).collect();
+    let times = if query.is_of_now() { Times::Now(query.span()?) } else { Times::Between(from, until) };
+    let shown = Shown { jobs: jobs.clone(), times };
+    let is_traced = here.registry.trace_reader().is_some();
+    let read = rows(here, jobs, (from, until), now);
+    let shown = match is_traced {
+        true => here.registry.kept_timelines().get(shown, read).await?,
+        false => Arc::new(read.await?),
+    };
+    Ok(Timeline { shown, is_traced, total: page.total, next: page.next })
 }
 
-async fn row(here: &Here, job: JobName, (from, until): (i64, i64), now: i64) -> Result<Row, Problem> {
+async fn rows(here: &Here, jobs: Vec<JobName>, (from, until): (i64, i64), now: i64) -> Result<Rows, Problem> {
+    let reader = here.registry.trace_reader();
+    let runs: Vec<(JobName, Runs)> = match reader {
+        Some(reader) => traced::newest(reader, jobs, (from, until)).await?,
+        None => jobs.into_iter().map(|job| (job, Runs::default())).collect(),
+    };
+    let rows = runs.into_iter().map(|(job, runs)| row(here, job, runs, (from, until), now));
+    let mut jobs: Vec<Row> = stream::iter(rows).buffered(AT_ONCE).try_collect().await?;
+    if let Some(reader) = reader {
+        traced::fold(reader, here.registry.kept_counts(), &mut jobs, (from, until)).await?;
+    }
+    Ok(Rows { from, until, now, jobs })
+}
+
+async fn row(here: &Here, job: JobName, runs: Runs, (from, until): (i64, i64), now: i64) -> Result<Row, Problem> {
     // A job that was removed meanwhile has no snapshot.
     let snapshot = here.views().snapshot(&job).await.ok();
     let known = match (here.registry.trace_reader(), &snapshot) {
-        (Some(reader), _) => traced::known(reader, &job, snapshot.as_ref(), (from, until), now).await?,
+        (Some(reader), _) => traced::known(reader, &job, snapshot.as_ref(), runs, (from, until), now).await?,
         (None, Some(snapshot)) => registered::known(snapshot, (from, until), now),
         (None, None) => Known::default(),
     };

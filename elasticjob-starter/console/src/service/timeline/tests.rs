@@ -51,9 +51,9 @@ fn record(at: i64, state: &str) -> String {
 async fn row_of(memory: &MemoryRegistry, from: i64, now: i64) -> Row {
     let console = console_of(memory);
     let query = TimelineQuery { from: Time(from).to_string(), span: "1h".to_owned(), ..TimelineQuery::default() };
-    let mut found = timeline(&here(&console), &query, now).await.expect("it needs no traces");
+    let found = timeline(&here(&console), &query, now).await.expect("it needs no traces");
     assert!(!found.is_traced);
-    found.rows.remove(0)
+    found.shown.jobs[0].clone()
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use crate::registry::SessionId;
 
 const AT: i64 = 1_700_000_005_000;
 const RERUN: Rerun = Rerun { of: AT, asked: AT + 60_000 };
-const FIRE: Fire = Fire::Manual { trigger: 90, at: AT + 60_002, rerun: Some(RERUN) };
+const FIRE: Fire = Fire::manual(90, AT + 60_002, Some(RERUN));
 const LATER: Fire = Fire::Scheduled(AT + 300_000);
 /// The leader has seen for so long that no trigger waits.
 const NOW: Duration = super::super::taken::SETTLES;

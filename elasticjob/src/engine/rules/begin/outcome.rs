@@ -9,6 +9,7 @@ use crate::engine::planted::Bug;
 use crate::engine::state::fires::Unresolved;
 use crate::engine::state::open_fire::OpenFire;
 use crate::engine::state::proposal::BeginPlan;
+use crate::fire::Fire;
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
 use crate::registry::layout::JobPath;
@@ -65,6 +66,10 @@ impl JobEngine {
         if let Some(attempt) = plan.attempt {
             let unresolved = Unresolved { key: plan.key, attempt, items: plan.items };
             self.fires.unresolved = Some(Box::new(unresolved));
+        } else if let Fire::Manual { .. } = plan.key.fire
+            && let Some(open) = self.fires.open.as_deref_mut().filter(|open| open.key == plan.key)
+        {
+            open.tried.extend(plan.items);
         }
     }
 

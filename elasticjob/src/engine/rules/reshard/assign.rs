@@ -10,6 +10,7 @@ use crate::engine::planted::Bug;
 use crate::engine::state::leadership::Basis;
 use crate::engine::state::proposal::{Proposal, Purpose, Sharding};
 use crate::engine::txn::JobTransaction;
+use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
@@ -42,8 +43,11 @@ pub(super) struct Assignment<'a> {
 struct Moves<'a> {
     txn: JobTransaction<'a>,
     moved: Vec<String>,
-    /// The items that leave a disabled instance which was to run them for a manual trigger.
+    /// The items that leave a disabled instance which was to run them for a manual trigger, and those that had no owner and come to
+    /// an instance which was not asked.
     untriggered: Vec<ShardingItem>,
+    /// The items without an owner for which a manual trigger waits.
+    awaited: BTreeSet<ShardingItem>,
     /// The instances that items are taken from.
     left: BTreeSet<InstanceId>,
     /// The items that stay where they are, as they are busy.
@@ -77,8 +81,15 @@ impl<'a> Assignment<'a> {
             txn.create(&JobPath::Sharding, note, CreateMode::Persistent);
         }
         let pinned = BTreeSet::from_iter(surplus_busy);
-        let mut moves =
-            Moves { txn, moved: Vec::new(), untriggered: Vec::new(), left: BTreeSet::new(), pinned, is_whole: true };
+        let mut moves = Moves {
+            txn,
+            moved: Vec::new(),
+            untriggered: Vec::new(),
+            awaited: self.awaited()?,
+            left: BTreeSet::new(),
+            pinned,
+            is_whole: true,
+        };
         self.move_items(&mut moves, &wanted, &mark);
         let left = std::mem::take(&mut moves.left);
         guard_triggers(engine, &mut moves.txn, left);
@@ -140,12 +151,29 @@ impl<'a> Assignment<'a> {
         }
     }
 
+    /// The items without an owner that are not begun for a manual trigger which waits, as far as their records say.
+    fn awaited(&self) -> Result<BTreeSet<ShardingItem>, Unread> {
+        let (engine, mut awaited) = (self.engine, BTreeSet::new());
+        if (0..self.basis.total).all(|item| self.items.owner(item).is_some()) {
+            return Ok(awaited);
+        }
+        for instance in engine.mirror.triggers() {
+            let Some(asked) = engine.mirror.need(&JobPath::Trigger(instance.clone()))? else { continue };
+            let fire = Fire::of_trigger(asked.czxid, asked.ctime, &asked.data);
+            awaited.extend(engine.items_without_owner(fire, self.basis.total)?);
+        }
+        Ok(awaited)
+    }
+
     fn move_item(&self, moves: &mut Moves<'a>, item: ShardingItem, owner: Option<&str>, wanted: Option<&InstanceId>) {
         let from = owner.and_then(|owner| self.basis.instances.iter().find(|id| id.as_str() == owner));
         if let Some(from) = from.filter(|from| moves.left.insert((*from).clone())) {
             moves.txn.reserve_check_missing(&JobPath::Trigger(from.clone()));
         }
-        if self.items.is_asked(owner) && !self.engine.planted.has(Bug::SilentGiveAway) {
+        let is_given_away = self.items.is_asked(owner) && !self.engine.planted.has(Bug::SilentGiveAway);
+        // No node says which instance had it, and the trigger does not ask the next one.
+        let is_found = !self.items.is_asked(wanted.map(InstanceId::as_str)) && moves.awaited.contains(&item);
+        if is_given_away || is_found {
             moves.untriggered.push(item);
         }
         let name = |id: Option<&str>| id.unwrap_or("no owner").to_owned();

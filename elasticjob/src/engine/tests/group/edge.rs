@@ -87,7 +87,7 @@ impl Group {
             }
             None => std::mem::replace(&mut state.lost, Lost::No),
         };
-        let why = "the connection was lost".to_owned();
+        let why = "the connection was lost".into();
         if !state.connected {
             self.events.push_back((host, Event::Committed(Err(CommitError::NotReached { why }))));
             return;

@@ -156,6 +156,23 @@ fn what_was_said_by_a_clock_far_ahead_hides_no_fire_that_comes_at_its_time() {
 }
 
 #[test]
+fn what_was_said_by_the_schedule_before_says_nothing_of_fires_of_the_new_one() {
+    let every =
+        |cron: &str| JobConfiguration::builder("job", 1).cron(cron).misfire(false).failover(false).build().unwrap();
+    let new = every("0/15 * * * * ?");
+    let first_unsaid = |group: &Group, at: i64| {
+        let next_after = |at| new.schedule().and_then(|schedule| schedule.next_after(at));
+        group.hosts[0].engine.fires.reported.first_unsaid(0, EPOCH + at, next_after)
+    };
+    let mut group = Group::settled(1, &every("0/10 * * * * ?"));
+    group.run_until(35_000);
+    assert_eq!(group.starts(0).len(), 1, "the fires 20 s and 30 s after the start fell into the run of the first one");
+    assert_eq!(first_unsaid(&group, 25_000), Some(EPOCH + 40_000));
+    group.set(&JobPath::Config, &wire::to_yaml(&new));
+    assert_eq!(first_unsaid(&group, 25_000), Some(EPOCH + 25_000));
+}
+
+#[test]
 fn what_an_instance_said_of_its_own_items_is_not_said_again() {
     let mut group = Group::settled(1, &every(20, 1));
     group.run_until(20_000);

@@ -1,7 +1,7 @@
 //! The reasons why a job needs a look.
 
 use crate::fire::Begun;
-use crate::operations::{JobOverview, JobState};
+use crate::operations::{Finding, JobOverview, JobState, Reason};
 
 /// From when on a run counts as late, in milliseconds; the alert `ElasticjobLate` has the same.
 const LATE: u64 = 5_000;
@@ -91,6 +91,46 @@ impl Concern {
             Self::Failing => !job.failed.is_empty(),
             Self::Disabled => state == JobState::Disabled || items.disabled > 0,
             Self::Late => job.last.as_ref().is_some_and(|last| lateness(last).is_some()),
+        }
+    }
+
+    /// Since when it holds of a job that has it, as far as that is known, in milliseconds since 1970. A job fails since the end of
+    /// its last good run; of one that began late it is the scheduled time of the fire.
+    pub fn since(self, job: &JobOverview) -> Option<i64> {
+        match self {
+            Self::Overdue => job.overdue.map(|overdue| overdue.since),
+            Self::Failing => job.failing_since,
+            Self::Late => job.last.as_ref().map(|last| last.at),
+            _ => {
+                let own = job.obstacles.iter().filter(|finding| self.is_of(finding, job.state));
+                own.filter_map(|finding| finding.since).min()
+            }
+        }
+    }
+
+    /// Whether an obstacle of a job in this state is what makes it: other ones of the same job may be older.
+    fn is_of(self, Finding { reason, .. }: &Finding, state: JobState) -> bool {
+        match self {
+            Self::DaemonEnds => matches!(reason, Reason::DaemonEnds { .. }),
+            Self::Crashed => matches!(reason, Reason::NoInstance | Reason::SessionlessInstances(_)),
+            Self::Refused => matches!(reason, Reason::ConfigurationRefused(_) | Reason::RefusedByInstances { .. }),
+            Self::Unassigned => matches!(
+                reason,
+                Reason::NoLeader
+                    | Reason::Resharding
+                    | Reason::NotAssignedYet
+                    | Reason::NoOwner
+                    | Reason::OwnerOffline(_)
+                    | Reason::OwnerDisabled(_)
+                    | Reason::RunLost { .. }
+                    | Reason::AwaitsFailover
+            ),
+            Self::CarriedWaits => matches!(reason, Reason::CarriedWaits { .. }),
+            Self::Disabled if state == JobState::Disabled => {
+                matches!(reason, Reason::AllServersDisabled | Reason::RegistrationDisabled { .. })
+            }
+            Self::Disabled => *reason == Reason::ItemDisabled,
+            Self::Overdue | Self::Failing | Self::Late => false,
         }
     }
 }

@@ -5,7 +5,7 @@ mod long_runs;
 
 use std::sync::Arc;
 
-use super::{JobOverview, Listed, Reason};
+use super::{JobOverview, Listed};
 use crate::trace::AnyTraceReader;
 
 pub use concern::{Concern, lateness};
@@ -71,23 +71,10 @@ impl Alarm {
     }
 }
 
-/// Since when a concern holds.
-fn since(concern: Concern, job: &JobOverview) -> Option<i64> {
-    match concern {
-        Concern::Overdue => job.overdue.map(|overdue| overdue.since),
-        Concern::Failing => job.failing_since,
-        Concern::CarriedWaits => {
-            let waits = job.obstacles.iter().filter(|finding| matches!(finding.reason, Reason::CarriedWaits { .. }));
-            waits.filter_map(|finding| finding.since).min()
-        }
-        _ => job.obstacles.iter().filter_map(|finding| finding.since).min(),
-    }
-}
-
 /// The alarm of a job, apart from runs that take long.
 fn of_job(job: &Arc<JobOverview>, now: i64) -> Option<Alarm> {
     let concern = Concern::of(job).filter(|concern| *concern != Concern::Late)?;
-    let since = since(concern, job);
+    let since = concern.since(job);
     let least = match concern {
         Concern::Disabled => DISABLED_FOR_LONG,
         Concern::CarriedWaits => WAITS_FOR_LONG,

@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_fire_that_is_run_again_stands_as_its_re_run_does() {
         let rerun = Rerun::new(AT, NEXT + 1);
-        let fire = Fire::Manual { trigger: 90, at: NEXT + 2, rerun: Some(rerun) };
+        let fire = Fire::manual(90, NEXT + 2, Some(rerun));
         let failed = ended(&FireRecord::empty(), AT, FireState::Failed);
         let (instance, attempt) = (InstanceId::of_process("10.0.0.1", 7), Attempt::new(SessionId(1), 7, 2));
         let again = failed.begin(NEXT + 3, fire, ExecutionSource::NormalTrigger, instance, attempt);

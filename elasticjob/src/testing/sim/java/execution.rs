@@ -22,8 +22,7 @@ impl Jvm {
         self.run(fire, source, &items).await?;
         while self.is_misfired(&items).await? {
             self.clear_misfire(&items).await;
-            self.run(Fire::Manual { trigger: 0, at: self.wall(), rerun: None }, ExecutionSource::Misfire, &items)
-                .await?;
+            self.run(Fire::manual(0, self.wall(), None), ExecutionSource::Misfire, &items).await?;
         }
         if self.configuration().await?.failover {
             self.failover_if_necessary().await;

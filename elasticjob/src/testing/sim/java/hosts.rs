@@ -31,7 +31,7 @@ impl World {
                 Incoming::Event(Event::Session(state)) => java.on_session(state),
                 Incoming::Event(Event::Watch(event)) => java.on_watch(&event),
                 Incoming::Event(Event::Shutdown { .. }) => java.stop(),
-                Incoming::Event(Event::Trigger(_)) => java.trigger_all(),
+                Incoming::Event(Event::Trigger(..)) => java.trigger_all(),
                 Incoming::Event(_) => {}
                 Incoming::Answer { id, answer: Answer::Java(ticket, reply), .. } => {
                     // One that was given up before has a lost answer already.

@@ -71,7 +71,7 @@ impl Quartz {
             return None;
         }
         if self.requests.pop_front().is_some() {
-            return Some(Fire::Manual { trigger: 0, at: wall, rerun: None });
+            return Some(Fire::manual(0, wall, None));
         }
         let at = self.next.filter(|next| wall >= *next)?;
         self.next = self.schedule.as_ref().and_then(|schedule| schedule.next_after(at));

@@ -140,6 +140,23 @@ async fn a_page_reads_the_newest_runs_alone_and_says_what_the_database_says() {
 }
 
 #[tokio::test]
+async fn pages_that_wait_for_the_first_one_show_what_it_read() {
+    let desk = Desk::new("kept-shared").await;
+    let now = NOON + 40 * MINUTE;
+    desk.write((0..40).flat_map(|minute| fire(minute, true))).await;
+    let other = Wanted { job: JobName::new("load").expect("a name"), ..desk.settle[0].clone() };
+    let both = [desk.settle[0].clone(), other];
+    let pages = (0..10).map(|page| desk.kept.read(&desk.reader, &both[..=page % 2], now));
+    let shown = futures_util::future::try_join_all(pages).await.expect("they are read");
+    let runs = desk.runs.load(Ordering::Relaxed);
+    let fires = |page: &HashMap<JobName, Vec<FireCount>>| page[&desk.settle[0].job].clone();
+    assert!(fires(&shown[0]).len() == 25 && shown.iter().all(|page| fires(page) == fires(&shown[0])));
+    assert!(shown.iter().enumerate().all(|(page, shown)| shown.len() == 1 + page % 2));
+    assert_eq!(runs, 52, "each job once");
+    assert_eq!(desk.read(now).await.1, 4, "what comes later reads what may have changed");
+}
+
+#[tokio::test]
 async fn fires_without_a_scheduled_time_and_clocks_that_are_wrong_are_read_as_they_are() {
     let desk = Desk::new("kept-odd").await;
     let now = NOON + 5 * MINUTE;
@@ -193,4 +210,23 @@ async fn whatever_is_written_a_page_says_what_the_database_says() {
     assert!(desk.read(now).await.1 < begun, "some of them");
     now += KEPT;
     assert_eq!(desk.read(now).await.1, begun, "all of them again");
+}
+
+#[tokio::test]
+async fn many_jobs_that_were_not_shown_lately_are_read_in_two_parts_and_each_has_its_fires() {
+    let desk = Desk::new("kept-many").await;
+    let names: Vec<String> = (0..MANY + 1).map(|number| format!("job-{number}")).collect();
+    let start = |number: usize| NOON + i64::try_from(number).expect("a few") * 10;
+    desk.write(names.iter().enumerate().map(|(number, name)| {
+        let start = start(number);
+        run(name, 0, Some(start), start, Some(start + 5))
+    }))
+    .await;
+    let wanted = |name: &String| Wanted { job: JobName::new(name).expect("a name"), most: 26, items: 1 };
+    let wanted: Vec<Wanted> = names.iter().map(wanted).collect();
+    let found = desk.kept.read(&desk.reader, &wanted, NOON + MINUTE).await.expect("it is read");
+    let started = |job: &Wanted| found[&job.job].iter().map(|fire| fire.started.timestamp_millis()).collect::<Vec<_>>();
+    for (number, job) in wanted.iter().enumerate() {
+        assert_eq!(started(job), [start(number)], "{:?}", job.job);
+    }
 }
