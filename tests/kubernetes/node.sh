@@ -3,7 +3,7 @@
 # the name of the node.
 #
 # Called in namespaces of its own for mounts and processes (`unshare --mount --pid`): all that it mounts and starts is gone
-# when it is killed. The network is that of the host, so that the kubelet and the API server reach each other.
+# when it is killed. The network is that of the test program, so that the kubelet and the API server reach each other.
 set -eu
 folder=$1 program=$2 port=$3 name=$4
 cd "$folder"

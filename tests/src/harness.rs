@@ -10,7 +10,7 @@ use libtest_mimic::{Arguments, Trial};
 
 use crate::java_peer::JavaPeer;
 #[cfg(feature = "cloud")]
-use crate::kubernetes::Cluster;
+use crate::kubernetes::{Cluster, network};
 #[cfg(feature = "cloud")]
 use crate::slurm::SlurmCluster;
 use crate::tier::Tier;
@@ -20,6 +20,10 @@ use crate::zookeeper::ZookeeperServer;
 /// How many tests run at a time unless a program says otherwise: they wait for sessions, fires and processes much more
 /// than they compute.
 const TESTS_AT_A_TIME: usize = 4;
+
+/// The kind of tests that start a cluster of Kubernetes.
+#[cfg(feature = "cloud")]
+const CLUSTER: &str = "cluster";
 
 /// The tests of one program.
 pub struct Harness {
@@ -189,7 +193,7 @@ impl Harness {
         test: impl FnOnce(Arc<Cluster>) -> F + Send + 'static,
     ) {
         let cluster = self.cluster.clone();
-        self.with_service("cluster", no_started_kubernetes(), name, move || test(cluster.get(Cluster::start)));
+        self.with_service(CLUSTER, no_started_kubernetes(), name, move || test(cluster.get(Cluster::start)));
     }
 
     /// Adds a test that starts a cluster by itself, whose nodes it may kill.
@@ -199,7 +203,7 @@ impl Harness {
         name: impl Into<String>,
         test: impl FnOnce() -> F + Send + 'static,
     ) {
-        self.with_service("cluster", no_started_kubernetes(), name, test);
+        self.with_service(CLUSTER, no_started_kubernetes(), name, test);
     }
 
     /// The same with the ZooKeeper that all tests of the program share.
@@ -211,7 +215,7 @@ impl Harness {
     ) {
         let (cluster, server) = (self.cluster.clone(), self.server.clone());
         let with_both = move || test(cluster.get(Cluster::start), server.get(ZookeeperServer::start));
-        self.with_service("cluster", no_started_kubernetes().or_else(no_zookeeper), name, with_both);
+        self.with_service(CLUSTER, no_started_kubernetes().or_else(no_zookeeper), name, with_both);
     }
 
     /// Adds a test on the cluster that all tests of the program share: each has a namespace of its own.
@@ -259,6 +263,10 @@ impl Harness {
     pub fn run(self) -> ExitCode {
         let mut arguments = Arguments::from_args();
         arguments.test_threads.get_or_insert(self.at_a_time);
+        #[cfg(feature = "cloud")]
+        if !arguments.list && self.trials.iter().any(|trial| trial.kind() == CLUSTER && !trial.has_ignored_flag()) {
+            network::enter().expect("a network of the clusters' own");
+        }
         for (kind, missing) in self.missing.iter().filter(|_| !arguments.list) {
             eprintln!("left out, because they need {kind}: {missing}");
         }

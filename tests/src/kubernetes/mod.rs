@@ -5,6 +5,7 @@ mod api;
 mod build;
 mod ground;
 mod image;
+pub(crate) mod network;
 mod node;
 mod parts;
 
