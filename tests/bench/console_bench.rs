@@ -145,7 +145,11 @@ async fn measure(arguments: Arguments) -> Result<String, Box<dyn Error>> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .map_err(|_| "there is another provider of cryptography")?;
-    let clients = try_join_all((0..arguments.viewers).map(|_| logged_in(&address))).await?;
+    // One after the other: so many attempts of one address at a time would have to wait.
+    let mut clients = Vec::new();
+    for _ in 0..arguments.viewers {
+        clients.push(logged_in(&address).await?);
+    }
     let client = clients.first().ok_or("no viewer")?;
     let first = Instant::now();
     fetch(client, &format!("{address}/r/default/jobs")).await?;
@@ -416,7 +420,8 @@ async fn logged_in(address: &str) -> Result<reqwest::Client, Box<dyn Error>> {
     let form = format!("name=user-0&password={}&next=%2F", PASSWORD.replace(' ', "+"));
     let login = client().build()?.post(format!("{address}/login")).header("origin", address);
     let answer = login.header("content-type", "application/x-www-form-urlencoded").body(form).send().await?;
-    let cookie = answer.headers().get("set-cookie").ok_or("the login failed")?;
+    let status = answer.status();
+    let cookie = answer.headers().get("set-cookie").ok_or_else(|| format!("the login is answered with {status}"))?;
     let cookie = cookie.to_str()?.split(';').next().unwrap_or_default().parse()?;
     Ok(client().default_headers(HeaderMap::from_iter([(COOKIE, cookie)])).build()?)
 }

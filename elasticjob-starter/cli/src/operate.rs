@@ -48,7 +48,9 @@ pub(crate) async fn trigger(operations: &Operations, what: Trigger, as_json: boo
 fn left_out(without_instance: &[ItemOfJob]) -> String {
     let Some(ItemOfJob { job, .. }) = without_instance.first() else { return String::new() };
     let items: ItemSet = without_instance.iter().map(|one| one.item).collect();
-    format!("without the items {items} of job '{job}': no instance that is online and enabled has them\n")
+    format!(
+        "without the items {items} of job '{job}': no instance that is online and enabled has them, or theirs has yet to begin an older trigger\n"
+    )
 }
 
 pub(crate) async fn rerun(operations: &Operations, what: Rerun, as_json: bool) -> Result<String, Failure> {
@@ -192,7 +194,7 @@ mod tests {
         instance.commit(nodes).await.unwrap();
         let what = Trigger { job: Some(JobName::new("tick").unwrap()), server: None };
         let said = trigger(&Operations::new(Arc::new(instance)), what, false).await.unwrap();
-        let without = "without the items 1-2 of job 'tick': no instance that is online and enabled has them\n";
+        let without = "without the items 1-2 of job 'tick': no instance that is online and enabled has them, or theirs has yet to begin an older trigger\n";
         assert_eq!(said, format!("triggered job 'tick' on 10.0.0.1@-@7\n{without}"));
     }
 }

@@ -54,7 +54,8 @@ pub enum Failed {
     /// The configuration in the registry, which cannot be used. The last good one stays in force. A job without a good
     /// one waits, and the failure has the configuration of the program.
     Configuration,
-    /// Fires of these items, or of all items when the list is empty: no instance began them, and none will.
+    /// Fires of these items, or of all that the instance had or would have had when the list is empty: no instance began them, and
+    /// none will. Of a manual trigger it may be unknown whether an item ran for it; the text says so.
     Fires(Vec<ShardingItem>),
 }
 

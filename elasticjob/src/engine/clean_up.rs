@@ -355,8 +355,8 @@ impl CleanUp {
         let instance = self.mirror.need(&JobPath::Instance(me.clone()));
         let (leader, instance) = (leader?, instance?);
         if instance.is_some_and(|known| known.owner == Some(session)) {
+            // A manual trigger that waits for it stays: the next engine with this id takes it, or the leader, which also says so.
             txn.delete(&JobPath::Instance(me.clone()), None);
-            txn.delete_existing(&JobPath::Trigger(me.clone()));
         }
         let leads = leader.is_some_and(|known| known.owner == Some(session) && known.text() == Some(me.as_str()));
         if leads && !self.planted.has(Bug::LeftLeader) {

@@ -112,7 +112,9 @@ impl JobEngine {
         match purpose {
             Purpose::Begin(plan) => self.on_begin_unresolved(plan),
             Purpose::Trigger { asked, left_out, .. } => self.on_triggers_unknown(asked, left_out, why),
-            Purpose::HandOver(plan) => self.fires.hand_over_unknown = Some(*plan),
+            // Where they did not move, they are reported again with the next try.
+            Purpose::Reshard(sharding) => self.tell_left_out(sharding.untriggered),
+            Purpose::HandOver(plan) => self.fires.hand_over_unknown = Some(plan),
             Purpose::Register { dropped: triggers, .. }
             | Purpose::Sweep { triggers, .. }
             | Purpose::Leave { triggers } => self.fires.dropped_unknown.extend(triggers),

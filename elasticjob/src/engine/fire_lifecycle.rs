@@ -18,6 +18,7 @@ use crate::config::JobConfiguration;
 use crate::fire::{Attempt, ExecutionSource, Fire, Hook, LateCause, RunKey, SkipReason};
 use crate::ident::ShardingItem;
 use crate::registry::Zxid;
+use crate::registry::mirror::Lookup;
 
 impl JobEngine {
     /// Opens the scheduled fire that is due, and closes the open fire whose time is over.
@@ -238,16 +239,27 @@ impl JobEngine {
 
     /// Closes the open fire. A fire that the engine never looked at is reported and counted. One from before it joined was
     /// another instance's, and the records say whether that began it: who begins the next one reports that, see
-    /// [`Self::tell_unbegun`].
+    /// [`Self::tell_unbegun`]. A manual trigger that is not taken is opened again.
     pub(super) fn close(&mut self) {
         let monitored = self.configuration.is_monitored();
         if let Some(open) = self.fires.open.take()
             && !open.looked
             && !(open.looks_back && monitored)
+            && !self.comes_again(open.key.fire)
         {
             let connected = self.session.connected().is_some();
             let reason = if connected { SkipReason::NotBegunInTime } else { SkipReason::RegistryLost };
             self.skip_rest(&open, reason);
+        }
+    }
+
+    /// Whether a fire is that of the own manual trigger, as far as this side knows. Who takes a trigger reports what becomes of it.
+    fn comes_again(&self, fire: Fire) -> bool {
+        let Fire::Manual { trigger, .. } = fire else { return false };
+        match self.mirror.lookup(&self.own_trigger()) {
+            Lookup::Known(known) => known.czxid == trigger,
+            Lookup::Unread => true,
+            Lookup::Missing => false,
         }
     }
 

@@ -89,18 +89,19 @@ impl JobEngine {
         }
     }
 
-    /// Reports the items that were to run for a manual trigger, and that another instance has by now: the trigger was taken with the
-    /// first begin, whose answer was lost.
+    /// Reports the items that were to run for a manual trigger, and that were neither begun nor decided against, as they are another
+    /// instance's by now: the trigger was taken with the first begin, whose answer was lost.
     pub(super) fn tell_moved_away(&mut self) {
         let Some(open) = self.fires.open.as_deref_mut() else { return };
         let tried = std::mem::take(&mut open.tried);
-        let away = tried.into_iter().filter(|item| !open.begun.contains(item)).collect();
+        let is_decided = |item: &ShardingItem| open.begun.contains(item) || open.dropped.contains(item);
+        let away = tried.into_iter().filter(|item| !is_decided(item)).collect();
         self.tell_left_out(away);
     }
 
     /// Reports the items that have no owner when this instance takes its manual trigger, although it has waited for the
-    /// assignment: an instance that had such an item may not run it for the trigger, and no other instance knows. Each of
-    /// them once, and before the trigger is taken.
+    /// assignment: an instance that had such an item may not run it for the trigger, and no other instance knows. Before the trigger
+    /// is taken, and each of them once, unless a scheduled fire comes before the trigger is taken.
     pub(super) fn tell_items_without_owner(&mut self, total: u32) -> Result<(), Unread> {
         let is_first = |open: &&OpenFire| matches!(open.key.fire, Fire::Manual { .. }) && !open.looked;
         let Some(fire) = self.fires.open.as_deref().filter(is_first).map(|open| open.key.fire) else { return Ok(()) };

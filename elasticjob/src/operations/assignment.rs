@@ -34,7 +34,7 @@ impl Members {
 struct Assignment {
     /// Whether nothing is to be assigned.
     is_settled: bool,
-    /// The items that no instance has which is online and enabled.
+    /// The items that no instance runs for it.
     without_instance: Vec<ShardingItem>,
 }
 
@@ -117,7 +117,8 @@ impl Operations {
         // With static sharding the leader assigns what has no owner at the first trigger, and nothing else ever.
         let is_static = configuration.static_sharding();
         let is_settled = is_static || (owners.iter().all(is_assigned) && necessary.is_none() && processing.is_none());
-        let has_none = |owner: &Option<NodeData>| owner.as_ref().map_or(!is_static, |owner| !is_enabled(owner));
+        let is_reached = |owner: &NodeData| is_enabled(owner) && (is_static || came_before(owner));
+        let has_none = |owner: &Option<NodeData>| owner.as_ref().map_or(!is_static, |owner| !is_reached(owner));
         let without_instance = (0..).zip(&owners).filter(|(_, owner)| has_none(owner)).map(|(item, _)| item).collect();
         Ok(Assignment { is_settled, without_instance })
     }

@@ -20,7 +20,8 @@ pub struct TriggerOutcome {
     #[serde(flatten)]
     pub instances: Outcome<InstanceOfJob>,
     /// The items that do not run for it, as no instance has them that is online and enabled: with static sharding the owner of an
-    /// item is gone, else no leader has assigned it in time. Empty beside instances of Java, whose leader assigns items when they
+    /// item is gone, else no leader has assigned it in time. And those that came to an instance which has yet to begin an older
+    /// trigger: they may have run for that one where they were then, and an instance has one trigger at most. Empty beside instances of Java, whose leader assigns items when they
     /// fire, and where a server is named: its instances run what they have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_instance: Vec<ItemOfJob>,
@@ -30,8 +31,7 @@ impl Operations {
     /// Asks every enabled instance of a job to run its items once, whatever the schedule says. With a server, it asks
     /// the instances of that server alone; with a server and no job, those of all its jobs. An instance that was asked
     /// and has not begun yet is not asked twice: it is among the unchanged ones. Where items are not assigned, as an instance came or
-    /// went a moment ago, it waits for that, for at most 5 seconds: an item that no instance has by then does not run for it,
-    /// and is named in the outcome.
+    /// went a moment ago, it waits for that, for at most 5 seconds. The outcome names the items that do not run for it then.
     ///
     /// # Errors
     /// [`OperationError::NoEnabledInstance`] when no instance could run it. An instance that has left meanwhile is not

@@ -108,6 +108,8 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         Notice::TriggerHandedOver { instance, items } => {
             new(Kind::TriggerHandedOver).items(items).related(Some(instance))
         }
+        Notice::TriggerMerged { instance, items } => new(Kind::TriggerMerged).items(items).related(Some(instance)),
+        Notice::TriggerLeavesOut { items } => new(Kind::TriggerLeavesOut).items(items),
         Notice::ConfigurationChanged { changes } if changes.is_empty() => new(Kind::ConfigurationChanged),
         Notice::ConfigurationChanged { changes } => new(Kind::ConfigurationChanged).because(changes.join("; ")),
         Notice::ConfigurationRefused { why } | Notice::WaitsForConfiguration { why } => {
@@ -162,8 +164,6 @@ pub(super) fn decision(notice: &Notice) -> Option<Decision> {
         | Notice::ListenersCutOff { .. }
         | Notice::ListenersAbandoned { .. }
         | Notice::RegistryTrouble { .. }
-        | Notice::TriggerMerged { .. }
-        | Notice::TriggerLeavesOut { .. }
         | Notice::RerunFollowed { .. }
         | Notice::ForeignNodesDeleted { .. }
         | Notice::ForeignNodesKept { .. }

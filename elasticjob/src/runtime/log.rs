@@ -247,8 +247,9 @@ fn write(job: &JobName, instance: &InstanceId, zone: TimeZone, notice: &Notice) 
             warn!(
                 %job,
                 items = ?Items(items),
-                "a manual trigger may not run these items: no instance that it asks has them, as they were not assigned, or as the \
-                 server of the instance is disabled; look at their last runs, and trigger the job again"
+                "a manual trigger perhaps does not run these items: no instance that it asks has them, as they were not assigned, as \
+                 they went to another instance, or as the server of theirs is disabled; look at their last runs, and trigger the job \
+                 again"
             )
         }
         Notice::RerunFollowed { rerun, from } => {

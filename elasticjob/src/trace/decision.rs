@@ -103,6 +103,10 @@ kinds! {
     TriggerDropped "TRIGGER_DROPPED",
     /// A manual trigger asked an instance that is gone: its items are taken over.
     TriggerHandedOver "TRIGGER_HANDED_OVER",
+    /// A manual trigger asked an instance that is gone: items do not run once more for it, as an earlier run is not over.
+    TriggerMerged "TRIGGER_MERGED",
+    /// No instance that a manual trigger asks has items: they may not run for it.
+    TriggerLeavesOut "TRIGGER_LEAVES_OUT",
     /// A changed configuration is in force.
     ConfigurationChanged "CONFIGURATION_CHANGED",
     /// A changed configuration is not accepted.

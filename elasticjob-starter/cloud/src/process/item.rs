@@ -136,7 +136,8 @@ impl Item {
                         // Of an earlier scheduler, too.
                         lost = self.slot.lost().unwrap_or_default();
                     }
-                    has_begun = true;
+                    // Before it says that it began, its lock may be of one that gives it back and starts nothing.
+                    has_begun |= since.is_some();
                     room.get_or_insert_with(|| self.shared.budget.occupy(self.needs()));
                     if let Some(since) = since {
                         self.tell(self.running(since).after(lost.clone()));

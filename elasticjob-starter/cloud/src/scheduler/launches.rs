@@ -209,11 +209,9 @@ impl Launches {
                 Ok(()) => self.give(&mut launch).await,
             };
             let error = match tried {
-                Ok(()) if launch.items.is_empty() => return,
-                Ok(()) => {
-                    let items: Vec<ShardingItem> = launch.items.iter().map(|item| item.item).collect();
-                    return self.accepted(id, &items).await;
-                }
+                // Items that were let go of meanwhile are not taken, and may be launched again.
+                Ok(taken) if taken.is_empty() => return,
+                Ok(taken) => return self.accepted(id, &Vec::from_iter(taken)).await,
                 Err(refusal @ LaunchError::Refused { .. }) => match self.0.carrier.states(&id).await {
                     Ok(known) => return self.refused(&launch, &known.unwrap_or_default(), &refusal).await,
                     Err(error) => LaunchError::NotReached { why: error.to_string() },

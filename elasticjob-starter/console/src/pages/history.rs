@@ -247,6 +247,7 @@ pub(super) fn class_of_kind(kind: &str) -> &'static str {
         | "NOT_STARTED"
         | "RUNS_ABANDONED"
         | "TRIGGER_DROPPED"
+        | "TRIGGER_LEAVES_OUT"
         | "CONFIGURATION_REFUSED"
         | "DAEMON_ENDS"
         | "REGISTRY_LOST" => "bad",
@@ -259,6 +260,7 @@ pub(super) fn class_of_kind(kind: &str) -> &'static str {
         | "RUNS_CANCELLED"
         | "STALE"
         | "TRIGGER_HANDED_OVER"
+        | "TRIGGER_MERGED"
         | "CONFIGURATION_DIFFERS"
         | "STRATEGY_FAILED"
         | "CLOCK_OFF"

@@ -8,11 +8,11 @@ use crate::engine::planted::Bug;
 use crate::engine::state::membership::Phase;
 use crate::engine::state::proposal::{HandOver, Proposal, Purpose};
 use crate::engine::txn::JobTransaction;
-use crate::fire::{ExecutionSource, Fire, ItemEnd, SkipReason};
+use crate::fire::{ExecutionSource, Fire, FireRecord, ItemEnd, SkipReason};
 use crate::ident::{InstanceId, ShardingItem};
 use crate::registry::CreateMode;
 use crate::registry::layout::JobPath;
-use crate::registry::mirror::{Unread, read_found};
+use crate::registry::mirror::{Unread, read_all, read_found};
 
 /// Why an item that was handed over did not run.
 const GONE: &str = "its instance was gone before it began it";
@@ -22,8 +22,7 @@ const GONE: &str = "its instance was gone before it began it";
 /// not run. An item whose run was lost with the instance is taken over for that run only, which the leader reports. It also
 /// reports the items without an owner, as nothing says whether the instance had them.
 pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
-    resolve(engine)?;
-    engine.tell_dropped_unknown()?;
+    engine.tell_taken_unknown()?;
     if engine.leadership.term.is_none() || engine.phase != Phase::Active || !engine.is_registered() {
         return Ok(Step::Pass);
     }
@@ -86,19 +85,8 @@ pub(super) fn hand_over(engine: &mut JobEngine, now: Now) -> Result<Step, Unread
         [&mut merged, &mut disabled, &mut dropped, &mut unowned].into_iter().for_each(Vec::clear);
     }
     dropped.extend(written);
-    let plan = HandOver { instance, fire, handed_over, merged, disabled, dropped, unowned };
+    let plan = HandOver { instance, fire, attempt, handed_over, merged, disabled, dropped, unowned };
     Ok(Step::Write(Proposal { transaction: txn.build(), purpose: Purpose::HandOver(Box::new(plan)) }))
-}
-
-/// Reports a trigger that was taken by a transaction whose answer got lost. One that is still there is taken again.
-fn resolve(engine: &mut JobEngine) -> Result<(), Unread> {
-    let Some(plan) = engine.fires.hand_over_unknown.clone() else { return Ok(()) };
-    let is_taken = engine.mirror.need(&JobPath::Trigger(plan.instance.clone()))?.is_none();
-    engine.fires.hand_over_unknown = None;
-    if is_taken {
-        engine.on_handed_over(plan);
-    }
-    Ok(())
 }
 
 /// The items that an instance which is gone owned.
@@ -115,14 +103,31 @@ impl JobEngine {
         self.mirror.triggers().filter(is_gone).filter(move |id| !is_stuck(id))
     }
 
-    /// Reports the triggers that were deleted by a transaction whose answer got lost. One that is still there is deleted again.
-    pub(super) fn tell_dropped_unknown(&mut self) -> Result<(), Unread> {
+    /// Reports what became of triggers that transactions took whose answers got lost. One that is still there is taken again.
+    pub(super) fn tell_taken_unknown(&mut self) -> Result<(), Unread> {
+        if let Some(plan) = self.fires.hand_over_unknown.as_deref() {
+            let is_done = self.is_done(plan)?;
+            if let Some(plan) = self.fires.hand_over_unknown.take().filter(|_| is_done) {
+                self.on_handed_over(*plan);
+            }
+        }
         let is_gone =
             |id: &InstanceId| Ok(self.mirror.need(&JobPath::Trigger(id.clone()))?.is_none().then(|| id.clone()));
         let gone = read_found(self.fires.dropped_unknown.iter().map(is_gone))?;
         self.fires.dropped_unknown.clear();
         self.tell_dropped(gone);
         Ok(())
+    }
+
+    /// Whether a trigger was taken, or the items of a part of it: the trigger stays until the last part is written.
+    fn is_done(&self, plan: &HandOver) -> Result<bool, Unread> {
+        let is_it = |czxid| matches!(plan.fire, Fire::Manual { trigger, .. } if trigger == czxid);
+        if !self.mirror.need(&JobPath::Trigger(plan.instance.clone()))?.is_some_and(|known| is_it(known.czxid)) {
+            return Ok(true);
+        }
+        let items = plan.handed_over.iter().chain(&plan.dropped).filter(|_| self.configuration.is_monitored());
+        let records: Vec<FireRecord> = read_all(items.map(|item| self.record_of(*item)))?;
+        Ok(records.iter().any(|record| record.is_attempt(&plan.attempt)))
     }
 
     /// Reports that no instance runs what these instances were asked for.
@@ -132,7 +137,7 @@ impl JobEngine {
 
     /// Reports the outcome for the items of a trigger.
     pub(in crate::engine) fn on_handed_over(&mut self, plan: HandOver) {
-        let HandOver { instance, fire, handed_over, merged, disabled, mut dropped, unowned } = plan;
+        let HandOver { instance, fire, attempt: _, handed_over, merged, disabled, mut dropped, unowned } = plan;
         dropped.sort_unstable();
         let of = |items: Vec<ShardingItem>| Some((instance.clone(), items)).filter(|(_, items)| !items.is_empty());
         if let Some((instance, items)) = of(handed_over) {

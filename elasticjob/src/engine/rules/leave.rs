@@ -69,7 +69,7 @@ pub(super) fn leave(engine: &mut JobEngine, now: Now) -> Result<Step, Unread> {
     if !matches!(engine.phase, Phase::Leaving { .. }) || is_busy {
         return Ok(Step::Pass);
     }
-    engine.tell_dropped_unknown()?;
+    engine.tell_taken_unknown()?;
     let me = engine.own_node();
     let own_trigger = engine.own_trigger();
     let candidate = engine.own_candidate();

@@ -28,6 +28,8 @@ pub(super) fn register(engine: &mut JobEngine, now: Now) -> Result<Step, Unread>
         Id::Registered => return Ok(Step::Pass),
         Id::Free => {}
     }
+    // Before the own trigger is deleted once more.
+    engine.tell_taken_unknown()?;
     let joining = engine.phase == Phase::Joining;
     let accepted = if joining {
         match accept(engine)? {

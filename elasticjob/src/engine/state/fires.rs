@@ -35,8 +35,9 @@ pub(in crate::engine) struct Fires {
     pub(in crate::engine) missed_items: BTreeMap<ShardingItem, i64>,
     /// Missed fires of disabled items that may have been decided against: the answer was lost.
     pub(in crate::engine) declined_unknown: Vec<(ShardingItem, i64)>,
-    /// A trigger of an instance that is gone which may have been taken: the answer was lost.
-    pub(in crate::engine) hand_over_unknown: Option<HandOver>,
+    /// A trigger of an instance that is gone which may have been taken: the answer was lost. Boxed, as most of the time there is
+    /// none.
+    pub(in crate::engine) hand_over_unknown: Option<Box<HandOver>>,
     /// Instances whose trigger may have been deleted, as no instance is left for it: the answer was lost.
     pub(in crate::engine) dropped_unknown: Vec<InstanceId>,
     /// The latest missed fire, until another fire comes. Boxed, as most of the time there is none.

@@ -124,6 +124,8 @@ pub(in crate::engine) struct BeginPlan {
 pub(in crate::engine) struct HandOver {
     pub(in crate::engine) instance: InstanceId,
     pub(in crate::engine) fire: Fire,
+    /// The attempt that its transaction writes into the records.
+    pub(in crate::engine) attempt: Attempt,
     /// Items that another instance is to run for it.
     pub(in crate::engine) handed_over: Vec<ShardingItem>,
     /// Items that are run again for an earlier run only.

@@ -150,6 +150,13 @@ impl Group {
 
     /// Starts process 7 of a host and connects it.
     pub(super) fn join(&mut self, ip: &str, configuration: &JobConfiguration) -> usize {
+        let host = self.start(ip, configuration);
+        self.connect_anew(host);
+        host
+    }
+
+    /// Starts process 7 of a host.
+    pub(super) fn start(&mut self, ip: &str, configuration: &JobConfiguration) -> usize {
         let instance = InstanceId::of_process(ip, 7);
         let candidate = format!("candidate{}", self.hosts.len());
         let identity = Identity { base: instance.clone(), instance, suffix: 0xab, candidate, nonce: 7 };
@@ -184,9 +191,7 @@ impl Group {
             watches_changed: 0,
             told: 0,
         });
-        let host = self.hosts.len() - 1;
-        self.connect_anew(host);
-        host
+        self.hosts.len() - 1
     }
 
     /// Connects with a new session; the old one, if any, lives on at the server.

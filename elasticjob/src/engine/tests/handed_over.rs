@@ -215,3 +215,53 @@ fn what_an_instance_that_leaves_drops_is_told_also_where_the_answer_is_lost() {
         assert!(group.hosts[0].notices.contains(&told), "{answered}: {:?}", group.hosts[0].notices);
     }
 }
+
+#[test]
+fn the_items_of_each_part_of_it_are_told_also_where_the_answer_to_a_part_is_lost() {
+    for (failover, answered) in
+        [(true, 0), (false, 0), (true, 1), (false, 1), (true, 2), (false, 2), (true, 3), (false, 3)]
+    {
+        let configuration = JobConfiguration::builder("job", 6).failover(failover).build().unwrap();
+        let mut group = Group::new();
+        group.full_from = Some(700);
+        let both = ["10.0.0.1", "10.0.0.2"].map(|ip| group.join(ip, &configuration));
+        group.run_until(4_000);
+        let owners = group.owners(6);
+        let items: Vec<u32> = (0..6).filter(|item| owners[*item as usize] == Some(both[0])).collect();
+        group.hosts[0].connected = false;
+        group.trigger(0);
+        (group.hosts[1].answered_before, group.hosts[1].lost) = (answered, Lost::AfterItWasApplied);
+        group.kill(0);
+        let killed = group.now().mono.as_millis() as u64;
+        group.run_until(killed + 3_000);
+        group.disconnect(1);
+        group.connect(1);
+        group.run_until(killed + 6_000);
+        let told = group.hosts[1].notices.iter().filter_map(|notice| match notice {
+            Notice::TriggerDropped { items, .. } | Notice::Begun { items, .. } => Some(items.clone()),
+            _ => None,
+        });
+        let mut told = told.flatten().collect::<Vec<_>>();
+        told.sort_unstable();
+        assert_eq!(told, items, "{failover} {answered}: {:?}", group.hosts[1].notices);
+    }
+}
+
+#[test]
+fn an_instance_whose_registration_is_not_answered_says_once_what_it_drops() {
+    for lost in [Lost::AfterItWasApplied, Lost::BeforeItArrived] {
+        let configuration = every_five(1);
+        let mut group = Group::settled(1, &configuration);
+        group.kill(0);
+        group.trigger(0);
+        let next = group.start("10.0.0.1", &configuration);
+        group.hosts[next].lost = lost;
+        group.connect_anew(next);
+        group.run_until(8_000);
+        group.disconnect(next);
+        group.connect(next);
+        group.run_until(20_000);
+        let is_told = |notice: &&Notice| matches!(notice, Notice::TriggerDropped { .. });
+        assert_eq!(group.hosts[next].notices.iter().filter(is_told).count(), 1, "{:?}", group.hosts[next].notices);
+    }
+}

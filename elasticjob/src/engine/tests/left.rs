@@ -7,7 +7,7 @@ use crate::clock::Now;
 use crate::config::{JobConfiguration, wire};
 use crate::engine::once_calls::CallState;
 use crate::engine::txn::JobTransaction;
-use crate::engine::{Action, CleanUp, Event, JobEngine, LeftRun, ListenerSpec, OnceCalls, OnceTimeouts};
+use crate::engine::{Action, CleanUp, Event, JobEngine, LeftRun, ListenerSpec, Notice, OnceCalls, OnceTimeouts};
 use crate::fire::{ExecutionSource, Fire, FireState, Hook, ItemEnd, RunKey};
 use crate::job_status::Activity;
 use crate::registry::layout::JobPath;
@@ -19,8 +19,9 @@ fn at(millis: u64) -> Now {
     Now { wall: EPOCH + millis as i64, mono: Duration::from_millis(millis) }
 }
 
-/// Cleans up after the engine of a host, whose session goes on.
+/// Cleans up after the engine of a host, which is gone, and whose session goes on.
 fn clean_up(group: &mut Group, host: usize) {
+    group.hosts[host].killed = true;
     let (now, id) = (at(6_000), group.hosts[host].session);
     let mut clean_up = CleanUp::after(&group.hosts[host].engine);
     clean_up.handle(now, Event::Session(SessionState::Connected { id, timeout: Duration::from_secs(4) }));
@@ -39,7 +40,10 @@ fn clean_up(group: &mut Group, host: usize) {
                 }
             }
             Action::Commit(transaction) => {
-                let answer = group.tree.commit(id, &transaction, now.wall).map(|(committed, _)| committed);
+                let answer = group.tree.commit(id, &transaction, now.wall).map(|(committed, events)| {
+                    group.publish(&events);
+                    committed
+                });
                 clean_up.handle(now, Event::Committed(answer.map_err(CommitError::from)));
             }
             other => panic!("cleans up by {other:?}"),
@@ -124,16 +128,34 @@ fn a_call_that_ended_with_its_engine_is_cut_off_for_the_group() {
 }
 
 #[test]
-fn a_trigger_is_cleaned_up_with_what_an_operator_made_below_it() {
-    let mut group = Group::settled(1, &every_five(1));
+fn a_mark_is_cleaned_up_with_what_an_operator_made_below_it() {
+    let configuration = JobConfiguration::builder("job", 1).cron("0/5 * * * * ?").failover(true).build().unwrap();
+    let mut group = Group::settled(1, &configuration);
+    group.run_until(5_000);
+    let mark = JobPath::running(0);
+    assert!(group.exists(&mark));
+    let mut by_hand = Transaction::new();
+    by_hand.create(format!("{}/by-hand", mark.absolute(&job())), "", CreateMode::Persistent);
+    group.operate(&by_hand, false);
+    group.disconnect(0);
+    group.end_items(0, &[0]);
+    clean_up(&mut group, 0);
+    assert!(!group.exists(&mark));
+}
+
+#[test]
+fn a_trigger_stays_for_the_leader_which_says_what_becomes_of_it() {
+    let mut group = Group::settled(2, &every_five(2));
     group.run_until(5_000);
     group.tell(0, Event::Trigger(1, None));
-    let trigger = JobPath::Trigger(group.hosts[0].engine.instance().clone());
-    let mut by_hand = Transaction::new();
-    by_hand.create(format!("{}/by-hand", trigger.absolute(&job())), "", CreateMode::Persistent);
-    group.operate(&by_hand, false);
+    let gone = group.hosts[0].engine.instance().clone();
+    let trigger = JobPath::Trigger(gone.clone());
     clean_up(&mut group, 0);
+    assert!(group.exists(&trigger) && !group.exists(&JobPath::Instance(gone.clone())));
+    group.run_until(20_000);
     assert!(!group.exists(&trigger));
+    let is_told = |notice: &Notice| matches!(notice, Notice::TriggerDropped { instance, .. } if *instance == gone);
+    assert!(group.hosts[1].notices.iter().any(is_told), "{:?}", group.hosts[1].notices);
 }
 
 #[test]

@@ -199,6 +199,8 @@ fn an_instance_that_takes_its_trigger_says_once_which_items_have_no_owner() {
         .filter_map(|(fire, _, items)| matches!(fire, Fire::Manual { .. }).then_some(items))
         .collect();
     assert_eq!((manual, left_out(&group)), (vec![vec![1 - item]], vec![vec![item]]));
+    let is_given_up = |notice: &Notice| matches!(notice, Notice::Skipped { fire: Fire::Manual { .. }, .. });
+    assert!(!group.hosts[host].notices.iter().any(is_given_up), "the trigger runs: {:?}", group.hosts[host].notices);
 }
 
 /// A group whose leader has run its items for a trigger that the other instance, which is cut off, has not taken; then one of these

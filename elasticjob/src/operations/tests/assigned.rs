@@ -86,3 +86,14 @@ async fn an_instance_with_an_older_trigger_is_asked_again_for_an_item_that_came_
     let (outcome, ()) = tokio::join!(desk.operations.trigger(&target), taken);
     assert_eq!((outcome.unwrap().instances.changed.len(), begun.elapsed()), (1, Duration::from_secs(1)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_came_to_an_instance_whose_older_trigger_is_not_taken_is_named() {
+    let desk = unassigned().await;
+    desk.write(&[("/job/trigger/10.0.0.1@-@7", "")]).await;
+    desk.write(&[("/job/sharding/0/instance", "10.0.0.1@-@7")]).await;
+    let begun = Instant::now();
+    let outcome = desk.operations.trigger(&Target::Job(name("job"))).await.unwrap();
+    assert_eq!((outcome.instances.unchanged.len(), begun.elapsed()), (1, Duration::from_secs(5)));
+    assert_eq!(outcome.without_instance, [item(0)], "it may have run for the older one where it was then");
+}

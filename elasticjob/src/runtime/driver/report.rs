@@ -32,11 +32,23 @@ impl Driver {
                 self.report(self.failure(Failed::Clock, error));
             }
             Notice::Skipped { fire, items, reason } => self.report_given_up(*fire, items, reason),
-            Notice::TriggerDropped { instance, items } if !items.is_empty() => {
+            Notice::TriggerDropped { instance, items } => {
                 let error = format!(
-                    "a manual trigger asked {instance} to run these items, and that instance has ended; trigger the job again"
+                    "a manual trigger asked {instance}, and that instance has ended before it ran its items; trigger the job again"
                 );
                 self.report(self.failure(Failed::Fires(items.clone()), error));
+            }
+            Notice::TriggerMerged { instance, items } => {
+                let error = format!(
+                    "a manual trigger asked {instance} to run these items, and that instance has ended during an earlier run of \
+                     them: they do not run once more; trigger the job again if you need that"
+                );
+                self.report(self.failure(Failed::Fires(items.clone()), error));
+            }
+            Notice::TriggerLeavesOut { items } => {
+                let error = "no instance that a manual trigger asks has these items, so perhaps they do not run for it; look at \
+                             their last runs, and trigger the job again";
+                self.report(self.failure(Failed::Fires(items.clone()), error.to_owned()));
             }
             Notice::NotBegun { items, from, before } => self.report_not_begun(items, *from, *before),
             Notice::Missed { from, until } => self.report_missed(*from, *until),

@@ -62,21 +62,23 @@ impl TriggersReachItems {
             return Ok(());
         }
         self.open.iter_mut().for_each(|asked| asked.items.retain(|item, _| *item < scene.total));
+        // An engine that has left had the time to say what it knew.
+        if let Observation::Left { host, .. } = observation {
+            self.untold.retain(|untold| untold.host != *host);
+        }
         self.forgive_the_killed(scene);
         match observation {
             Observation::Committed { transaction, host, .. } => {
-                for (item, record) in scene.records(transaction) {
+                // Who hands an item over writes a run that has ended.
+                let begun = scene.records(transaction).into_iter().filter(|(_, record)| record.running().is_some());
+                for (item, record) in begun {
                     if let Some(Fire::Manual { trigger, .. }) = record.last_fire() {
                         self.serves(trigger, [item]);
                     }
                 }
-                // The engine may be gone before it says so.
-                for id in knowing(scene, *host, transaction) {
-                    self.reaches_items_of(scene, &id);
-                }
                 if let Some(host) = *host {
                     let (life, at) = (life(scene, host), scene.now);
-                    let taken = taken_of_the_gone(scene, host, transaction);
+                    let taken = taken_untold(scene, host, transaction);
                     self.untold.extend(taken.map(|instance| Untold { host, life, at, instance }));
                 }
                 if let Some(mut asked) = asked(scene, *host, transaction) {
@@ -92,10 +94,11 @@ impl TriggersReachItems {
             Observation::Notice { host, notice } => self.hear(scene, *host, notice),
             // An instance may take a trigger and end before it runs the job. Without records nothing shows that it did.
             Observation::SessionEnded { .. } if !scene.shape.monitored => {
-                self.open.iter_mut().for_each(|asked| asked.reaches_items_of(scene, |owner| !is_there(scene, owner)));
+                let is_taken = |owner: &str| !is_there(scene, owner) && !is_asked(scene, Some(owner));
+                self.open.iter_mut().for_each(|asked| asked.reaches_items_of(scene, is_taken));
             }
             Observation::CleanedUp { host, .. } if !scene.shape.monitored => {
-                if let Some(id) = scene.instance(*host) {
+                if let Some(id) = scene.instance(*host).filter(|id| !is_asked(scene, Some(id.as_str()))) {
                     self.reaches_items_of(scene, &id);
                 }
             }
@@ -154,12 +157,12 @@ impl TriggersReachItems {
                     true => self.reaches_items_of(scene, instance),
                     false => self.reaches(items.iter().copied()),
                 }
-                self.reaches_unowned(scene);
                 self.untold.retain(|untold| untold.host != host || untold.instance != *instance);
             }
             Notice::TriggerLeavesOut { items } => self.reaches(items.iter().copied()),
             // It says that it left without an answer, and cannot know more.
             Notice::LeftUnanswered => {
+                self.forgive(scene, |untold| untold.host == host);
                 if let Some(id) = scene.instance(host) {
                     self.reaches_items_of(scene, &id);
                 }
@@ -170,9 +173,12 @@ impl TriggersReachItems {
 
     /// A process that was killed between the answer and its word for it leaves nobody who knows.
     fn forgive_the_killed(&mut self, scene: &Scene<'_>) {
-        let is_killed = |untold: &mut Untold| life(scene, untold.host) != untold.life;
-        let killed: Vec<Untold> = self.untold.extract_if(.., is_killed).collect();
-        for Untold { at, instance, .. } in killed {
+        self.forgive(scene, |untold| life(scene, untold.host) != untold.life);
+    }
+
+    fn forgive(&mut self, scene: &Scene<'_>, is_such: impl Fn(&Untold) -> bool) {
+        let forgiven: Vec<Untold> = self.untold.extract_if(.., |untold| is_such(untold)).collect();
+        for Untold { at, instance, .. } in forgiven {
             let before = self.open.iter_mut().filter(|asked| asked.at <= at);
             before.for_each(|asked| asked.reaches_items_of(scene, |owner| owner == instance.as_str()));
         }
@@ -220,9 +226,14 @@ fn asked(scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) -> O
     Some(Asked { oldest: waiting.min()?, at: scene.now, items: (0..total).map(owner).collect() })
 }
 
-/// The instances whose triggers are deleted by one that leaves or joins: its own, and those that nobody is left for.
-fn knowing(scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) -> Vec<InstanceId> {
-    let is_leaving = |host: usize| scene.hosts[host].process.as_ref().is_some_and(|process| process.leaving);
+/// The triggers that a process took without running what they ask for: those of others that have ended, and its own where it leaves
+/// or joins.
+fn taken_untold<'a>(
+    scene: &'a Scene<'_>,
+    host: usize,
+    transaction: &'a Transaction,
+) -> impl Iterator<Item = InstanceId> + 'a {
+    let own = scene.instance(host);
     let of_path = |path: &str| transaction.ops().iter().filter(|op| op.path() == path).count();
     // Made and deleted in one it is a guard; deleted and made again it is an instance.
     let is_instance = |op: &Op| match (op, JobPath::parse(scene.job, op.path())) {
@@ -230,21 +241,13 @@ fn knowing(scene: &Scene<'_>, host: Option<usize>, transaction: &Transaction) ->
         (Op::Delete { path, .. }, Some(JobPath::Instance(_))) => of_path(path) == 1,
         _ => false,
     };
-    match host.is_some_and(is_leaving) || transaction.ops().iter().any(is_instance) {
-        true => triggers(scene, transaction, |op| matches!(op, Op::Delete { .. })).collect(),
-        false => Vec::new(),
-    }
-}
-
-/// The triggers that a process took of others that have ended.
-fn taken_of_the_gone<'a>(
-    scene: &'a Scene<'_>,
-    host: usize,
-    transaction: &'a Transaction,
-) -> impl Iterator<Item = InstanceId> + 'a {
-    let own = scene.instance(host);
-    triggers(scene, transaction, |op| matches!(op, Op::Delete { .. }))
-        .filter(move |id| own.as_ref() != Some(id) && !is_there(scene, id.as_str()))
+    let comes_or_goes = transaction.ops().iter().any(is_instance);
+    triggers(scene, transaction, |op| matches!(op, Op::Delete { .. })).filter(move |id| {
+        match own.as_ref() == Some(id) {
+            true => comes_or_goes,
+            false => !is_there(scene, id.as_str()),
+        }
+    })
 }
 
 /// The life of the process of a host.

@@ -40,6 +40,12 @@ impl DecisionRecord {
             }
             Kind::TriggerDropped => format!("a manual trigger asked {other}, which is gone: not run for it"),
             Kind::TriggerHandedOver => format!("a manual trigger asked {other}, which is gone: taken over"),
+            Kind::TriggerMerged => format!(
+                "a manual trigger asked {other}, which is gone: not run once more for it, as an earlier run was not over"
+            ),
+            Kind::TriggerLeavesOut => {
+                "no instance that a manual trigger asks had it: perhaps not run for it".to_owned()
+            }
             Kind::ConfigurationChanged => with("the configuration changed and is in force"),
             Kind::ConfigurationRefused => with("the configuration in the registry center cannot be used"),
             Kind::ConfigurationDiffers if self.detail.get("overwritten") == Some(&Value::Bool(true)) => {

@@ -116,10 +116,11 @@ impl Launches {
         }
     }
 
-    /// Gives the items of a launch to the carrier, but for those that were cut off by now, which are left out. Where the run is cut
+    /// Gives the items of a launch to the carrier, but for those that were cut off by now, which are left out; returns those that it
+    /// has taken. Where the run is cut
     /// off before the answer, the request goes on: it is unknown whether it arrived, and what comes after it has to wait until it is
     /// known.
-    pub(super) async fn give(&self, launch: &mut Launch) -> Result<(), LaunchError> {
+    pub(super) async fn give(&self, launch: &mut Launch) -> Result<BTreeSet<ShardingItem>, LaunchError> {
         let mut on_its_way = OnItsWay::new(self, launch);
         // Only now: a run that begins after an item was cut off finds it either not given or on its way.
         launch.leave_out_withdrawn();
@@ -127,14 +128,15 @@ impl Launches {
             on_its_way.retain(|item| launch.items.iter().any(|wanted| wanted.item == item));
         }
         if launch.items.is_empty() {
-            return Ok(());
+            return Ok(BTreeSet::new());
         }
         let new = self.0.not_given.give(&launch.id, &launch.items);
         let (launches, launch) = (self.clone(), launch.clone());
         let asked = tokio::spawn(async move {
             let answer = launches.0.carrier.launch(launch.clone()).await;
+            let answer = answer.map(|launched| launched.started.into_iter().chain(launched.adopted).collect());
             let taken: Option<BTreeSet<ShardingItem>> = match &answer {
-                Ok(launched) => Some(launched.started.iter().chain(&launched.adopted).copied().collect()),
+                Ok(taken) => Some(BTreeSet::clone(taken)),
                 Err(LaunchError::NotReached { .. }) => Some(BTreeSet::new()),
                 // It may have taken a part of them before.
                 Err(LaunchError::Refused { .. }) => {
@@ -153,7 +155,7 @@ impl Launches {
             if matches!(answer, Err(LaunchError::NotReached { .. })) {
                 launches.note_not_given(&launch.id, &new).await;
             }
-            answer.map(drop)
+            answer
         });
         match asked.await.map_err(|error| error.try_into_panic()) {
             Ok(answer) => answer,

@@ -171,9 +171,9 @@ impl<'a> Assignment<'a> {
             moves.txn.reserve_check_missing(&JobPath::Trigger(from.clone()));
         }
         let is_given_away = self.items.is_asked(owner) && !self.engine.planted.has(Bug::SilentGiveAway);
-        // No node says which instance had it, and the trigger does not ask the next one.
-        let is_found = !self.items.is_asked(wanted.map(InstanceId::as_str)) && moves.awaited.contains(&item);
-        if is_given_away || is_found {
+        // No node says which instance had it.
+        let is_found = moves.awaited.contains(&item);
+        if (is_given_away || is_found) && !self.items.is_asked(wanted.map(InstanceId::as_str)) {
             moves.untriggered.push(item);
         }
         let name = |id: Option<&str>| id.unwrap_or("no owner").to_owned();

@@ -7,7 +7,7 @@ use crate::registry::tree::TreeError;
 use crate::registry::{CommitError, CreateMode, Op, TRANSACTION_LIMIT, Transaction, WatchEvent};
 
 impl Group {
-    pub(super) fn publish(&mut self, events: &[WatchEvent]) {
+    pub(in crate::engine::tests) fn publish(&mut self, events: &[WatchEvent]) {
         for host in 0..self.hosts.len() {
             if self.hosts[host].connected {
                 let watches = &self.hosts[host].watches;
