@@ -10,6 +10,14 @@ pub(crate) fn remove_all(folder: &Path) -> io::Result<()> {
     remove_all_by(folder, |folder| fs::remove_dir_all(folder))
 }
 
+/// The same where there may be no such folder.
+pub(crate) fn remove_if_there(folder: &Path) -> io::Result<()> {
+    match remove_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 fn remove_all_by(folder: &Path, remove: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     match remove(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

@@ -1,11 +1,11 @@
 //! The processes of `DAEMON` jobs: kept alive, with a pause that grows when they end soon.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use std::{fs, io};
 
 use elasticjob::ident::JobName;
 use elasticjob::log::warn;
@@ -20,7 +20,7 @@ use super::slot::{Look, Slot, Start, holder};
 use super::{PROCESS, Shared};
 use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, Outcome, job_token};
 use crate::files::log;
-use crate::folders::remove_all;
+use crate::folders::{remove_all, remove_if_there};
 use crate::model::needs_image;
 
 /// The pause before a process that ended is started again: doubled each time, up to the longest.
@@ -158,6 +158,13 @@ fn folder(shared: &Shared, job: &JobName) -> PathBuf {
     shared.options.folder.join("daemons").join(job_token(&shared.options.namespace, job))
 }
 
+/// Puts a folder in the place of another one, and returns that.
+fn replace(folder: &Path, other: &Path) -> io::Result<PathBuf> {
+    remove_if_there(other)?;
+    fs::rename(folder, other)?;
+    Ok(other.to_owned())
+}
+
 /// The room that a process needs.
 fn needs(daemon: &Daemon) -> Amount {
     let items = daemon.items_of_a_process();
@@ -276,8 +283,11 @@ impl Process {
 
     /// Starts it. `None` when it is not wanted any more, or came to be held before. An error says why it cannot begin.
     async fn begin(&mut self, slot: &Slot, daemon: &Daemon) -> Result<Option<(Child, Room)>, String> {
-        let (shared, own) = (self.shared.clone(), slot.folder.join("package"));
-        let Some(package) = self.while_wanted(slot, shared.packages.folder(&daemon.app, &own)).await else {
+        let fails = |error: io::Error| format!("it cannot be started: {error}");
+        // An application that wants its package not kept is fetched for each start. The process before may still use its own.
+        let (shared, fetched) = (self.shared.clone(), slot.folder.join("package.next"));
+        remove_if_there(&fetched).map_err(fails)?;
+        let Some(package) = self.while_wanted(slot, shared.packages.folder(&daemon.app, &fetched)).await else {
             return Ok(None);
         };
         let (package, needs, total) = (package?, needs(daemon), shared.budget.total());
@@ -296,9 +306,12 @@ impl Process {
                 }
             }
         };
-        let fails = |error: io::Error| format!("it cannot be started: {error}");
         let Some(claim) = slot.claim().map_err(fails)? else { return Ok(None) };
         slot.clear().map_err(fails)?;
+        let package = match package.strip_prefix(&fetched) {
+            Ok(root) => replace(&fetched, &slot.folder.join("package")).map_err(fails)?.join(root),
+            Err(_) => package,
+        };
         shared.packages.note_only_use(&package, &slot.folder).map_err(fails)?;
         if !self.is_wanted(slot) {
             return Ok(None);

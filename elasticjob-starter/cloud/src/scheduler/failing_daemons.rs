@@ -88,7 +88,8 @@ impl Ailing {
                 .entry(index)
                 .or_insert_with(|| Seen { well: if runs { process.restarts } else { 0 }, ..Seen::default() });
             match &process.state {
-                ItemState::Running { since, .. } if now - since >= WELL => {
+                // In the moment after a start it is not known since when.
+                ItemState::Running { since: since @ 1.., .. } if now - since >= WELL => {
                     if seen.told > 0 {
                         news.push(News::Lives { index });
                     }
@@ -203,9 +204,10 @@ mod tests {
         let why = ailing.troubles().remove(&job).unwrap();
         assert!(why.contains("13 times") && why.contains("no database"), "{why}");
         // It runs for a moment before it ends again.
-        assert_eq!(ailing.see(&job, &[runs(13, 0)], 10), []);
+        assert_eq!(ailing.see(&job, &[runs(13, 1)], 10), []);
+        assert_eq!(ailing.see(&job, &[runs(13, 0)], 2 * WELL), [], "it is not known since when");
         assert!(!ailing.troubles().is_empty());
-        assert_eq!(ailing.see(&job, &[runs(13, 0)], WELL), [News::Lives { index: 0 }]);
+        assert_eq!(ailing.see(&job, &[runs(13, 1)], WELL + 1), [News::Lives { index: 0 }]);
         assert!(ailing.troubles().is_empty());
         // It lived, and ends once: no trouble.
         assert_eq!(ailing.see(&job, &[waits(14)], WELL), []);

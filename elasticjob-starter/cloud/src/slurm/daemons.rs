@@ -184,7 +184,9 @@ fn process(row: &Row, daemons: &Path) -> io::Result<DaemonProcess> {
             ))
         }
         Some(_) => {
-            let since = row.since.unwrap_or_default() * 1_000;
+            // Its job in Slurm may have begun long before: the keeper starts the program again in it.
+            let began = words.get(2).and_then(|word| word.parse::<i64>().ok());
+            let since = began.or(row.since).unwrap_or_default() * 1_000;
             ItemState::Running { place: row.node.clone(), since, attempt: restarts + 1, lost: None }
         }
         None => ItemState::waiting("its keeper is being started"),

@@ -73,7 +73,7 @@ keep_daemon() {
     while [ ! -e "$place/stop" ]; do
         began=$(date +%s)
         rm -f "$place/failure"
-        write "$place/status" "running $restarts"
+        write "$place/status" "running $restarts $began"
         run "$place"
         [ -e "$place/stop" ] && break
         # One that lived for a minute has started well.

@@ -121,6 +121,23 @@ async fn a_process_that_another_scheduler_started_takes_room_as_long_as_it_lives
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_package_that_is_not_to_be_kept_is_fetched_for_each_start() {
+    let resident = Resident::new("echo one >>$DIR/versions");
+    let mut app = App::clone(&resident.app);
+    app.app_cache_enable = false;
+    let carrier = resident.host.connect();
+    carrier.keep(Daemon { app: Arc::new(app), ..resident.daemon(1, json!({})) }).await.unwrap();
+    until(async || resident.lines("versions") > 0).await;
+    let later = resident.host.app("later", &format!("echo two >>{}/versions", resident.host.scratch.path().display()));
+    let (later, file) = (later.app_url.replace("file://", ""), resident.app.app_url.replace("file://", ""));
+    fs::rename(later, file).unwrap();
+    let versions = || fs::read_to_string(resident.host.scratch.path().join("versions")).unwrap();
+    until(async || versions().ends_with("two\n")).await;
+    carrier.keep(resident.daemon(0, json!({}))).await.unwrap();
+    until(async || kept(&carrier).await.is_empty()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_process_that_cannot_begin_has_not_ended() {
     let resident = Resident::new(DEAF);
     let carrier = resident.host.connect();
