@@ -13,9 +13,14 @@ use crate::failure::Failure;
 
 /// Connects to the cluster.
 pub(crate) async fn carrier(wanted: &CloudArguments, namespace: &str) -> Result<Arc<dyn Carrier>, Failure> {
-    if wanted.cpus.is_some() || wanted.memory.is_some() {
-        let why = "are of --carrier process: nodes of Kubernetes have what they have, and a ResourceQuota limits it";
-        return Err(Failure::Usage(format!("--cpus and --memory {why}")));
+    let of_all = "nodes of Kubernetes have what they have, and a ResourceQuota limits it";
+    let of_process = [
+        ("--cpus", wanted.cpus.is_some(), of_all),
+        ("--memory", wanted.memory.is_some(), of_all),
+        ("--memory-limit", wanted.memory_limit.is_some(), "Kubernetes limits the memory of a pod to its memoryMB"),
+    ];
+    if let Some((option, _, why)) = of_process.iter().find(|(_, is_given, _)| *is_given) {
+        return Err(Failure::Usage(format!("{option} is for --carrier process: {why}")));
     }
     if wanted.package_limit.is_some() {
         let why = "is for --carrier process and slurm: each pod fetches for itself, and ephemeral-storage of a --pod-template limits it";

@@ -148,16 +148,31 @@ fn nobody_lets_other_hosts_run_commands_without_a_login() {
     assert!(told.contains("0.0.0.0"), "{told}");
 }
 
+/// The exit code of a scheduler with these arguments, which does not start, and what it says.
+#[cfg(any(feature = "kubernetes", feature = "slurm"))]
+fn refused(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_elasticjob"));
+    let output = command.args(["cloud", "--no-authentication"]).args(arguments).current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[cfg(feature = "kubernetes")]
+#[test]
+fn options_of_processes_are_refused_by_name_where_pods_run_items() {
+    let folder = folder("options-of-pods", "true");
+    for [option, value] in [["--cpus", "4"], ["--memory", "64"], ["--memory-limit", "off"]] {
+        let (code, told) = refused(&folder, &["--carrier", "kubernetes", option, value]);
+        assert!(code == Some(2) && told.contains(&format!("{option} is for --carrier process")), "{code:?} {told}");
+    }
+    let (code, told) = refused(&folder, &["--carrier", "kubernetes", "--package-limit", "64"]);
+    assert!(code == Some(2) && told.contains("--package-limit is for --carrier process and slurm"), "{code:?} {told}");
+}
+
 #[cfg(feature = "slurm")]
 #[test]
 fn options_of_another_carrier_are_refused_by_name() {
     let folder = folder("options", "true");
-    let said = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_elasticjob"));
-        let output =
-            command.args(["cloud", "--no-authentication"]).args(arguments).current_dir(&folder).output().unwrap();
-        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
-    };
+    let said = |arguments: &[&str]| refused(&folder, arguments);
     let (code, told) = said(&["--carrier", "slurm"]);
     assert!(code == Some(2) && told.contains("--carrier slurm needs --work DIR"), "{code:?} {told}");
     assert!(!folder.join("elasticjob-cloud").exists());

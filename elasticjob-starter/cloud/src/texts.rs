@@ -111,6 +111,8 @@ elasticjob_syntax::messages! {
         "cloud-description-too-long": "is too long: what a process is told of the job has {bytes} bytes in JSON, of which this field has the most, and it may have {most}: put it where the program reads it";
     daemon_without_cron() = "cloud-daemon-without-cron": "is missing: a DAEMON job schedules by itself";
     daemon_depends() = "cloud-daemon-depends": "is for TRANSIENT jobs: a DAEMON job schedules by itself, by its `cron`";
+    disabled_is_switched() =
+        "cloud-disabled-is-switched": "is not as the job is now, and a change does not switch it: send POST /api/job/JOB/disable or POST /api/job/JOB/enable";
     instances_of_transient() = "cloud-instances-of-transient": "is for DAEMON jobs: a TRANSIENT one has a process for each item";
     depends_or_cron() =
         "cloud-depends-or-cron": "a job has either `cron` or `dependsOn`: it runs after those jobs, or by its own schedule";

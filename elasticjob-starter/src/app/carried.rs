@@ -78,13 +78,18 @@ pub(super) fn complete(sources: &Sources, settings: &mut Settings) -> Result<(),
 
 /// Gives a job of the program the configuration that a process of a `DAEMON` job is told. The other jobs of the program stay.
 pub(super) fn configure(sources: &Sources, plan: &mut Plan, catalog: &Catalog) -> Result<(), AppError> {
-    let Some(carried) = told(sources)? else { return Ok(()) };
+    let Some(mut carried) = told(sources)? else { return Ok(()) };
     let Some(schedule) = &carried.schedule else { return Ok(()) };
     let name = &carried.job;
     let Some(planned) = plan.jobs.iter_mut().find(|job| job.configuration.job_name() == name) else {
         warn!(job = %name, "the program has no job of this name: what is registered for the job has no effect on its jobs");
         return Ok(());
     };
+    if carried.sharding_item_parameters.is_empty() {
+        // Those of the program. It may have some for items that the job does not have, which a configuration may not.
+        let of_program = |item| Some((item, planned.configuration.sharding_parameter(item)?.to_owned()));
+        carried.sharding_item_parameters = (0..carried.sharding_total_count).filter_map(of_program).collect();
+    }
     let settings = scheduled_over(schedule, told_over(&carried, planned.configuration.settings()));
     let configuration = JobConfiguration::from_settings(name.clone(), &settings).and_then(|configuration| {
         let at_start = catalog.error_handlers().problems_at_start(&configuration);
@@ -272,22 +277,16 @@ mod tests {
         std::fs::remove_file(&file).expect("it is there");
     }
 
-    #[tokio::test]
-    async fn a_process_of_a_daemon_schedules_by_what_is_registered() {
+    /// The parameter of item 1, and that of the job with its number of items, which a process of a `DAEMON` job runs with.
+    async fn of_item_1(carried: &str, more: &[&str]) -> (Option<String>, (String, u32)) {
         let (told, mut runs) = tokio::sync::mpsc::unbounded_channel();
         let job = item_handler(move |context: ShardingContext| {
             let of_job = (context.job_parameter().to_owned(), context.sharding_total_count());
             let _ = told.send((context.sharding_item(), context.sharding_parameter().map(str::to_owned), of_job));
             async { Ok::<(), String>(()) }
         });
-        let carried = r#"{"job":"a","launch":null,"shardingTotalCount":2,"shardingItemParameters":{"1":"north"},
-                          "jobParameter":"all","schedule":{"cron":"* * * * * ?","failover":true,"misfire":true}}"#;
-        let sources = Sources::of_arguments([
-            "--elasticjob.jobs[a].sharding-total-count=1",
-            "--elasticjob.jobs[a].cron=0 0 3 1 1 ?",
-            "--elasticjob.jobs[a].monitor-execution=false",
-        ])
-        .environment([(CARRIED, carried)]);
+        let own = ["--elasticjob.jobs[a].cron=0 0 3 1 1 ?", "--elasticjob.jobs[a].monitor-execution=false"];
+        let sources = Sources::of_arguments([&own[..], more].concat()).environment([(CARRIED, carried)]);
         let app = crate::ElasticJobApp::builder().job("a", job).sources(sources).start().await.expect("it starts");
         let of_item_1 = async {
             loop {
@@ -298,8 +297,29 @@ mod tests {
             }
         };
         let run = tokio::time::timeout(Duration::from_secs(60), of_item_1).await.expect("it fires each second");
-        assert_eq!(run, (Some("north".to_owned()), ("all".to_owned(), 2)));
         app.shutdown().await;
+        run
+    }
+
+    #[tokio::test]
+    async fn a_process_of_a_daemon_schedules_by_what_is_registered() {
+        let carried = r#"{"job":"a","launch":null,"shardingTotalCount":2,"shardingItemParameters":{"1":"north"},
+                          "jobParameter":"all","schedule":{"cron":"* * * * * ?","failover":true,"misfire":true}}"#;
+        let run = of_item_1(carried, &["--elasticjob.jobs[a].sharding-total-count=1"]).await;
+        assert_eq!(run, (Some("north".to_owned()), ("all".to_owned(), 2)));
+    }
+
+    #[tokio::test]
+    async fn a_process_of_a_daemon_has_the_parameters_of_its_program_where_none_are_registered() {
+        let carried = r#"{"job":"a","launch":null,"shardingTotalCount":2,"shardingItemParameters":{},
+                          "schedule":{"cron":"* * * * * ?"}}"#;
+        let own = [
+            "--elasticjob.jobs[a].sharding-total-count=3",
+            "--elasticjob.jobs[a].sharding-item-parameters=0=south,1=west,2=east",
+            "--elasticjob.jobs[a].job-parameter=some",
+        ];
+        // The program has a parameter for an item that the job does not have.
+        assert_eq!(of_item_1(carried, &own).await, (Some("west".to_owned()), ("some".to_owned(), 2)));
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub struct CarriedJob {
     /// Properties: those of its program, and those of its error handler.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub props: BTreeMap<String, String>,
-    /// Whether it begins disabled. Default false.
+    /// Whether it begins disabled. Default false. A mark in the registry center says whether it is disabled now.
     pub disabled: bool,
     /// Its processes, for a `DAEMON` job. Default: as many as it has items.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -226,32 +226,34 @@ impl Process {
 
     /// Starts it and waits until it ends, or other settings are wanted.
     async fn run(&mut self, slot: &Slot, daemon: &Daemon) {
-        let began = Instant::now();
-        match self.begin(slot, daemon).await {
-            Ok(Some((mut child, _room))) => loop {
-                if let Ok(Look::Alive { since }) = slot.look() {
-                    self.tell_running(slot, since);
-                }
-                tokio::select! {
-                    // The keeper has ended: what it wrote says how.
-                    _ = child.wait() => break,
-                    changed = self.wanted.changed() => {
-                        if changed.is_err() || !self.is_wanted(slot) {
-                            // The one that is registered by now: a change of the grace alone is no reason to start it again.
-                            let now = self.wanted.borrow().clone();
-                            let grace = now.as_deref().unwrap_or(daemon).job.grace();
-                            end(slot.clone(), self.shared.clone(), grace).await;
-                            let _ = child.wait().await;
-                            slot.clean_up(&self.shared.memory);
-                            let _ = slot.clear();
-                            return;
-                        }
-                    }
-                    () = sleep(LOOK_AGAIN) => {}
-                }
-            },
+        let (mut child, _room) = match self.begin(slot, daemon).await {
+            Ok(Some(begun)) => begun,
             Ok(None) => return,
             Err(why) => return self.wait(format!("it cannot begin: {why}")).await,
+        };
+        // The fetch of its package and the wait for room are no part of its life.
+        let began = Instant::now();
+        loop {
+            if let Ok(Look::Alive { since }) = slot.look() {
+                self.tell_running(slot, since);
+            }
+            tokio::select! {
+                // The keeper has ended: what it wrote says how.
+                _ = child.wait() => break,
+                changed = self.wanted.changed() => {
+                    if changed.is_err() || !self.is_wanted(slot) {
+                        // The one that is registered by now: a change of the grace alone is no reason to start it again.
+                        let now = self.wanted.borrow().clone();
+                        let grace = now.as_deref().unwrap_or(daemon).job.grace();
+                        end(slot.clone(), self.shared.clone(), grace).await;
+                        let _ = child.wait().await;
+                        slot.clean_up(&self.shared.memory);
+                        let _ = slot.clear();
+                        return;
+                    }
+                }
+                () = sleep(LOOK_AGAIN) => {}
+            }
         }
         slot.clean_up(&self.shared.memory);
         if began.elapsed() >= WELL {

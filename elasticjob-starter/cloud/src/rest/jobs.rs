@@ -12,7 +12,7 @@ use super::guard::{Parameters, Visitor};
 use super::{apps, audit};
 use crate::model::CarriedJob;
 use crate::model::mask;
-use crate::scheduler::Running;
+use crate::scheduler::{Registrations, Running};
 use crate::texts;
 
 type Done = Result<Json<bool>, Refusal>;
@@ -140,19 +140,21 @@ async fn switch(visitor: &Visitor, name: &JobName, enabled: bool) -> Done {
 pub(super) async fn list(visitor: Visitor) -> Result<Json<Vec<CarriedJob>>, Refusal> {
     let all = visitor.api.scheduler.registrations_now().await?;
     let seen = all.jobs.values().filter(|job| visitor.may(Role::Viewer, job.job_name.as_str()));
-    Ok(Json(seen.map(|job| masked(job)).collect()))
+    Ok(Json(seen.map(|job| shown(job, &all)).collect()))
 }
 
 pub(super) async fn one(visitor: Visitor, Path(name): Path<String>) -> Result<Json<CarriedJob>, Refusal> {
     let all = visitor.api.scheduler.registrations_now().await?;
     let job = all.jobs.get(&job_name(&name)?);
     let job = job.ok_or_else(|| Refusal::not_found(texts::no_such_job(&name)))?;
-    Ok(Json(masked(job)))
+    Ok(Json(shown(job, &all)))
 }
 
-/// A job without the values of properties and variables whose names mean a secret.
-fn masked(job: &CarriedJob) -> CarriedJob {
+/// A job as answers have it: whether it is disabled now, in place of how it began, and without the values of properties and variables
+/// whose names mean a secret.
+fn shown(job: &CarriedJob, all: &Registrations) -> CarriedJob {
     let mut job = job.clone();
+    job.disabled = all.disabled_jobs.contains(&job.job_name);
     mask(&mut job.props);
     mask(&mut job.env);
     job

@@ -76,7 +76,9 @@ fn body(body: Body) -> Option<Value> {
         Body::None => None,
         Body::Login => Some(named("Login")),
         Body::App => Some(named("App")),
+        Body::AppChange => Some(named("AppChange")),
         Body::Job => Some(named("Job")),
+        Body::JobChange => Some(named("JobChange")),
         Body::Name => Some(json!({ "type": "string", "description": "the name of a job and nothing else" })),
     }
 }
@@ -131,5 +133,28 @@ fn schemas() -> Value {
     for (name, schema) in of_bodies.as_object().into_iter().flatten() {
         all[name] = schema.clone();
     }
+    all["AppChange"] = change_of(&of_bodies["App"], "appName");
+    all["JobChange"] = change_of(&of_bodies["Job"], "jobName");
     all
+}
+
+/// The schema of a change of what `whole` describes. A field that is not given stays as it is, so none has a default. `null`
+/// takes a field back to its default: one that a registration has to give cannot be taken back.
+fn change_of(whole: &Value, name: &str) -> Value {
+    let mut change = whole.clone();
+    change["description"] = json!("The fields that change; the others stay. null takes a field back to its default.");
+    change["required"] = json!([name]);
+    let required: Vec<&str> = whole["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let fields = change["properties"].as_object_mut().into_iter().flatten();
+    for (_, schema) in fields.filter(|(field, _)| !required.contains(&field.as_str())) {
+        let Some(schema) = schema.as_object_mut() else { continue };
+        schema.remove("default");
+        if let Some(Value::Array(choices)) = schema.get_mut("oneOf") {
+            choices.push(json!({ "type": "null" }));
+        }
+        if let Some(of) = schema.get_mut("type") {
+            *of = json!([of.take(), "null"]);
+        }
+    }
+    change
 }

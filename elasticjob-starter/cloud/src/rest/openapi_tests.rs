@@ -145,11 +145,34 @@ impl Names<'_> {
             (Form::None, _) => String::new(),
             (_, Some(body)) => body.to_owned(),
             (Form::Login, None) => json!({ "username": "admin", "password": super::tests::PASSWORD }).to_string(),
-            (Form::App, None) => server.app(self.app, "echo done"),
-            (Form::Job, None) => job(self.job, self.app),
+            (Form::App | Form::AppChange, None) => server.app(self.app, "echo done"),
+            (Form::Job | Form::JobChange, None) => job(self.job, self.app),
             (Form::Name, None) => self.job.to_owned(),
         }
     }
+}
+
+/// The examples of `docs/cloud.md` and of the manual: a client that goes by the description sends them.
+#[test]
+fn a_change_needs_the_name_and_the_fields_that_change() {
+    let document = openapi_document();
+    let wrong = |path: &str, method: &str, body: &Value| {
+        let body_of = &document["paths"][path][method]["requestBody"]["content"]["application/json"]["schema"];
+        misfits(body_of, body, &document, "body")
+    };
+    let none = Vec::<String>::new();
+    let app = json!({ "appName": "my_app", "appCacheEnable": false });
+    assert_eq!(wrong("/api/app", "put", &app), none);
+    assert_eq!(wrong("/api/app", "post", &app), ["body.appURL is missing", "body.bootstrapScript is missing"]);
+    assert_eq!(wrong("/api/app", "put", &json!({ "image": null })), ["body.appName is missing"]);
+    let job = json!({ "jobName": "load", "cron": null, "dependsOn": "extract" });
+    assert_eq!(wrong("/api/job/update", "put", &job), none);
+    assert_eq!(
+        wrong("/api/job/update", "put", &json!({ "jobName": "load", "dependsOn": null, "failover": null })),
+        none
+    );
+    assert_eq!(wrong("/api/job/update", "put", &json!({ "jobName": "load", "appName": null })).len(), 1);
+    assert_eq!(wrong("/api/job/register", "post", &json!({ "jobName": "load", "appName": "a" })).len(), 4);
 }
 
 /// Traces that cannot be read.

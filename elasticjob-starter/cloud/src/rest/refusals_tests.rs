@@ -208,6 +208,37 @@ async fn each_field_that_is_wrong_is_told_in_both_languages() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_a_job_neither_disables_nor_enables_it_and_an_answer_says_what_it_is_now() {
+    let server = Server::start().await;
+    let admin = server.token("admin").await;
+    let done = (StatusCode::OK, json!(true));
+    assert_eq!(server.call(&admin, "POST", "/api/app", &server.app("app", "true")).await, done);
+    assert_eq!(server.call(&admin, "POST", "/api/job/register", &job("one", "app")).await, done);
+    let change = |disabled: Value| json!({ "jobName": "one", "disabled": disabled }).to_string();
+    for (switch, is_disabled) in [("enable", false), ("disable", true), ("enable", false)] {
+        assert_eq!(server.call(&admin, "POST", &format!("/api/job/one/{switch}"), "").await, done);
+        let (_, shown) = server.call(&admin, "GET", "/api/job/jobs/one", "").await;
+        assert_eq!(shown["disabled"], is_disabled);
+        assert_eq!(server.call(&admin, "GET", "/api/job/jobs", "").await.1, json!([shown]));
+        // What was answered is sent back as a whole, or with this field alone.
+        for same in [shown.to_string(), change(json!(is_disabled))] {
+            assert_eq!(server.call(&admin, "PUT", "/api/job/update", &same).await, done, "{same}");
+        }
+        let other = change(json!(!is_disabled));
+        assert_eq!(refused(&server, &admin, "PUT", "/api/job/update", &other).await, "cloud-fields-wrong");
+        let (status, told) = server.call(&admin, "PUT", "/api/job/update", &other).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{told}");
+        let problem = &told["problems"][0];
+        assert_eq!((&problem["field"], &problem["code"]), (&json!("disabled"), &json!("cloud-disabled-is-switched")));
+        assert_eq!(server.call(&admin, "GET", "/api/job/one/disable", "").await.1, is_disabled);
+        // No value is the default.
+        let reset = server.call(&admin, "PUT", "/api/job/update", &change(Value::Null)).await.0;
+        assert_eq!(reset.is_success(), !is_disabled);
+    }
+    server.scheduler.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chinese_page_says_a_refusal_in_chinese() {
     let server = Server::start().await;
     let admin = super::pages_tests::cookie(&server, "admin").await;

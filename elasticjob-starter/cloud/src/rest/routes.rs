@@ -24,8 +24,12 @@ pub(super) enum Body {
     Login,
     /// An application.
     App,
+    /// The name of an application, and the fields of it that change.
+    AppChange,
     /// A job.
     Job,
+    /// The name of a job, and the fields of it that change.
+    JobChange,
     /// The name of a job and nothing else.
     Name,
 }
@@ -84,7 +88,7 @@ routes! {
     GET "/api/openapi.json" None, None, [], openapi::show => Document [], "This description";
     POST "/api/login" None, Login, [], guard::log_in => Token [Body, Login], "Begins a session; its token goes into the header accessToken";
     POST "/api/app" Some(Admin), App, [], apps::register => Done [Body, State, Contended, Center, File], "Registers an app";
-    PUT "/api/app" Some(Admin), App, RUNNING, apps::update => Done [Body, Parameter, Missing, Contended, Center, File], "Changes the fields of an app that are given; what runs goes on, or is stopped with running=stop";
+    PUT "/api/app" Some(Admin), AppChange, RUNNING, apps::update => Done [Body, Parameter, Missing, Contended, Center, File], "Changes the fields of an app that are given; what runs goes on, or is stopped with running=stop";
     GET "/api/app/list" Some(Viewer), None, [], apps::list => Apps [Center], "All apps";
     GET "/api/app/{app}" Some(Viewer), None, [], apps::one => App [Parameter, Missing, Center], "An app";
     DELETE "/api/app/{app}" Some(Admin), None, RUNNING, apps::remove => Done [Parameter, Missing, Contended, Center, File], "Removes an app with its jobs, and stops what runs";
@@ -93,7 +97,7 @@ routes! {
     DELETE "/api/app/{app}/disable" Some(Operator), None, [], apps::enable => Done [Parameter, Missing, Contended, Center, File], "Enables an app, as ElasticJob 2 does";
     POST "/api/app/{app}/enable" Some(Operator), None, [], apps::enable => Done [Parameter, Missing, Contended, Center, File], "Enables an app";
     POST "/api/job/register" Some(Admin), Job, [], jobs::register => Done [Body, Missing, State, Contended, Center, File], "Registers a job";
-    PUT "/api/job/update" Some(Admin), Job, RUNNING, jobs::update => Done [Body, Parameter, Missing, Contended, Center, File], "Changes the fields of a job that are given; what runs goes on, or is stopped with running=stop";
+    PUT "/api/job/update" Some(Admin), JobChange, RUNNING, jobs::update => Done [Body, Parameter, Missing, Contended, Center, File], "Changes the fields of a job that are given; what runs goes on, or is stopped with running=stop";
     DELETE "/api/job/deregister" Some(Admin), Name, RUNNING, jobs::deregister_named => Done [Body, Parameter, Missing, Contended, Center, File], "Removes a job, and stops what runs";
     DELETE "/api/job/{job}/deregister" Some(Admin), None, RUNNING, jobs::deregister => Done [Parameter, Missing, Contended, Center, File], "Removes a job, and stops what runs";
     POST "/api/job/trigger" Some(Operator), Name, [], jobs::trigger => Done [Body, Missing, State, Center], "Runs a job once now; a DAEMON job does so in its processes";

@@ -278,6 +278,7 @@ impl Store {
         for _ in 0..ATTEMPTS {
             let Some(old) = self.registry.get(&path).await? else { return Err(StoreError::NoSuchJob(name)) };
             let (job, app) = self.checked(merged(value_of(&old), &change)).await?;
+            self.switches_nothing(&name, &change).await?;
             let mut transaction = Transaction::new();
             self.follows(&mut transaction, &job, serde_json::from_value(value_of(&old)).ok().as_ref()).await?;
             transaction.set(path.as_str(), text_of(&job).as_str(), Some(old.stat.version));
@@ -290,6 +291,17 @@ impl Store {
             }
         }
         Err(StoreError::Contended)
+    }
+
+    /// Refuses a change by which a job would be disabled or enabled. To disable it stops what runs, and both are done by operators.
+    async fn switches_nothing(&self, name: &JobName, change: &Value) -> Result<(), StoreError> {
+        let Some(disabled) = change.get("disabled") else { return Ok(()) };
+        let is_disabled = self.registry.get(&Node::DisabledJob(name.clone()).path()).await?.is_some();
+        // The default is false.
+        match disabled.as_bool().unwrap_or_default() == is_disabled {
+            true => Ok(()),
+            false => Err(Problems(vec![Problem::new("disabled", texts::disabled_is_switched())]).into()),
+        }
     }
 
     /// Writes the application of a job as it is, so that a removal of the application that has not seen the job is refused.

@@ -1615,6 +1615,7 @@ message-cloud-text-too-long = 有 { $bytes } 字节，而进程的一段文本�
 message-cloud-description-too-long = 过长：告知进程的作业描述以 JSON 计有 { $bytes } 字节（此字段占最多），而最多为 { $most } 字节：请放到程序可读取的地方
 message-cloud-daemon-without-cron = 缺失：DAEMON 作业自行调度
 message-cloud-daemon-depends = 用于 TRANSIENT 作业：DAEMON 作业按自己的 `cron` 调度
+message-cloud-disabled-is-switched = 与作业的当前状态不同，而修改注册信息不会切换它：请发送 POST /api/job/JOB/disable 或 POST /api/job/JOB/enable
 message-cloud-instances-of-transient = 用于 DAEMON 作业：TRANSIENT 作业的每个分片项各有一个进程
 message-cloud-depends-or-cron = 作业只能有 `cron` 或 `dependsOn` 之一：在那些作业之后运行，或按自己的调度运行
 message-cloud-depends-unequal = `items same` 要求分片项数与作业“{ $job }”相同：它有 { $total } 个，此作业有 { $own } 个；请先修改“{ $job }”的 shardingTotalCount
