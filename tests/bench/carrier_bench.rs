@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 /// The fires of which the time to the running item is measured.
 const FIRES: usize = 20;
-/// The runs that a scheduler leaves when it is killed. A node of Kubernetes takes 110 pods.
+/// The runs that a scheduler leaves when it is killed.
 const WATCHES: usize = 100;
 /// The jobs of a scheduler at rest.
 const JOBS: usize = 1_000;
@@ -102,7 +102,7 @@ impl Place {
         }
     }
 
-    /// The items of the fire of which the rate is measured. A node of Kubernetes takes 110 pods.
+    /// The items of the fire of which the rate is measured. Fewer on Kubernetes, where each takes a pod and so the most time.
     fn items(&self) -> usize {
         if matches!(self, Self::Kubernetes(_)) { 100 } else { 300 }
     }

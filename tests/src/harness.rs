@@ -13,7 +13,7 @@ use crate::java_peer::JavaPeer;
 use crate::kubernetes::{Cluster, network};
 #[cfg(feature = "cloud")]
 use crate::slurm::SlurmCluster;
-use crate::tier::Tier;
+use crate::tier::{Tier, Tiers};
 use crate::wrong_clock::WrongClock;
 use crate::zookeeper::ZookeeperServer;
 
@@ -27,7 +27,7 @@ const CLUSTER: &str = "cluster";
 
 /// The tests of one program.
 pub struct Harness {
-    asked: Tier,
+    asked: Tiers,
     at_a_time: usize,
     trials: Vec<Trial>,
     server: Shared<ZookeeperServer>,

@@ -157,7 +157,7 @@ pub(crate) struct Entry {
     pub(crate) at: i64,
     /// The name that was given; empty where none was.
     pub(crate) who: String,
-    /// The address that it came from, which behind a proxy is that of the proxy.
+    /// The address that it came from: behind a trusted proxy that of the client, behind another one that of the proxy.
     pub(crate) from: Option<String>,
     pub(crate) event: Event,
     pub(crate) count: usize,

@@ -28,7 +28,7 @@ pub(crate) struct AccessEvent {
     event: String,
     /// The name that was given.
     who: String,
-    /// The address that it came from, which behind a proxy is that of the proxy.
+    /// The address that it came from: behind a trusted proxy that of the client, behind another one that of the proxy.
     from: Option<String>,
     /// The request that was refused, or why a token does not count.
     detail: Option<String>,

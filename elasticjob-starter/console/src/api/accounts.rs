@@ -262,7 +262,7 @@ pub(crate) async fn remove_token(who: Who, Names(Name { name }): Names<Name>) ->
 pub(crate) struct Session {
     id: String,
     user: String,
-    /// The address that the login came from, which behind a proxy is that of the proxy.
+    /// The address that the login came from: behind a trusted proxy that of the client, behind another one that of the proxy.
     from: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     began_at: Time,

@@ -68,7 +68,7 @@ pub(crate) async fn one(here: Here) -> Json<RegistryView> {
 pub(crate) struct Caller {
     name: String,
     anonymous: bool,
-    /// user, program or anonymous.
+    /// user, company, program or anonymous. An account of a company comes by OpenID Connect or by a proxy.
     kind: &'static str,
     grants: Vec<GrantView>,
     read_only: bool,
