@@ -29,7 +29,8 @@ document.addEventListener('visibilitychange', () => {
 const failed = () => {
     until ??= new Date();
     const note = document.getElementById('stale');
-    note.textContent = note.dataset.text.replace('TIME', until.toTimeString().slice(0, 8));
+    // With the offset: `03:00:00 GMT+0800`, without the name of the zone.
+    note.textContent = note.dataset.text.replace('TIME', until.toTimeString().slice(0, 17));
     show('stale');
 };
 

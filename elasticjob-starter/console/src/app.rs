@@ -196,7 +196,7 @@ impl Console {
         if named.is_empty() {
             return Err(ConsoleError::NoRegistry);
         }
-        let (users, first_password) = Users::new(options.users.clone(), data.clone())?;
+        let (users, first_password) = Users::new(options.users.clone(), data.clone(), options.only_users_log_in())?;
         let tokens = Tokens::new(options.tokens.clone(), data.clone());
         warn_of_endless(&tokens);
         let app = App(Arc::new(Shared {
@@ -225,7 +225,7 @@ impl Console {
         Ok(Self { app, first_password, more: Router::new(), cloud: None, router: OnceLock::new() })
     }
 
-    /// The user that the console made, as the options have none. Print it where the operator sees it, and nowhere else.
+    /// The user that the console made, as nobody could log in otherwise. Print it where the operator sees it, and nowhere else.
     pub fn first_password(&self) -> Option<&FirstPassword> {
         self.first_password.as_ref()
     }

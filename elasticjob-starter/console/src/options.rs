@@ -16,7 +16,8 @@ const PORT: u16 = 8899;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ConsoleOptions {
-    /// The address to listen on. An address that is not a loopback address needs [`users`](Self::users).
+    /// The address to listen on. An address that is not a loopback address needs [`users`](Self::users), [`oidc`](Self::oidc),
+    /// [`proxy_login`](Self::proxy_login) or [`data`](Self::data).
     pub listen: SocketAddr,
     /// The path before all others when the console stands behind a proxy, for example `/jobs`; empty for none.
     pub base_path: String,
@@ -24,7 +25,8 @@ pub struct ConsoleOptions {
     pub read_only: bool,
     /// No user disables, shuts down, removes, changes a configuration or cancels without a reason.
     pub require_reason: bool,
-    /// The users that may log in. Without users the console makes one, `admin`, with a password that it makes at each start.
+    /// The users that may log in. Without users, [`oidc`](Self::oidc) and [`proxy_login`](Self::proxy_login) the console makes one,
+    /// `admin`, with a password that it makes at each start; a data file without users keeps it, so that it is made once.
     pub users: Vec<User>,
     /// The programs that may call the console, beside those who log in.
     pub tokens: Vec<Token>,
@@ -87,14 +89,18 @@ impl ConsoleOptions {
         }
         // The password that a data file keeps is made once, and printed once.
         match self.users.is_empty()
-            && self.oidc.is_none()
-            && self.proxy_login.is_none()
+            && self.only_users_log_in()
             && self.data.is_none()
             && !self.listen.ip().is_loopback()
         {
             true => Err(ConsoleError::OpenToOthers(self.listen)),
             false => Ok(()),
         }
+    }
+
+    /// Whether nobody but a user of the console can log in: no account of a company, and nobody whom a proxy names.
+    pub(crate) fn only_users_log_in(&self) -> bool {
+        self.oidc.is_none() && self.proxy_login.is_none()
     }
 }
 

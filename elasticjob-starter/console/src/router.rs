@@ -12,7 +12,7 @@ use tower_http::csrf::CsrfLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 
 use crate::access::{Permission, ReasonRule, authenticate, guard, insist, note_proxy};
-use crate::api::{self, Problem, is_api};
+use crate::api::{self, Problem, base_path, is_api};
 use crate::app::App;
 use crate::cloud::Rest;
 use crate::here::Who;
@@ -134,6 +134,7 @@ pub(crate) fn router(app: App) -> Router {
         // A page of another origin can make a browser send a request, with the cookie in it.
         .layer(CsrfLayer::new().with_rejection_response(turned_away::foreign_origin))
         .layer(from_fn_with_state(app.clone(), turned_away::in_own_form))
+        .layer(from_fn_with_state(app.clone(), base_path::of_problems))
         .layer(from_fn(headers::add))
         .layer(from_fn(request_id::mark))
         .layer(from_fn_with_state(app.clone(), note_proxy))

@@ -101,6 +101,8 @@ elasticjob_syntax::messages! {
     more_than_owner(name) = "more-than-owner": "the role is more than '{name}' has, who would own the token";
     token_days(most) = "token-days": "a token counts for 1 to {most} days";
     no_password(name) = "no-password": "'{name}' has no password here: change the password where this user logs in";
+    users_by_token(name) =
+        "users-by-token": "'{name}' is a token, and no token makes, changes or removes a user or sets a password: log in as a user";
     wrong_password() = "wrong-password": "the password that counts now is another one";
     too_many_attempts(seconds) = "too-many-attempts": "too many attempts: try again in {seconds} s";
     login_refused() = "login-refused": "wrong name or password";

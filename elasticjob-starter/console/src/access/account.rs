@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn an_account_of_a_company_is_no_user_of_the_same_name() {
-        let (users, _) = Users::new(Vec::new(), None).expect("it is made");
+        let (users, _) = Users::new(Vec::new(), None, true).expect("it is made");
         let grants = vec![Grant::everywhere(Role::Viewer)];
         let company = Account::Company(Arc::new(CompanyAccount::new("https://id.example", "7", "ad\nmin", grants)));
         assert!(!company.is_user("admin") && company.to_string() == "oidc:admin");

@@ -374,7 +374,7 @@ mod tests {
         let token =
             Token::new("scraper", hash, [Grant::everywhere(Role::Viewer)]).expires("2027-06-30").expect("a date");
         let tokens = Tokens::new(vec![token], None);
-        let (users, _) = Users::new(Vec::new(), None).expect("it is made");
+        let (users, _) = Users::new(Vec::new(), None, true).expect("it is made");
         let who = tokens.identity(&shown, &users, at("2027-06-30T23:59:59Z")).expect("it counts");
         assert_eq!((who.name(), who.is_anonymous()), ("token:scraper", false));
         let end = at("2027-07-01T00:00:00Z");

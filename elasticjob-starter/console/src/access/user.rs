@@ -86,6 +86,7 @@ pub(crate) enum NotChanged {
     MoreThanOwner(String),
     Days(u32),
     NoPassword(String),
+    ByToken(String),
     WrongPassword,
     Slowed(Duration),
     ReadOnly,
@@ -108,6 +109,7 @@ impl NotChanged {
             Self::MoreThanOwner(name) => texts::more_than_owner(name),
             Self::Days(most) => texts::token_days(*most),
             Self::NoPassword(name) => texts::no_password(name),
+            Self::ByToken(name) => texts::users_by_token(name),
             Self::WrongPassword => texts::wrong_password(),
             Self::Slowed(wait) => texts::too_many_attempts((wait.as_secs() + 1).to_string()),
             Self::ReadOnly => texts::read_only(),
@@ -151,16 +153,18 @@ pub(crate) struct Users {
 }
 
 impl Users {
-    /// The users of the settings and of the data file. Where there is none, one with all rights and a new password.
+    /// The users of the settings and of the data file. Where there is none, one with all rights and a new password, unless other
+    /// accounts can log in: nobody would look for that user, who may do everything.
     pub(crate) fn new(
         users: Vec<User>,
         data: Option<DataFile>,
+        only_users_log_in: bool,
     ) -> Result<(Self, Option<FirstPassword>), PasswordProblem> {
         let mut given: BTreeMap<_, _> = users.into_iter().map(|user| (user.name.clone(), user)).collect();
         let kept = data.as_ref().map(|data| data.storage().users()).unwrap_or_default();
         let mut kept: BTreeMap<_, _> = kept.into_iter().map(|user| (user.name.clone(), user)).collect();
         let mut first = None;
-        if given.is_empty() && kept.is_empty() {
+        if only_users_log_in && given.is_empty() && kept.is_empty() {
             let password = PasswordHash::random_password()?;
             let user = User::new(FIRST, PasswordHash::of(&password)?, [Grant::everywhere(Role::Admin)]);
             first = Some(FirstPassword { user: FIRST.to_owned(), password, kept: data.is_some() });

@@ -356,7 +356,7 @@ pub(crate) async fn bulk(here: Here, Body(body): Body<Bulk>) -> Result<Json<Vec<
     let actions = body.jobs.into_iter().map(async |job| {
         let (done, problem) = match one_of(&here, &operations, &job, body.action).await {
             Ok(done) => (Some(done), None),
-            Err(problem) => (None, Some(problem)),
+            Err(problem) => (None, Some(problem.below(&here.app.options.base_path))),
         };
         BulkResult { job, done, problem }
     });

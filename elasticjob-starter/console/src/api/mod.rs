@@ -4,6 +4,7 @@ pub(crate) mod access;
 mod accounts;
 mod actions;
 mod alarms;
+pub(crate) mod base_path;
 pub(crate) mod body;
 mod code;
 mod configuration;

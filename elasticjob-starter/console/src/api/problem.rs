@@ -31,7 +31,7 @@ fn as_text<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::
 /// An error of the API.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct Problem {
-    /// Where the documentation explains it, relative to the console.
+    /// Where the console explains it: a path on its host, with its base path.
     #[serde(rename = "type")]
     kind: String,
     title: &'static str,
@@ -51,6 +51,12 @@ impl Problem {
     pub(crate) fn new(status: StatusCode, code: Code, title: &'static str, detail: impl Into<Message>) -> Self {
         let (kind, status) = (format!("/help/problems#{code}"), status.as_u16());
         Self { kind, title, status, detail: detail.into(), code, more: Map::new() }
+    }
+
+    /// The same below the base path of the console, as an answer has it: once.
+    pub(super) fn below(mut self, base_path: &str) -> Self {
+        self.kind.insert_str(0, base_path);
+        self
     }
 
     pub(crate) fn traces_unreadable(why: impl Into<Message>) -> Self {
@@ -384,7 +390,7 @@ impl From<NotChanged> for Problem {
             N::NoPassword(_) => (StatusCode::CONFLICT, Code::NoPassword),
             N::WrongPassword => (StatusCode::UNPROCESSABLE_ENTITY, Code::WrongPassword),
             N::Slowed(_) => (StatusCode::TOO_MANY_REQUESTS, Code::TooManyAttempts),
-            N::ReadOnly => (StatusCode::FORBIDDEN, Code::Forbidden),
+            N::ReadOnly | N::ByToken(_) => (StatusCode::FORBIDDEN, Code::Forbidden),
             N::Store(error) => return error.clone().into(),
         };
         Self::new(status, code, title, error.message())
@@ -422,7 +428,8 @@ pub fn unread_traces(error: ReadError) -> Message {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let (status, may_pass) = (self.status(), self.may_pass());
-        let mut response = (status, Json(self)).into_response();
+        let mut response = (status, Json(&self)).into_response();
+        response.extensions_mut().insert(self);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if may_pass {

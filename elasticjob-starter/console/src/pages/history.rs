@@ -6,7 +6,7 @@ use chrono::DateTime;
 use elasticjob::ident::JobName;
 use elasticjob::operations::{ALL_JOBS, Surface};
 use elasticjob::schedule::format_rfc3339;
-use elasticjob::trace::{DecisionKind, DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord, TaskState};
+use elasticjob::trace::{DecisionKind, DecisionRecord, ExecutionOutcome, ExecutionRecord, StateRecord};
 
 use super::decisions;
 use super::fires;
@@ -177,7 +177,7 @@ impl ExecutionsPage {
 }
 
 impl StatesPage {
-    fn states(&self) -> [TaskState; 4] {
+    fn states(&self) -> [&'static str; 6] {
         STATES
     }
 
@@ -187,7 +187,9 @@ impl StatesPage {
             "TASK_STAGING" => t!(self, "state-staging"),
             "TASK_RUNNING" => t!(self, "state-running"),
             "TASK_FINISHED" => t!(self, "state-finished"),
-            "TASK_ERROR" | "TASK_FAILED" => t!(self, "state-error"),
+            "TASK_ERROR" => t!(self, "state-error"),
+            "TASK_FAILED" => t!(self, "state-failed"),
+            "TASK_KILLED" => t!(self, "state-killed"),
             other => other.to_owned(),
         }
     }

@@ -9,9 +9,9 @@ use axum::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, CONTENT_LENGTH, CONTENT
 use elasticjob::registry::memory::MemoryRegistry;
 
 use super::*;
-use crate::access::{Grant, Role, Token, TokenHash};
-use crate::testing::{PASSWORD, call, console, console_of, cookie_of, login, request, with_users};
-use crate::{Console, ConsoleOptions, Registry};
+use crate::access::{Grant, ProxyLogin, Role, Token, TokenHash};
+use crate::testing::{PASSWORD, call, console, console_of, cookie_of, json, login, request, with_users};
+use crate::{Console, ConsoleOptions, OidcOptions, Registry};
 
 /// The path of a route with names in the place of its parameters.
 fn path_of(declared: &Declared) -> String {
@@ -185,7 +185,7 @@ async fn a_console_below_a_base_path_answers_there_alone() {
     let console = console(ConsoleOptions { base_path: "/ops/jobs".to_owned(), ..with_users() });
     let answer = call(&console, request("GET", "/ops/jobs/r/default/jobs?q=a%20b", None)).await;
     assert_eq!(answer.headers[LOCATION], "/ops/jobs/login?next=%2Fr%2Fdefault%2Fjobs%3Fq%3Da%2520b");
-    let mut login = login("viewer", PASSWORD, "/");
+    let mut login = login("operator", PASSWORD, "/");
     *login.uri_mut() = "/ops/jobs/login".parse().expect("an address");
     let logged_in = call(&console, login).await;
     assert_eq!(logged_in.headers[LOCATION], "/ops/jobs/");
@@ -200,6 +200,12 @@ async fn a_console_below_a_base_path_answers_there_alone() {
     let api = call(&console, request("GET", "/ops/jobs/api/v1/registries/default/jobs", None)).await;
     assert_eq!(api.status, StatusCode::UNAUTHORIZED);
     assert_eq!(api.headers[CONTENT_TYPE], "application/problem+json");
+    let problem: serde_json::Value = serde_json::from_str(&api.body).expect("JSON");
+    assert_eq!(problem["type"], "/ops/jobs/help/problems#not-logged-in", "{problem}");
+    let many = serde_json::json!({ "action": "trigger", "jobs": ["none"] });
+    let many = json("POST", "/ops/jobs/api/v1/registries/default/operations", &cookie, &many);
+    let ended: serde_json::Value = serde_json::from_str(&call(&console, many).await.body).expect("JSON");
+    assert_eq!(ended[0]["problem"]["type"], "/ops/jobs/help/problems#no-such-job", "{ended}");
     let page = call(&console, request("GET", "/ops/jobs/login", None)).await;
     assert!(page.body.contains(r#"action="/ops/jobs/login""#), "{}", page.body);
     assert_eq!(call(&console, request("GET", "/login", None)).await.status, StatusCode::NOT_FOUND);
@@ -260,6 +266,27 @@ fn a_console_that_others_reach_needs_users() {
     assert!(Console::new(ConsoleOptions { listen, ..with_users() }, registry()).is_ok());
     let first = Console::new(ConsoleOptions::default(), registry()).expect("loopback");
     assert_eq!(first.first_password().map(|first| first.password.len()), Some(23));
+}
+
+#[tokio::test]
+async fn no_first_user_is_made_where_callers_log_in_elsewhere() {
+    let header = axum::http::HeaderName::from_static;
+    let groups = vec![("ops".to_owned(), Grant::everywhere(Role::Operator))];
+    let listen = "0.0.0.0:8899".parse().expect("an address");
+    let proxy_login = Some(ProxyLogin::new(header("x-remote-user"), header("x-remote-groups"), groups.clone()));
+    let trusted_proxies = vec!["10.0.0.1".parse().expect("an address")];
+    let mut all = vec![ConsoleOptions { listen, proxy_login, trusted_proxies, ..ConsoleOptions::default() }];
+    if cfg!(feature = "oidc") {
+        let mut oidc = OidcOptions::new("https://id.example", "console", "https://jobs.example");
+        oidc.groups = groups;
+        all.push(ConsoleOptions { listen, oidc: Some(oidc), ..ConsoleOptions::default() });
+    }
+    for options in all {
+        let registry = Registry::new("default", Arc::new(MemoryRegistry::new().connect()));
+        let console = Console::new(options, [registry]).expect("it may listen on each address");
+        assert_eq!(console.first_password(), None);
+        assert!(console.app().users.list().is_empty(), "nobody looks for a user whom no setting names");
+    }
 }
 
 /// A console with users, and with a token for each of these roles, each with its end.

@@ -27,6 +27,14 @@ impl Who {
         Ok((self.app.passwords.hash(password).await?, made))
     }
 
+    /// A token ends. A user that it made, or whose password it set, would not end with it.
+    fn check_is_no_token(&self) -> Result<(), NotChanged> {
+        match self.identity.kind() {
+            Kind::Program => Err(NotChanged::ByToken(self.identity.name().to_owned())),
+            Kind::User | Kind::Company | Kind::Anonymous => Ok(()),
+        }
+    }
+
     /// Adds a user. Without a password one is made, and returned.
     pub(crate) async fn add_user(
         &self,
@@ -34,6 +42,7 @@ impl Who {
         password: Option<String>,
         grants: Vec<Grant>,
     ) -> Result<Option<String>, NotChanged> {
+        self.check_is_no_token()?;
         let (hash, made) = self.hash(password).await?;
         self.app.users.add(name, hash, grants).await?;
         self.note(Change::UserAdded, name);
@@ -42,6 +51,7 @@ impl Who {
 
     /// Changes what a user may do, and whether the user may log in.
     pub(crate) async fn change_user(&self, name: &str, grants: Vec<Grant>, enabled: bool) -> Result<(), NotChanged> {
+        self.check_is_no_token()?;
         self.app.users.change(name, grants, enabled).await?;
         self.end_all_of(name);
         self.note(Change::UserChanged, name);
@@ -54,6 +64,7 @@ impl Who {
         name: &str,
         password: Option<String>,
     ) -> Result<Option<String>, NotChanged> {
+        self.check_is_no_token()?;
         let (hash, made) = self.hash(password).await?;
         self.app.users.set_password(name, hash).await?;
         self.end_all_of(name);
@@ -80,6 +91,7 @@ impl Who {
     }
 
     pub(crate) async fn remove_user(&self, name: &str) -> Result<(), NotChanged> {
+        self.check_is_no_token()?;
         self.app.users.remove(name).await?;
         self.end_all_of(name);
         self.note(Change::UserRemoved, name);

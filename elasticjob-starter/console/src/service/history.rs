@@ -10,7 +10,7 @@ use elasticjob::ident::{InstanceId, JobName, ShardingItem};
 use elasticjob::schedule::TimeZone;
 use elasticjob::trace::{
     AnyTraceReader, Cursor, DecisionFilter, DecisionKind, DecisionRecord, ExecutionFilter, ExecutionOutcome,
-    ExecutionRecord, Page, PageRequest, ReadError, StateFilter, StateRecord, TaskState, TraceReader,
+    ExecutionRecord, Page, PageRequest, ReadError, StateFilter, StateRecord, TraceReader,
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -57,7 +57,7 @@ pub(crate) struct HistoryQuery {
     pub(crate) result: String,
     /// `NORMAL_TRIGGER`, `MISFIRE` or `FAILOVER`.
     pub(crate) source: String,
-    /// A state, such as `TASK_RUNNING`.
+    /// `TASK_STAGING`, `TASK_RUNNING`, `TASK_FINISHED`, `TASK_ERROR`, `TASK_FAILED` or `TASK_KILLED`.
     pub(crate) state: String,
     /// A kind of decision.
     pub(crate) kind: String,
@@ -299,8 +299,9 @@ const OUTCOMES: [ExecutionOutcome; 3] =
 const SOURCES: [ExecutionSource; 3] =
     [ExecutionSource::NormalTrigger, ExecutionSource::Misfire, ExecutionSource::Failover];
 
-pub(crate) const STATES: [TaskState; 4] =
-    [TaskState::Staging, TaskState::Running, TaskState::Finished, TaskState::Error];
+/// The states that ElasticJob-UI filters by. `TASK_FAILED` and `TASK_KILLED` are in rows that ElasticJob-Cloud left in the table.
+pub(crate) const STATES: [&str; 6] =
+    ["TASK_STAGING", "TASK_RUNNING", "TASK_FINISHED", "TASK_ERROR", "TASK_FAILED", "TASK_KILLED"];
 
 impl Traced for ExecutionRecord {
     type Filter = ExecutionFilter;
@@ -341,7 +342,7 @@ impl Traced for StateRecord {
         (filter.job, filter.jobs) = of.parts();
         (filter.from, filter.until) = (Some(range.from), range.until);
         (filter.instance, filter.ip) = (query.instance(), query.server());
-        filter.state = one_of("state", &query.state, &STATES, |it| it.to_string())?;
+        filter.state_name = one_of("state", &query.state, &STATES, str::to_owned)?.map(str::to_owned);
         Ok(filter)
     }
 

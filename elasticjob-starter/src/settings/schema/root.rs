@@ -208,7 +208,7 @@ const CONSOLE: &[Setting] = &[
     Setting::value(
         "address",
         Kind::Ip,
-        "The address to listen on. One that other hosts reach needs `console-users`.",
+        "The address to listen on. One that other hosts reach needs `console-users`, `console-oidc`, `proxy-user-header` or `data`.",
     )
     .default("127.0.0.1")
     .example("0.0.0.0"),

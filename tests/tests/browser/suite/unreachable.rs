@@ -103,7 +103,9 @@ pub async fn is_said() {
     let since = told.strip_prefix("Not followed since ").and_then(|rest| rest.split_once(": "));
     let is_time =
         |text: &str| text.len() == 8 && text.split(':').all(|part| part.parse::<u8>().is_ok_and(|it| it < 60));
-    assert!(since.is_some_and(|(time, _)| is_time(time)), "{told}");
+    let is_offset = |text: &str| text.len() == 5 && text.starts_with(['+', '-']) && text.parse::<i16>().is_ok();
+    let time = since.and_then(|(since, _)| since.split_once(" GMT"));
+    assert!(time.is_some_and(|(time, offset)| is_time(time) && is_offset(offset)), "{told}");
     assert!(chrome.text().await.contains("nightly"), "the page stays as it is");
 
     // The answer of a proxy is not that of the console, which says by 503 that too many pages are open.

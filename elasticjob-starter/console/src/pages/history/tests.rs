@@ -12,8 +12,8 @@ use elasticjob::registry::memory::MemoryRegistry;
 use elasticjob::schedule::TimeZone;
 use elasticjob::trace::rdb::{RdbOptions, RdbTraceReader, RdbTracingStorage};
 use elasticjob::trace::{
-    AnyTraceReader, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, Tracing,
-    TracingConfiguration,
+    AnyTraceReader, ExecutionType, JobDecisionEvent, JobEvent, JobExecutionEvent, JobStatusTraceEvent, TaskState,
+    Tracing, TracingConfiguration,
 };
 use serde_json::{Map, Value, json};
 
@@ -156,7 +156,12 @@ async fn pages_follow_each_other_without_a_gap_and_filters_leave_what_is_meant()
         assert_eq!(jobs(&api(&console, "all", &format!("executions?{query}")).await).len(), count, "{query}");
     }
     assert_eq!(jobs(&api(&console, "all", "states?state=TASK_RUNNING").await).len(), 2);
-    assert_eq!(jobs(&api(&console, "all", "states?state=TASK_ERROR").await).len(), 0);
+    for state in ["TASK_ERROR", "TASK_FAILED", "TASK_KILLED"] {
+        assert_eq!(api(&console, "all", &format!("states?state={state}")).await["records"], json!([]), "{state}");
+    }
+    let states = get(&console, "all", "/r/default/history/states?state=TASK_KILLED").await.body;
+    assert!(states.contains(r#"<option value="TASK_KILLED" selected>Killed</option>"#), "{states}");
+    assert!(states.contains(r#"<option value="TASK_FAILED">Failed</option>"#), "{states}");
     assert_eq!(jobs(&api(&console, "all", "decisions?kind=OPERATOR").await).len(), 2);
     let month = (Utc::now() - TimeDelta::days(20)).to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
     assert_eq!(jobs(&api(&console, "all", &format!("executions?from={month}&job=billing-old")).await).len(), 1);
@@ -262,6 +267,7 @@ async fn a_console_that_knows_nothing_says_so() {
     let page = get(&serve(None), "all", "/r/default/history/executions").await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("elasticjob.tracing") && !page.body.contains("Nothing was traced"), "{}", page.body);
+    assert!(page.body.contains("From (") && page.body.contains("Until ("), "the fields have the zone: {}", page.body);
     assert_eq!(api(&serve(None), "all", "executions").await["code"], "not-traced");
     // No program traced to this database: it has no table.
     let folder = Folder::new("empty");

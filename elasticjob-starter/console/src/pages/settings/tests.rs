@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::header::{ACCEPT_LANGUAGE, LOCATION};
+use axum::http::header::{ACCEPT_LANGUAGE, AUTHORIZATION, LOCATION};
 use axum::http::{Request, StatusCode};
 use elasticjob::registry::RegistryCenter;
 use elasticjob::registry::memory::MemoryRegistry;
@@ -126,10 +126,29 @@ async fn why_a_connection_does_not_answer_is_told_in_the_language_of_the_reader(
     assert!(english.contains("default does not answer: the registry center gave no answer: "), "{english}");
 }
 
+#[tokio::test]
+async fn the_token_of_an_administrator_makes_changes_and_removes_no_user() {
+    let (shown, hash) = TokenHash::new_token().expect("there are random bytes");
+    let mut options = with_users();
+    options.tokens.push(Token::new("deploy", hash, [Grant::everywhere(Role::Admin)]));
+    let center = Arc::new(MemoryRegistry::new().connect());
+    let console = Console::new(options, [Registry::new("default", center)]).expect("the options are right");
+    for (method, path, body) in [
+        ("POST", "/api/v1/users", json!({ "name": "li", "grants": [{ "role": "admin" }] })),
+        ("PUT", "/api/v1/users/viewer", json!({ "grants": [{ "role": "admin" }], "enabled": true })),
+        ("POST", "/api/v1/users/viewer/password", json!({})),
+        ("DELETE", "/api/v1/users/viewer", json!({})),
+    ] {
+        let mut asked = json(method, path, "", &body);
+        asked.headers_mut().insert(AUTHORIZATION, format!("Bearer {shown}").parse().expect("a value"));
+        let answer = call(&console, asked).await;
+        assert_eq!((answer.status, code(&answer).as_str()), (StatusCode::FORBIDDEN, "forbidden"), "{method} {path}");
+        assert!(answer.body.contains("'token:deploy' is a token"), "the role is enough: {}", answer.body);
+    }
+}
+
 #[cfg(feature = "data")]
 mod kept {
-    use axum::http::header::AUTHORIZATION;
-
     use super::*;
     use crate::ConsoleOptions;
     use crate::DataFile;
