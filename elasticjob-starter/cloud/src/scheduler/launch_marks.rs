@@ -176,6 +176,11 @@ impl Marks {
         Self(registry)
     }
 
+    /// The registry center that has them.
+    pub(super) fn registry(&self) -> &dyn RegistryCenter {
+        &*self.0
+    }
+
     /// Notes that items are about to be launched, over what was read of the job. What other schedulers note of other items
     /// meanwhile stays. Nothing is noted of an item that may not be started any more: its note may say by now that it was not given.
     pub(super) async fn note(&self, id: &LaunchId, items: &[LaunchItem], read: Note) -> Result<Noted, String> {

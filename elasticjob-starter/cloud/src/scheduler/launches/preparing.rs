@@ -87,6 +87,8 @@ impl Launches {
         if !is_noted {
             self.0.not_given.add(&id, launch.items.iter().filter(|item| !self.was_given(&id, item, &noted)));
         }
+        // Before the note says that they began with this run.
+        self.stop_wished_between(launch, &noted).await?;
         let written = self.0.marks.note(&id, &launch.items, noted).await?;
         if written == Noted::Done {
             launch.items.retain(|item| !lost.contains(&item.item));

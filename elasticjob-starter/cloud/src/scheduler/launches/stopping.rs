@@ -13,10 +13,11 @@ use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
 use super::{Launches, lets_go, of_job};
-use crate::carrier::{CarrierError, ItemState, LaunchId, LaunchItem, Outcome, Stop, StopCause};
+use crate::carrier::{CarrierError, ItemState, Launch, LaunchId, LaunchItem, Outcome, Stop, StopCause};
 use crate::scheduler::item_states::Following;
+use crate::scheduler::launch_marks::Note;
 use crate::scheduler::registrations::Registered;
-use crate::scheduler::stops::Wish;
+use crate::scheduler::stops::{Wish, wished};
 use crate::scheduler::time_limits::of_stop;
 use crate::texts;
 
@@ -150,6 +151,35 @@ impl Launches {
             for item in items.into_iter().filter(has_begun_before) {
                 drop(self.0.formers.stop(&id, item, stop()));
             }
+        }
+        Ok(())
+    }
+
+    /// Stops items that go on from an earlier run of the same fire, where it was wished after the begin of that run, and before the
+    /// begin of this one, that what runs ends. Who hears of the wish later takes them for begun after it.
+    ///
+    /// # Errors
+    /// The registry center or the carrier did not answer: call again, before this run is noted.
+    pub(super) async fn stop_wished_between(&self, launch: &Launch, noted: &Note) -> Result<(), String> {
+        let id = &launch.id;
+        let mut taken_over = launch.items.clone();
+        taken_over.retain(|wanted| noted.is_given_by_another_run(id, wanted));
+        if taken_over.is_empty() {
+            return Ok(());
+        }
+        let registered = Registered { app: launch.app.clone(), job: launch.job.clone() };
+        let wish = wished(self.0.marks.registry(), &registered).await.map_err(|error| error.to_string())?;
+        let Some(Wish { at, .. }) = wish else { return Ok(()) };
+        taken_over.retain(|wanted| {
+            let earlier = noted.token_of(wanted.item);
+            earlier.is_none_or(|token| token < at) && wanted.fencing_token.is_some_and(|token| token > at)
+        });
+        if taken_over.is_empty() {
+            return Ok(());
+        }
+        let running = self.running(id).await.map_err(|error| error.to_string())?;
+        for LaunchItem { item, .. } in taken_over.into_iter().filter(|wanted| running.contains(&wanted.item)) {
+            drop(self.0.formers.stop(id, item, Stop::new(launch.job.grace(), StopCause::Changed)));
         }
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! Changes that stop what runs.
 
+use std::time::Duration;
+
 use elasticjob::operations::Target;
 
 use super::*;
@@ -50,6 +52,29 @@ async fn a_change_of_a_job_or_an_app_stops_what_runs_where_that_is_wished_and_no
     for member in members.into_iter().chain([late]) {
         member.scheduler.shutdown().await;
     }
+}
+
+/// The run that adopts an item after the first change may begin when the second one is written, and before it is heard of.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wish_that_comes_while_what_runs_is_adopted_stops_it() {
+    let cluster = Cluster::new();
+    let one = cluster.scheduler("a").await;
+    one.register(cluster.app("long", UNTIL_TOLD), job("long", "long", json!({}))).await;
+    let store = one.scheduler.store();
+    for times in 0..40 {
+        until("the run is triggered", || async { one.operations().trigger(&Target::Job(name("long"))).await.is_ok() })
+            .await;
+        until("it runs", || async { one.running("long").await == 1 && cluster.lines("runs").len() == times + 1 }).await;
+        let change = |description| json!({ "jobName": "long", "description": format!("{description} {times}") });
+        store.change_job_and(change("first"), Running::GoesOn).await.unwrap();
+        // Each time at another point of what follows the first change.
+        tokio::time::sleep(Duration::from_micros(250 * times as u64)).await;
+        store.change_job_and(change("second"), Running::IsStopped).await.unwrap();
+        until("it is stopped", || async { one.running("long").await == 0 }).await;
+        let error = one.until_last("long", FireState::Failed).await.unwrap();
+        assert!(error.contains("it was stopped"), "{error}");
+    }
+    one.scheduler.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
