@@ -21,8 +21,8 @@ pub struct TriggerOutcome {
     pub instances: Outcome<InstanceOfJob>,
     /// The items that do not run for it, as no instance has them that is online and enabled: with static sharding the owner of an
     /// item is gone, else no leader has assigned it in time. And those that came to an instance which has yet to begin an older
-    /// trigger: they may have run for that one where they were then, and an instance has one trigger at most. Empty beside instances of Java, whose leader assigns items when they
-    /// fire, and where a server is named: its instances run what they have.
+    /// trigger: they may have run for that one where they were then, and an instance has one trigger at most. Empty beside
+    /// instances of Java, whose leader assigns items when they fire, and where a server is named: its instances run what they have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without_instance: Vec<ItemOfJob>,
 }

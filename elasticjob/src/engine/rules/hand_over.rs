@@ -125,7 +125,10 @@ impl JobEngine {
         if !self.mirror.need(&JobPath::Trigger(plan.instance.clone()))?.is_some_and(|known| is_it(known.czxid)) {
             return Ok(true);
         }
-        let items = plan.handed_over.iter().chain(&plan.dropped).filter(|_| self.configuration.is_monitored());
+        // In a large group who does not lead any more hears of few records.
+        let has_record =
+            |item: ShardingItem| self.configuration.is_monitored() && self.mirror.hears(&JobPath::fire(item));
+        let items = plan.handed_over.iter().chain(&plan.dropped).filter(|item| has_record(**item));
         let records: Vec<FireRecord> = read_all(items.map(|item| self.record_of(*item)))?;
         Ok(records.iter().any(|record| record.is_attempt(&plan.attempt)))
     }
