@@ -245,7 +245,8 @@ impl JobEngine {
         if let Some(open) = self.fires.open.take()
             && !open.looked
             && !(open.looks_back && monitored)
-            && !self.comes_again(open.key.fire)
+            // Where a begin without records may have taken it, that is not known.
+            && !(open.tried.is_empty() && self.comes_again(open.key.fire))
         {
             let connected = self.session.connected().is_some();
             let reason = if connected { SkipReason::NotBegunInTime } else { SkipReason::RegistryLost };
@@ -253,7 +254,8 @@ impl JobEngine {
         }
     }
 
-    /// Whether a fire is that of the own manual trigger, as far as this side knows. Who takes a trigger reports what becomes of it.
+    /// Whether a fire is that of the own manual trigger, as far as this side knows. Another instance that takes the trigger reports what
+    /// becomes of it.
     fn comes_again(&self, fire: Fire) -> bool {
         let Fire::Manual { trigger, .. } = fire else { return false };
         match self.mirror.lookup(&self.own_trigger()) {

@@ -157,6 +157,13 @@ impl Item {
                     self.tell(ItemState::waiting("the run of the fire before has not ended on this host"));
                     self.pause().await;
                 }
+                // Its keeper ended before it could say that it began, as where the disk is full.
+                Ok(Look::Untouched) if child.take().is_some() => {
+                    tokio::select! {
+                        () = sleep(LOOK_AGAIN * 10) => {}
+                        () = self.wake.notified() => {}
+                    }
+                }
                 Ok(Look::Untouched) => match self.begin(&mut room).await {
                     Ok(begun) => child = begun,
                     Err(why) => {

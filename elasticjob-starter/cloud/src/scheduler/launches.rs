@@ -204,14 +204,30 @@ impl Launches {
         let mut pause = FIRST_PAUSE;
         let mut is_noted = false;
         loop {
+            let mut wanted = Vec::new();
             let tried = match self.ready(&mut launch, &mut is_noted).await {
                 Err(why) => Err(LaunchError::NotReached { why }),
-                Ok(()) => self.give(&mut launch).await,
+                Ok(()) => {
+                    wanted = launch.items.clone();
+                    self.give(&mut launch).await
+                }
             };
             let error = match tried {
-                // Items that were let go of meanwhile are not taken, and may be launched again.
-                Ok(taken) if taken.is_empty() => return,
-                Ok(taken) => return self.accepted(id, &Vec::from_iter(taken)).await,
+                Ok(taken) => {
+                    wanted.retain(|wanted| !taken.contains(&wanted.item));
+                    if !taken.is_empty() {
+                        self.accepted(id.clone(), &Vec::from_iter(taken)).await;
+                    }
+                    // Their runs are cut off, and may be begun again. Or their session was not proven for a moment, and they go on.
+                    wanted.retain(|wanted| self.0.hub.follows_item(&id, wanted.item));
+                    if wanted.is_empty() {
+                        return;
+                    }
+                    launch.items = wanted;
+                    sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    continue;
+                }
                 Err(refusal @ LaunchError::Refused { .. }) => match self.0.carrier.states(&id).await {
                     Ok(known) => return self.refused(&launch, &known.unwrap_or_default(), &refusal).await,
                     Err(error) => LaunchError::NotReached { why: error.to_string() },

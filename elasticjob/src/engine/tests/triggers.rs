@@ -277,3 +277,20 @@ fn an_item_that_moves_before_a_begin_without_records_is_tried_again_is_told_as_l
     group.run_until(3_000);
     assert_eq!((group.starts(0), left_out(&group)), (vec![], vec![vec![item]]));
 }
+
+#[test]
+fn a_trigger_that_a_begin_without_records_may_have_taken_is_told_when_the_registry_center_stays_away() {
+    let configuration = JobConfiguration::builder("job", 1).monitor_execution(false).build().unwrap();
+    let mut group = Group::settled(1, &configuration);
+    group.hosts[0].lost = Lost::AfterItWasApplied;
+    group.trigger(0);
+    let trigger = JobPath::Trigger(group.hosts[0].engine.instance().clone());
+    assert_eq!((group.starts(0), group.exists(&trigger)), (vec![], false));
+    group.disconnect(0);
+    group.run_until(16_000);
+    group.connect(0);
+    group.run_until(20_000);
+    let is_told = |notice: &Notice| matches!(notice, Notice::Skipped { fire: Fire::Manual { .. }, .. });
+    assert!(group.hosts[0].notices.iter().any(is_told), "{:?}", group.hosts[0].notices);
+    assert_eq!(group.starts(0), []);
+}

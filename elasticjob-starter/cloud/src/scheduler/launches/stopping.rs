@@ -178,10 +178,14 @@ impl Launches {
             return Ok(());
         }
         let running = self.running(id).await.map_err(|error| error.to_string())?;
-        for LaunchItem { item, .. } in taken_over.into_iter().filter(|wanted| running.contains(&wanted.item)) {
-            drop(self.0.formers.stop(id, item, Stop::new(launch.job.grace(), StopCause::Changed)));
+        taken_over.retain(|wanted| running.contains(&wanted.item));
+        let stop = || Stop::new(launch.job.grace(), StopCause::Changed);
+        let stops: Vec<_> = taken_over.iter().map(|wanted| self.0.formers.stop(id, wanted.item, stop())).collect();
+        // Otherwise nobody would know of it when this scheduler is killed.
+        match timeout(ANSWERED_WITHIN, join_all(stops)).await {
+            Ok(_) => Ok(()),
+            Err(_) => Err("the carrier has not taken the stop of what ran before the last change".to_owned()),
         }
-        Ok(())
     }
 
     /// The items of these launches that have not ended.
