@@ -165,11 +165,12 @@ async fn a_launch_that_outlives_the_removal_of_its_job_is_forgotten_like_those_o
     until("it runs", || async { cluster.lines("runs").len() == 1 }).await;
     let known = async || away.carrier.launches().await.unwrap();
     let first = known().await.remove(0);
-    let asked = away.asked.load(Ordering::SeqCst);
+    // Until the one before has left, its instance is online, and a trigger for it would be dropped.
+    let is_scheduled = || one.scheduler.scheduled.borrow().contains_key(&name("long"));
     one.scheduler.store().remove_job(&name("long")).await.unwrap();
-    until("it is asked for, to stop it", || async { away.asked.load(Ordering::SeqCst) > asked }).await;
+    until("it is stopped", || async { !is_scheduled() }).await;
     one.scheduler.store().add_job(long).await.unwrap();
-    one.until_online("long", 1).await;
+    until("it is scheduled again", || async { is_scheduled() }).await;
     fs::write(cluster.file("end"), "").unwrap();
     until("it has ended", || async { one.running("long").await == 0 }).await;
     for _ in 0..10 {
