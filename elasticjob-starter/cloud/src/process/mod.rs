@@ -29,7 +29,7 @@ use crate::carrier::{
     LaunchEvent, LaunchId, LaunchItem, LaunchStream, Launched, Outcome, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
-use crate::folders::remove_all;
+use crate::folders::remove_if_there;
 use crate::model::{App, CarriedJob, ExecutionType, Problem, needs_image};
 use crate::package::{Packages, users};
 use crate::texts;
@@ -319,10 +319,9 @@ impl Shared {
     }
 
     fn forget(&self, id: &LaunchId) -> io::Result<()> {
-        let absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         // First of all: what follows an item of the launch, here or in another scheduler, does not start it again.
         match fs::remove_file(self.launch_folder(id).join("id")) {
-            Err(error) if !absent(&error) => return Err(error),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         for item in self.items_of(id)?.unwrap_or_default() {
@@ -331,10 +330,7 @@ impl Shared {
             slot.clean_up(&self.memory);
         }
         self.lock().retain(|(of, _), _| of != id);
-        match remove_all(&self.launch_folder(id)) {
-            Err(error) if !absent(&error) => Err(error),
-            _ => Ok(()),
-        }
+        remove_if_there(&self.launch_folder(id))
     }
 
     fn tell(&self, id: &LaunchId, item: ShardingItem, state: ItemState) {

@@ -212,7 +212,7 @@ impl Launches {
                     self.give(&mut launch).await
                 }
             };
-            let error = match tried {
+            let failed = match tried {
                 Ok(taken) => {
                     wanted.retain(|wanted| !taken.contains(&wanted.item));
                     if !taken.is_empty() {
@@ -224,18 +224,18 @@ impl Launches {
                         return;
                     }
                     launch.items = wanted;
-                    sleep(pause).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
-                    continue;
+                    None
                 }
                 Err(refusal @ LaunchError::Refused { .. }) => match self.0.carrier.states(&id).await {
                     Ok(known) => return self.refused(&launch, &known.unwrap_or_default(), &refusal).await,
-                    Err(error) => LaunchError::NotReached { why: error.to_string() },
+                    Err(error) => Some(LaunchError::NotReached { why: error.to_string() }),
                 },
-                Err(error) => error,
+                Err(error) => Some(error),
             };
-            self.0.hub.not_taken(&id, launch.items.iter().map(|item| item.item), &error.to_string());
-            warn!("{id}: {error}; it is tried again in {} ms", pause.as_millis());
+            if let Some(error) = failed {
+                self.0.hub.not_taken(&id, launch.items.iter().map(|item| item.item), &error.to_string());
+                warn!("{id}: {error}; it is tried again in {} ms", pause.as_millis());
+            }
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }

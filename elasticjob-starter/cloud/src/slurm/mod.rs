@@ -35,7 +35,7 @@ use crate::carrier::{
     LaunchId, LaunchStream, Launched, Stop,
 };
 use crate::files::{make_private, text_of, write_whole};
-use crate::folders::remove_all;
+use crate::folders::remove_if_there;
 use crate::model::{App, CarriedJob, Problem};
 use crate::package::{Packages, users};
 use crate::texts as of_carriers;
@@ -369,11 +369,7 @@ impl Shared {
         self.lock().retain(|(of, _), _| of != id);
         self.ends.forget(id);
         let folder = self.launch_folder(id);
-        let remove = move || match remove_all(&folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        };
-        blocking(remove).await.map_err(fails)
+        blocking(move || remove_if_there(&folder)).await.map_err(fails)
     }
 }
 

@@ -25,6 +25,17 @@ fn asked(failover: bool) -> (Group, u32) {
     (group, item)
 }
 
+/// Ends host 0. Of what host 1 writes then the answer that comes after so many is lost, and its connection breaks for a moment.
+fn take_over_with_a_lost_answer(group: &mut Group, answered: usize) {
+    (group.hosts[1].answered_before, group.hosts[1].lost) = (answered, Lost::AfterItWasApplied);
+    group.kill(0);
+    let killed = group.now().mono.as_millis() as u64;
+    group.run_until(killed + 3_000);
+    group.disconnect(1);
+    group.connect(1);
+    group.run_until(killed + 6_000);
+}
+
 fn record(group: &Group, item: u32) -> FireRecord {
     FireRecord::parse(group.text(&JobPath::fire(item)).unwrap().as_bytes())
 }
@@ -183,13 +194,7 @@ fn what_becomes_of_a_trigger_is_told_also_where_the_answer_to_its_transaction_is
     for answered in 0..8 {
         let (mut group, item) = asked(false);
         let gone = group.hosts[0].engine.instance().clone();
-        (group.hosts[1].answered_before, group.hosts[1].lost) = (answered, Lost::AfterItWasApplied);
-        group.kill(0);
-        let killed = group.now().mono.as_millis() as u64;
-        group.run_until(killed + 3_000);
-        group.disconnect(1);
-        group.connect(1);
-        group.run_until(killed + 6_000);
+        take_over_with_a_lost_answer(&mut group, answered);
         assert!(!group.exists(&JobPath::Trigger(gone.clone())), "{answered}");
         let told = Notice::TriggerDropped { instance: gone, items: vec![item] };
         assert!(group.hosts[1].notices.contains(&told), "{answered}: {:?}", group.hosts[1].notices);
@@ -230,13 +235,7 @@ fn the_items_of_each_part_of_it_are_told_also_where_the_answer_to_a_part_is_lost
         let items: Vec<u32> = (0..6).filter(|item| owners[*item as usize] == Some(both[0])).collect();
         group.hosts[0].connected = false;
         group.trigger(0);
-        (group.hosts[1].answered_before, group.hosts[1].lost) = (answered, Lost::AfterItWasApplied);
-        group.kill(0);
-        let killed = group.now().mono.as_millis() as u64;
-        group.run_until(killed + 3_000);
-        group.disconnect(1);
-        group.connect(1);
-        group.run_until(killed + 6_000);
+        take_over_with_a_lost_answer(&mut group, answered);
         let told = group.hosts[1].notices.iter().filter_map(|notice| match notice {
             Notice::TriggerDropped { items, .. } | Notice::Begun { items, .. } => Some(items.clone()),
             _ => None,
