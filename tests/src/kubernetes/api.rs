@@ -70,13 +70,19 @@ impl Api {
     }
 
     /// A request that is waited for on a thread of its own.
-    pub(super) fn get_now(&self, path: &str) -> io::Result<(u16, Value)> {
+    pub(super) fn send_now(&self, method: &'static str, path: &str, body: Option<Value>) -> io::Result<(u16, Value)> {
         let (api, path) = (self.clone(), path.to_owned());
         let asked = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             // Its connections end with the runtime: another client has other ones.
-            Ok::<_, io::Error>(runtime.block_on(Self::new(api.port).send("GET", &path, None)))
+            Ok::<_, io::Error>(runtime.block_on(Self::new(api.port).send(method, &path, body.as_ref())))
         });
         asked.join().map_err(|_| io::Error::other("the request panicked"))?
+    }
+
+    /// Reads an object. The error says what the server answered instead.
+    pub(super) fn read_now(&self, path: &str) -> io::Result<Result<Value, String>> {
+        let (status, answer) = self.send_now("GET", path, None)?;
+        Ok(if status == 200 { Ok(answer) } else { Err(format!("{path} answers {status}: {answer}")) })
     }
 }

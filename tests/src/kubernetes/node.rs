@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde_json::{Value, json};
+
 use super::api::Api;
 use super::parts::until;
 use crate::ports;
@@ -37,6 +39,13 @@ impl Node {
         fs::create_dir_all(folder.join("images"))?;
         fs::hard_link(cluster.join("box.tar"), folder.join("images/box.tar"))?;
         fs::copy(cluster.join("admin.conf"), folder.join("admin.conf"))?;
+        // A kubelet that has not registered its node within some seconds of its start gives storage up, and is not ready from then
+        // on until it is started anew: on a busy machine that happens. It takes over a node that is there.
+        let object = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } });
+        let (status, answer) = api.send_now("POST", "/api/v1/nodes", Some(object))?;
+        if status != 201 {
+            return Err(io::Error::other(format!("the node {name} is not registered: {status} {answer}")));
+        }
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("kubernetes/node.sh");
         let log = File::create(folder.join("node.log"))?;
         let mut command = Command::new("unshare");
@@ -46,9 +55,7 @@ impl Node {
         let node = Self(Arc::new(Running { folder: folder.clone(), process: Mutex::new(process) }));
         let path = format!("/api/v1/nodes/{name}");
         until(&format!("the node {name}"), &folder.join("kubelet.log"), || {
-            let (_, answer) = api.get_now(&path)?;
-            let conditions = answer["status"]["conditions"].as_array().cloned().unwrap_or_default();
-            Ok(conditions.iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True"))
+            Ok(api.read_now(&path)?.and_then(|node| is_ready(&node)))
         })?;
         Ok(node)
     }
@@ -73,5 +80,15 @@ impl Node {
             return Ok(());
         }
         Err(io::Error::other(format!("{name}: {}", String::from_utf8_lossy(&output.stderr))))
+    }
+}
+
+/// Whether a node takes pods; the error says what it waits for.
+fn is_ready(node: &Value) -> Result<(), String> {
+    let conditions = node["status"]["conditions"].as_array();
+    match conditions.into_iter().flatten().find(|condition| condition["type"] == "Ready") {
+        Some(ready) if ready["status"] == "True" => Ok(()),
+        Some(ready) => Err(ready["message"].to_string()),
+        None => Err("the kubelet has said nothing of it".to_owned()),
     }
 }

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::api::{ADMIN, Api};
 use crate::ports;
 
@@ -64,7 +66,7 @@ impl Parts {
                 "--endpoint-reconciler-type=none",
             ],
         )?;
-        parts.wait(folder, "kube-apiserver", || api.get_now("/readyz").is_ok_and(|answer| answer.0 == 200))?;
+        parts.wait(folder, "kube-apiserver", || api.read_now("/readyz"))?;
         parts.add(
             program,
             folder,
@@ -95,7 +97,7 @@ impl Parts {
             ],
         )?;
         let account = "/api/v1/namespaces/default/serviceaccounts/default";
-        parts.wait(folder, "kube-controller-manager", || api.get_now(account).is_ok_and(|answer| answer.0 == 200))?;
+        parts.wait(folder, "kube-controller-manager", || api.read_now(account))?;
         Ok(parts)
     }
 
@@ -107,25 +109,34 @@ impl Parts {
         Ok(())
     }
 
-    fn wait(&mut self, folder: &Path, part: &str, serves: impl Fn() -> bool) -> io::Result<()> {
+    fn wait(
+        &mut self,
+        folder: &Path,
+        part: &str,
+        serves: impl Fn() -> io::Result<Result<Value, String>>,
+    ) -> io::Result<()> {
         until(part, &folder.join(format!("{part}.log")), || {
             let ended = self.0.iter_mut().any(|part| !matches!(part.try_wait(), Ok(None)));
-            if ended { Err(io::Error::other("a part of the control plane has ended")) } else { Ok(serves()) }
+            if ended { Err(io::Error::other("a part of the control plane has ended")) } else { serves() }
         })
     }
 }
 
-/// Waits for something that starts.
-pub(super) fn until(what: &str, log: &Path, mut is: impl FnMut() -> io::Result<bool>) -> io::Result<()> {
+/// Waits for something that starts, which says what is missing until then.
+pub(super) fn until<T>(
+    what: &str,
+    log: &Path,
+    mut is: impl FnMut() -> io::Result<Result<T, String>>,
+) -> io::Result<()> {
     let deadline = Instant::now() + START_LIMIT;
     loop {
         let why = match is() {
-            Ok(true) => return Ok(()),
-            Ok(false) if Instant::now() < deadline => {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(_)) if Instant::now() < deadline => {
                 thread::sleep(Duration::from_millis(50));
                 continue;
             }
-            Ok(false) => "it takes too long".to_owned(),
+            Ok(Err(missing)) => format!("it takes too long: {missing}"),
             Err(error) => error.to_string(),
         };
         let log = fs::read_to_string(log).unwrap_or_default();
