@@ -3,6 +3,7 @@
 
 mod api;
 mod build;
+mod gateway;
 mod ground;
 mod image;
 pub(crate) mod network;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 pub use self::api::Api;
+pub use self::gateway::{Fault, Gateway};
 pub use self::ground::Namespace;
 pub use self::node::Node;
 use crate::group::TemporaryFolder;

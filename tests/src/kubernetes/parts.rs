@@ -146,13 +146,19 @@ pub(super) fn until<T>(
     }
 }
 
+/// The address of an API server.
+pub(super) fn address(port: u16) -> String {
+    format!("https://127.0.0.1:{port}")
+}
+
 /// The file that names the cluster, for the owner of a token.
 pub(super) fn kubeconfig(port: u16, token: &str, namespace: &str) -> String {
     // The API server signs a certificate for itself.
     format!(
         "apiVersion: v1\nkind: Config\ncurrent-context: tests\n\
-         clusters: [{{name: tests, cluster: {{server: 'https://127.0.0.1:{port}', insecure-skip-tls-verify: true}}}}]\n\
+         clusters: [{{name: tests, cluster: {{server: '{}', insecure-skip-tls-verify: true}}}}]\n\
          users: [{{name: tests, user: {{token: '{token}'}}}}]\n\
-         contexts: [{{name: tests, context: {{cluster: tests, user: tests, namespace: {namespace}}}}}]\n"
+         contexts: [{{name: tests, context: {{cluster: tests, user: tests, namespace: {namespace}}}}}]\n",
+        address(port)
     )
 }

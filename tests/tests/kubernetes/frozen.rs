@@ -15,7 +15,7 @@ const ROUNDS: u32 = 3;
 
 pub(crate) async fn run_once(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
     let folder = TemporaryFolder::new("frozen-schedulers").unwrap();
-    let program = program(&cluster, &server, &folder, "frozen-on-kubernetes");
+    let program = program(cluster.kubeconfig(), &server, &folder, "frozen-on-kubernetes");
     let schedulers = [program.start(), program.start()];
     register(&schedulers[0]);
     let mut ended = 0;

@@ -1,6 +1,7 @@
 //! Schedulers that are killed again and again while a job fires.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,12 +21,12 @@ const ROUNDS: u32 = 5;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Notes its begin and its end in a folder of the host, with its fire.
-const SCRIPT: &str = "sh -c 'note() { echo \"$1 $ELASTICJOB_SCHEDULED_AT $ELASTICJOB_SHARDING_ITEM\" >>/notes/runs; }; \
+pub(crate) const SCRIPT: &str = "sh -c 'note() { echo \"$1 $ELASTICJOB_SCHEDULED_AT $ELASTICJOB_SHARDING_ITEM\" >>/notes/runs; }; \
                       note begun; sleep 2; note ended'";
 
-/// How schedulers of this test are started, in this folder.
+/// How schedulers of this test are started, in this folder, on the cluster that a file names.
 pub(crate) fn program(
-    cluster: &Cluster,
+    kubeconfig: &Path,
     server: &ZookeeperServer,
     folder: &TemporaryFolder,
     name: &str,
@@ -34,7 +35,7 @@ pub(crate) fn program(
         "volumes": [{ "name": "notes", "hostPath": { "path": folder.path() } }],
         "containers": [{ "name": "item", "volumeMounts": [{ "name": "notes", "mountPath": "/notes" }] }]
     } });
-    let (kubeconfig, template_file) = (cluster.kubeconfig().display().to_string(), folder.path().join("template.json"));
+    let (kubeconfig, template_file) = (kubeconfig.display().to_string(), folder.path().join("template.json"));
     std::fs::write(&template_file, template.to_string()).unwrap();
     let template_file = template_file.display().to_string();
     let carrier = ["--carrier", "kubernetes", "--kubeconfig", &kubeconfig, "--pod-template", &template_file];
@@ -63,7 +64,7 @@ pub(crate) async fn stop_and_check(program: &SchedulerProgram, scheduler: &Sched
 
 pub(crate) async fn run_once(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
     let folder = TemporaryFolder::new("killed-schedulers").unwrap();
-    let program = program(&cluster, &server, &folder, "killed-on-kubernetes");
+    let program = program(cluster.kubeconfig(), &server, &folder, "killed-on-kubernetes");
     let mut schedulers = vec![program.start(), program.start()];
     register(&schedulers[0]);
     let mut ended = 0;
@@ -89,7 +90,7 @@ fn job(cron: &str) -> Value {
             "shardingTotalCount": ITEMS, "cron": cron, "gracePeriodSeconds": 1 })
 }
 
-fn count(program: &SchedulerProgram, kind: &str) -> usize {
+pub(crate) fn count(program: &SchedulerProgram, kind: &str) -> usize {
     program.lines("runs").iter().filter(|line| line.starts_with(kind)).count()
 }
 
@@ -122,7 +123,7 @@ async fn until_at_rest(program: &SchedulerProgram) {
 }
 
 /// Each item of a fire has begun at most once and has ended, and the runs of an item do not overlap.
-fn check(program: &SchedulerProgram) {
+pub(crate) fn check(program: &SchedulerProgram) {
     let lines = program.lines("runs");
     let told = || format!("{}\n{}", lines.join("\n"), program.logs());
     let mut begun = BTreeSet::new();

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod absence;
+mod crashes;
+mod daemons;
 mod frozen;
 mod killed;
 mod lost;
@@ -40,6 +42,19 @@ fn main() -> ExitCode {
     harness.on_started_kubernetes("an_item_that_is_evicted_is_lost_or_runs_again", troubles::evicted);
     harness.on_started_kubernetes_and_zookeeper("items_of_frozen_schedulers_run_once", frozen::run_once);
     harness.on_started_kubernetes_and_zookeeper("items_of_killed_schedulers_run_once", killed::run_once);
+    for crash in crashes::ALL {
+        harness.on_started_kubernetes_and_zookeeper(crash.name, move |cluster, server| {
+            crashes::play(crash, cluster, server)
+        });
+    }
+    let name = "a_daemon_of_killed_schedulers_runs_once";
+    harness.on_started_kubernetes_and_zookeeper(name, daemons::of_killed_schedulers);
+    let name = "a_daemon_of_frozen_schedulers_runs_once";
+    harness.on_started_kubernetes_and_zookeeper(name, daemons::of_frozen_schedulers);
+    let name = "a_daemon_whose_old_request_arrives_late_has_its_settings_again";
+    harness.on_started_kubernetes_and_zookeeper(name, daemons::with_a_late_request);
+    let name = "a_daemon_that_another_hand_removes_or_scales_is_kept_again";
+    harness.on_started_kubernetes_and_zookeeper(name, daemons::of_another_hand);
     harness.beside_kubernetes("an_item_of_a_dead_node_is_lost_or_runs_again", || async {
         lost::with_its_node(Cluster::start_with("dying").unwrap()).await;
     });

@@ -139,6 +139,17 @@ pub trait Carrier: Send + Sync + 'static {
     /// See [`LaunchError`].
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError>;
 
+    /// Whether the engine still has what this carrier was told to [keep](Self::keep). Somebody may have removed or changed it, or a
+    /// request that an earlier scheduler had sent arrives late: then the scheduler says again what is to be kept. It asks from time
+    /// to time. Default: yes, for carriers that look after the processes themselves.
+    ///
+    /// # Errors
+    /// [`CarrierError`] when the engine did not answer. Then nothing may be concluded.
+    fn is_kept<'a>(&'a self, daemon: &'a Daemon) -> Answer<'a, bool> {
+        let _ = daemon;
+        Box::pin(async { Ok(true) })
+    }
+
     /// Removes what the carrier has kept of applications that are not among these, which are all that are registered, and that no
     /// process uses. It is called from time to time. Default: nothing, for carriers that keep nothing of applications.
     ///

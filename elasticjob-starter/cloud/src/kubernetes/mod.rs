@@ -170,6 +170,12 @@ impl Carrier for KubernetesCarrier {
         Box::pin(self.keeps(daemon))
     }
 
+    fn is_kept<'a>(&'a self, daemon: &'a Daemon) -> Answer<'a, bool> {
+        Box::pin(async move {
+            self.has_set_of(daemon).await.map_err(|trouble| trouble.of_carrier(of_carriers::read_states()))
+        })
+    }
+
     fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
         Box::pin(async move { self.processes(job).await.map_err(|trouble| trouble.of_carrier(texts::list_pods())) })
     }

@@ -10,7 +10,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 
 use super::errors::{Trouble, answer, if_there};
 use super::indexed_job::Common;
-use super::names::{DAEMON, JOB, MANAGED_BY, POD_INDEX, SCOPE};
+use super::names::{DAEMON, JOB, MANAGED_BY, POD_INDEX, SCOPE, SETTINGS};
 use super::pod_template::{Wanted, needs, package, template};
 use super::states::{BEING_MADE, alive, container};
 use super::{KubernetesCarrier, shell};
@@ -34,6 +34,13 @@ impl KubernetesCarrier {
             answer(self.stateful_sets.patch(&name, &apply, &Patch::Apply(&wanted))).await.map(drop)
         };
         done.map_err(Trouble::of_launch)
+    }
+
+    /// Whether the cluster has the StatefulSet of a job as it is to be.
+    pub(super) async fn has_set_of(&self, daemon: &Daemon) -> Result<bool, Trouble> {
+        let name = name(&daemon.job.job_name, &self.common);
+        let set = if_there(answer(self.stateful_sets.get(&name)).await)?;
+        Ok(is_as_wanted(set.as_ref(), daemon))
     }
 
     /// The processes of a job, by index.
@@ -86,15 +93,17 @@ pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
         annotations: annotations.clone(),
         restart_policy: "Always",
     };
+    let mut of_set = annotations;
+    of_set.insert(SETTINGS.to_owned(), daemon.settings());
     StatefulSet {
         metadata: ObjectMeta {
             name: Some(name.clone()),
             labels: Some(labels),
-            annotations: Some(annotations),
+            annotations: Some(of_set),
             ..ObjectMeta::default()
         },
         spec: Some(StatefulSetSpec {
-            replicas: Some(i32::try_from(daemon.instances).unwrap_or(i32::MAX)),
+            replicas: Some(replicas(daemon)),
             pod_management_policy: Some("Parallel".to_owned()),
             selector: LabelSelector { match_labels: Some(selector), ..LabelSelector::default() },
             service_name: Some(name),
@@ -103,6 +112,19 @@ pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
         }),
         status: None,
     }
+}
+
+fn replicas(daemon: &Daemon) -> i32 {
+    i32::try_from(daemon.instances).unwrap_or(i32::MAX)
+}
+
+/// Whether the StatefulSet of a job is as it is to be, or is gone where there are to be no processes.
+fn is_as_wanted(set: Option<&StatefulSet>, daemon: &Daemon) -> bool {
+    let Some(set) = set.filter(|set| set.metadata.deletion_timestamp.is_none()) else { return daemon.instances == 0 };
+    let settings = set.metadata.annotations.as_ref().and_then(|annotations| annotations.get(SETTINGS));
+    daemon.instances > 0
+        && settings == Some(&daemon.settings())
+        && set.spec.as_ref().is_some_and(|spec| spec.replicas == Some(replicas(daemon)))
 }
 
 /// The processes that a StatefulSet is to have, and that have no pod.

@@ -227,6 +227,37 @@ fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
 }
 
 #[tokio::test]
+async fn a_daemon_is_kept_where_the_cluster_has_its_stateful_set_with_its_settings_and_processes() {
+    let of = carried(json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" }));
+    let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2, registry_center: None };
+    let ended = Daemon { instances: 0, ..daemon.clone() };
+    let other = Daemon { app: Arc::new(app(json!({ "bootstrapScript": "other" }))), ..daemon.clone() };
+    let set =
+        |daemon: &Daemon| Some(serde_json::to_value(stateful_set::stateful_set(daemon, &common(json!({})))).unwrap());
+    let mut going = set(&daemon).unwrap();
+    going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+    for (there, wanted, is_kept) in [
+        (set(&daemon), &daemon, true),
+        (set(&other), &daemon, false),
+        (set(&Daemon { instances: 1, ..daemon.clone() }), &daemon, false),
+        (Some(going.clone()), &daemon, false),
+        (None, &daemon, false),
+        (None, &ended, true),
+        (Some(going), &ended, true),
+        (set(&daemon), &ended, false),
+    ] {
+        let told = there.as_ref().map(Value::to_string);
+        let (carrier, _) = carrier_of(move |_| match &there {
+            Some(set) => (200, set.to_string()),
+            None => (404, json!({ "status": "Failure", "code": 404 }).to_string()),
+        });
+        assert_eq!(carrier.is_kept(wanted).await, Ok(is_kept), "{told:?}");
+    }
+    let (silent, _) = carrier_of(|_| (500, json!({ "status": "Failure", "code": 500 }).to_string()));
+    silent.is_kept(&daemon).await.unwrap_err();
+}
+
+#[tokio::test]
 async fn the_log_of_a_process_is_that_of_its_pod_and_none_where_it_has_not_begun() {
     let job: JobName = "Settle Orders".parse().unwrap();
     let set = stateful_set::pod_name(&job, 1, &common(json!({})));

@@ -11,9 +11,10 @@ use elasticjob::ident::JobName;
 use elasticjob::log::{info, warn};
 use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction, Zxid};
 use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::refusals::Refusals;
@@ -27,6 +28,12 @@ use crate::model::{CarriedJob, ExecutionType};
 
 /// The pause before something that failed is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
+
+/// How often the carrier is asked whether its engine has what it was told to keep.
+const LOOK: Duration = Duration::from_secs(15);
+
+/// Of so many jobs at a time.
+const ASKED_AT_A_TIME: usize = 10;
 
 /// Looks after the `DAEMON` jobs.
 pub(super) struct Daemons {
@@ -80,6 +87,8 @@ impl Daemons {
     pub(super) async fn keep_all(mut self) {
         let mut events = self.registry.watch(DAEMONS);
         let mut told = None;
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let again_at = match self.look(&mut told).await {
                 Ok(again_at) => again_at,
@@ -95,6 +104,7 @@ impl Daemons {
                 event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break },
                 () = self.ending.cancelled() => break,
                 () = async { sleep_until(again_at.unwrap_or_else(Instant::now)).await }, if again_at.is_some() => {}
+                _ = looks.tick() => if let Some(told) = &mut told { self.look_at_engine(told).await },
             }
         }
         let told = told.unwrap_or_default();
@@ -199,10 +209,33 @@ impl Daemons {
         Ok(again_at)
     }
 
+    /// Forgets what the carrier was told of jobs whose processes the engine does not have so: it is told again, unless another
+    /// scheduler looks after the job meanwhile.
+    async fn look_at_engine(&self, told: &mut Told) {
+        let known = told.iter().filter(|(_, wanted)| wanted.instances != UNKNOWN);
+        let known = known.map(|(name, wanted)| (name.clone(), self.daemon(&wanted.registered, wanted.instances)));
+        let asked = known.map(|(name, daemon)| {
+            let carrier = self.carrier.clone();
+            async move { carrier.is_kept(&daemon).await.map(|is_kept| (name, is_kept)) }
+        });
+        let asked: Vec<_> = asked.collect();
+        let mut answers = stream::iter(asked).buffer_unordered(ASKED_AT_A_TIME);
+        // An engine that does not answer is asked with the next look.
+        while let Some(Ok((name, is_kept))) = answers.next().await {
+            if let Some(wanted) = told.get_mut(&name).filter(|_| !is_kept) {
+                warn!(job = %name, "the engine does not have the processes of the DAEMON job as they were asked for; they are asked for again");
+                wanted.instances = UNKNOWN;
+            }
+        }
+    }
+
     async fn keep(&self, registered: &Registered, instances: u32) -> Result<(), LaunchError> {
+        self.carrier.keep(self.daemon(registered, instances)).await
+    }
+
+    fn daemon(&self, registered: &Registered, instances: u32) -> Daemon {
         let Registered { app, job } = registered.clone();
-        let registry_center = self.registry_center.clone();
-        self.carrier.keep(Daemon { app, job, instances, registry_center }).await
+        Daemon { app, job, instances, registry_center: self.registry_center.clone() }
     }
 
     /// Whether no process of a job is there any more. A carrier that does not answer may have one.

@@ -1,0 +1,167 @@
+//! The process of a `DAEMON` job, with schedulers that are killed or frozen, and what others do to its StatefulSet.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use elasticjob_tests::group::TemporaryFolder;
+use elasticjob_tests::kubernetes::{Cluster, Fault, Gateway};
+use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
+use elasticjob_tests::until;
+use elasticjob_tests::zookeeper::ZookeeperServer;
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::killed::{count, program};
+
+/// What happens within this, or never.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// Notes its begin and its end in a folder of the host.
+fn app(name: &str, version: u32) -> Value {
+    let script = format!(
+        "sh -c 'trap \"echo ended {version} >>/notes/runs; exit 0\" TERM; echo begun {version} >>/notes/runs; \
+         while :; do sleep 0.1; done'"
+    );
+    json!({ "appName": name, "appURL": "oci://localhost/box:1", "bootstrapScript": script, "cpuCount": 0, "memoryMB": 16 })
+}
+
+/// Registers the job, with one process.
+fn register(scheduler: &SchedulerProcess, name: &str) {
+    let job = json!({ "jobName": name, "appName": name, "jobExecutionType": "DAEMON", "cron": "0 0 3 1 1 ?", "cpuCount": 0.01,
+                      "memoryMB": 16, "shardingTotalCount": 1, "gracePeriodSeconds": 5 });
+    scheduler.register(&app(name, 1), &job);
+}
+
+/// Gives the process another version.
+fn change(scheduler: &SchedulerProcess, name: &str, version: u32) {
+    scheduler.done("PUT", "/api/app", &app(name, version).to_string());
+}
+
+pub(crate) async fn of_killed_schedulers(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("killed-daemons").unwrap();
+    let name = "killed-daemons";
+    let program = program(cluster.kubeconfig(), &server, &folder, name);
+    let mut schedulers = vec![program.start(), program.start()];
+    register(&schedulers[0], name);
+    until_lines(&program, &in_turn(1)).await;
+    for version in 2..=4 {
+        // From the second time on, the oldest scheduler keeps the process: the others came later.
+        drop(schedulers.remove(0));
+        assert_eq!(
+            program.lines("runs"),
+            in_turn(version - 1),
+            "a scheduler that is killed leaves it\n{}",
+            program.logs()
+        );
+        // Another one keeps it: what changes is done.
+        change(&schedulers[0], name, version);
+        until_lines(&program, &in_turn(version)).await;
+        schedulers.push(program.start());
+    }
+    end(&program, &schedulers[0], name, 4).await;
+}
+
+pub(crate) async fn of_frozen_schedulers(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("frozen-daemons").unwrap();
+    let name = "frozen-daemons";
+    let program = program(cluster.kubeconfig(), &server, &folder, name);
+    let schedulers = [program.start(), program.start()];
+    register(&schedulers[0], name);
+    until_lines(&program, &in_turn(1)).await;
+    for version in 2..=5 {
+        let [frozen, other] = if version % 2 == 0 { [0, 1] } else { [1, 0] };
+        schedulers[frozen].freeze();
+        // The other one keeps it when the session of the frozen one has ended, unless it keeps it already.
+        change(&schedulers[other], name, version);
+        until_lines(&program, &in_turn(version)).await;
+        // The thawed one has the version of before in mind.
+        schedulers[frozen].thaw();
+        until(&program, "the thawed one lists it", || listed(&schedulers[frozen]) == 1).await;
+    }
+    end(&program, &schedulers[0], name, 5).await;
+}
+
+/// A request that was on its way arrives when the next scheduler has changed the process: it is changed back.
+pub(crate) async fn with_a_late_request(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("late-daemons").unwrap();
+    let name = "late-daemons";
+    let gateway = Gateway::start(&cluster, (Method::PATCH, "statefulsets"), Fault::Late).await.unwrap();
+    let first = program(gateway.kubeconfig(), &server, &folder, name).start();
+    let program = program(cluster.kubeconfig(), &server, &folder, name);
+    register(&first, name);
+    let met = tokio::time::timeout(LIMIT, gateway.met()).await;
+    assert!(met.is_ok(), "no request met the fault\n{}", program.logs());
+    drop(first);
+    let second = program.start();
+    until_lines(&program, &in_turn(1)).await;
+    change(&second, name, 2);
+    until_lines(&program, &in_turn(2)).await;
+    gateway.arrive().await;
+    until(&program, "it is changed back", || program.logs().contains("does not have the processes")).await;
+    until(&program, "the last one has the last version", || {
+        program.lines("runs").last().is_some_and(|line| line == "begun 2") && listed(&second) == 1
+    })
+    .await;
+    second.done("DELETE", &format!("/api/job/{name}/deregister"), "");
+    until(&program, "it is ended", || count(&program, "begun") == count(&program, "ended")).await;
+}
+
+/// An administrator removes what the scheduler made, or changes it.
+pub(crate) async fn of_another_hand(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("other-hands").unwrap();
+    let name = "other-hands";
+    let program = program(cluster.kubeconfig(), &server, &folder, name);
+    let scheduler = program.start();
+    register(&scheduler, name);
+    until_lines(&program, &in_turn(1)).await;
+    let path = set_of(&cluster, name).await;
+    let (status, answer) = cluster.api().send("DELETE", &path, None).await;
+    assert_eq!(status, 200, "{answer}");
+    until(&program, "it is made again", || count(&program, "begun") == 2).await;
+    let none = json!({ "apiVersion": "apps/v1", "kind": "StatefulSet", "spec": { "replicas": 0 } });
+    let (status, answer) =
+        cluster.api().send("PATCH", &format!("{path}?fieldManager=tests&force=true"), Some(&none)).await;
+    assert_eq!(status, 200, "{answer}");
+    until(&program, "it is scaled again", || count(&program, "begun") == 3).await;
+    scheduler.done("DELETE", &format!("/api/job/{name}/deregister"), "");
+    until(&program, "it is ended", || count(&program, "ended") == 3).await;
+}
+
+/// The path of the StatefulSet of a job.
+async fn set_of(cluster: &Cluster, job: &str) -> String {
+    let all = "/apis/apps/v1/namespaces/default/statefulsets";
+    let (status, answer) = cluster.api().send("GET", all, None).await;
+    assert_eq!(status, 200, "{answer}");
+    let mut sets = answer["items"].as_array().unwrap().iter();
+    let set = sets.find(|set| set["metadata"]["annotations"]["elasticjob/job"] == job).unwrap();
+    format!("{all}/{}", set["metadata"]["name"].as_str().unwrap())
+}
+
+/// The notes of these versions, of which each began when the one before had ended.
+fn in_turn(versions: u32) -> Vec<String> {
+    let before = (1..versions).flat_map(|version| [format!("begun {version}"), format!("ended {version}")]);
+    before.chain([format!("begun {versions}")]).collect()
+}
+
+/// Removes the job. Each of these versions has run once.
+async fn end(program: &SchedulerProgram, scheduler: &SchedulerProcess, name: &str, versions: u32) {
+    scheduler.done("DELETE", &format!("/api/job/{name}/deregister"), "");
+    let mut all = in_turn(versions);
+    all.push(format!("ended {versions}"));
+    until_lines(program, &all).await;
+}
+
+async fn until_lines(program: &SchedulerProgram, lines: &[String]) {
+    until(program, &format!("{lines:?}"), || program.lines("runs") == lines).await;
+}
+
+/// How many processes a scheduler lists.
+fn listed(scheduler: &SchedulerProcess) -> usize {
+    let (_, tasks) = scheduler.call("GET", "/api/job/tasks/running", "").unwrap_or_default();
+    serde_json::from_str::<Vec<Value>>(&tasks).unwrap_or_default().len()
+}
+
+async fn until(program: &SchedulerProgram, what: &str, mut is: impl FnMut() -> bool) {
+    let told = || format!("{}\n{}", program.lines("runs").join("\n"), program.logs());
+    until::until(LIMIT, what, told, || is().then_some(())).await;
+}
