@@ -196,17 +196,19 @@ impl Harness {
         self.with_service(CLUSTER, no_started_kubernetes(), name, move || test(cluster.get(Cluster::start)));
     }
 
-    /// Adds a test that starts a cluster by itself, whose nodes it may kill.
+    /// Adds a test that starts a cluster by itself, whose nodes it may kill, on the ZooKeeper that all tests of the program share.
     #[cfg(feature = "cloud")]
-    pub fn beside_kubernetes<F: Future<Output = ()>>(
+    pub fn beside_kubernetes_on_zookeeper<F: Future<Output = ()>>(
         &mut self,
         name: impl Into<String>,
-        test: impl FnOnce() -> F + Send + 'static,
+        test: impl FnOnce(Arc<ZookeeperServer>) -> F + Send + 'static,
     ) {
-        self.with_service(CLUSTER, no_started_kubernetes(), name, test);
+        let server = self.server.clone();
+        let missing = no_started_kubernetes().or_else(no_zookeeper);
+        self.with_service(CLUSTER, missing, name, move || test(server.get(ZookeeperServer::start)));
     }
 
-    /// The same with the ZooKeeper that all tests of the program share.
+    /// Adds a test on the cluster that an existing one would not do for, and on the ZooKeeper that all tests of the program share.
     #[cfg(feature = "cloud")]
     pub fn on_started_kubernetes_and_zookeeper<F: Future<Output = ()>>(
         &mut self,

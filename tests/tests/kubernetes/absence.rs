@@ -1,22 +1,67 @@
 //! An API server that is not reached for a while.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use elasticjob_cloud::carrier::suite::Ground;
 use elasticjob_cloud::carrier::{Carrier, LaunchError, LaunchEvent, Outcome};
+use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::kubernetes::{Cluster, Namespace};
 use elasticjob_tests::proxy::Proxy;
+use elasticjob_tests::scheduler::SchedulerProgram;
+use elasticjob_tests::until;
+use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
 
-use crate::support::{ended, launch, running};
+use crate::killed::{ITEMS, count, program, register, stop_and_check, until_ended};
+use crate::support::{LIMIT, ended, launch, running};
+
+/// Longer than anything that the carrier or its client waits for.
+const AWAY: Duration = Duration::from_secs(120);
+
+/// A way to the API server that can be cut, and the file that names it.
+async fn way(cluster: &Cluster) -> (Proxy, PathBuf) {
+    let server = format!("127.0.0.1:{}", cluster.api().port());
+    let proxy = Proxy::start(server.clone()).await.unwrap();
+    let file = cluster.kubeconfig().with_file_name(format!("through-{}.conf", proxy.connect_string()));
+    let direct = std::fs::read_to_string(cluster.kubeconfig()).unwrap();
+    std::fs::write(&file, direct.replace(&server, &proxy.connect_string())).unwrap();
+    (proxy, file)
+}
+
+/// The connections end, and for the second half of the time nothing comes through.
+pub(crate) async fn of_minutes(cluster: Arc<Cluster>, server: Arc<ZookeeperServer>) {
+    let folder = TemporaryFolder::new("away-for-minutes").unwrap();
+    let (proxy, file) = way(&cluster).await;
+    let program = program(&file, &server, &folder, "away-for-minutes");
+    let schedulers = [program.start(), program.start()];
+    register(&schedulers[0]);
+    let ended = until_ended(&program, 2 * ITEMS).await;
+    until(&program, "it runs", || count(&program, "begun") > ended).await;
+    proxy.cut();
+    tokio::time::sleep(AWAY / 2).await;
+    proxy.mend();
+    proxy.swallow();
+    tokio::time::sleep(AWAY / 2).await;
+    let begun = count(&program, "begun");
+    assert_eq!(count(&program, "ended"), begun, "what ran has ended by itself\n{}", program.logs());
+    for scheduler in &schedulers {
+        let answer = scheduler.call("GET", "/api/job/jobs", "");
+        assert!(answer.is_ok_and(|(status, _)| status == 200), "the schedulers answer\n{}", program.logs());
+    }
+    proxy.mend();
+    until_ended(&program, begun + 2 * ITEMS).await;
+    stop_and_check(&program, &schedulers[0]).await;
+}
+
+async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
+    until::until(LIMIT, what, || program.logs(), || is().then_some(())).await;
+}
 
 pub(crate) async fn survived(cluster: Arc<Cluster>) {
     let namespace = Namespace::new(cluster.clone());
-    let proxy = Proxy::start(format!("127.0.0.1:{}", cluster.api().port())).await.unwrap();
-    let file = cluster.kubeconfig().with_file_name("through-proxy.conf");
-    let direct = std::fs::read_to_string(cluster.kubeconfig()).unwrap();
-    let through = direct.replace(&format!("127.0.0.1:{}", cluster.api().port()), &proxy.connect_string());
-    std::fs::write(&file, through).unwrap();
+    let (proxy, file) = way(&cluster).await;
     let carrier = namespace.connect(|options| options.kubeconfig = Some(file)).await;
     let mut events = carrier.watch();
     let before = launch(&namespace, "before", "sleep 2", &[0], json!({}));
@@ -41,7 +86,7 @@ pub(crate) async fn survived(cluster: Arc<Cluster>) {
             }
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(90), told).await.expect("the end is told after all");
+    tokio::time::timeout(Duration::from_secs(90), told).await.expect("the end is told after all");
     // What the scheduler does after such an answer.
     carrier.launch(during.clone()).await.unwrap();
     assert_eq!(carrier.launch(during.clone()).await.unwrap().adopted, [0, 1]);

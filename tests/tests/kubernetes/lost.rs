@@ -4,12 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob_cloud::carrier::{Carrier, ItemState, Outcome};
+use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::kubernetes::{Cluster, NODE, Namespace};
+use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
+use elasticjob_tests::until;
+use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
 
-use crate::support::{ended, launch, running, waiting};
+use crate::killed::{self, count};
+use crate::support::{LIMIT, ended, launch, running, waiting};
 
-pub(crate) async fn with_its_node(cluster: Cluster) {
+pub(crate) async fn with_its_node(cluster: Cluster, server: Arc<ZookeeperServer>) {
     let cluster = Arc::new(cluster);
     let namespace = Namespace::new(cluster.clone());
     let script = "echo begun; [ -n \"$AGAIN\" ] || sleep 600";
@@ -33,10 +38,12 @@ pub(crate) async fn with_its_node(cluster: Cluster) {
     for launch in [&waits, &fails, &again] {
         running(&strict, &launch.id, 0).await;
     }
+    let carried = Carried::run(&cluster, &server).await;
     let other = cluster.add_node(NODE).unwrap();
     for name in ["waits", "fails", "again"] {
         other.tag(&format!("localhost/{name}:1")).unwrap();
     }
+    let carried = carried.kill_scheduler();
     cluster.node().kill();
 
     match ended(&strict, &fails.id, 0).await {
@@ -56,4 +63,64 @@ pub(crate) async fn with_its_node(cluster: Cluster) {
     assert_eq!(strict.log(&again.id, 0, 100).await, Ok(Some("begun 2\n".to_owned())));
     // Without `lost_after` it is never run twice at a time, and says what it waits for.
     waiting(&patient, &waits.id, 0, "does not answer").await;
+    carried.check().await;
+}
+
+/// The jobs of a scheduler that is killed with the node on which its items run.
+struct Carried {
+    // It goes with the program, and after it.
+    _folder: TemporaryFolder,
+    program: SchedulerProgram,
+    scheduler: SchedulerProcess,
+}
+
+impl Carried {
+    /// Starts it, and waits until the items of both jobs run.
+    async fn run(cluster: &Cluster, server: &ZookeeperServer) -> Self {
+        let folder = TemporaryFolder::new("lost-with-scheduler").unwrap();
+        let mut program = killed::program(cluster.kubeconfig(), server, &folder, "lost-with-scheduler");
+        program.carrier.extend(["--lost-after", "1"].map(str::to_owned));
+        let scheduler = program.start();
+        for (name, failover) in [("again", true), ("lost", false)] {
+            let script = format!(
+                "sh -c 'echo begun {name} $ELASTICJOB_ATTEMPT >>/notes/runs; [ $ELASTICJOB_ATTEMPT -gt 1 ] || sleep 600; \
+                 echo ended {name} $ELASTICJOB_ATTEMPT >>/notes/runs'"
+            );
+            let app = json!({ "appName": name, "appURL": "oci://localhost/box:1", "bootstrapScript": script, "cpuCount": 0, "memoryMB": 16 });
+            let job = json!({ "jobName": name, "appName": name, "jobExecutionType": "TRANSIENT", "cpuCount": 0.01, "memoryMB": 16,
+                              "shardingTotalCount": 1, "failover": failover, "gracePeriodSeconds": 1 });
+            scheduler.register(&app, &job);
+            let triggered = || scheduler.call("POST", "/api/job/trigger", name).is_ok_and(|answer| answer.0 == 200);
+            until(&program, "it is triggered", triggered).await;
+        }
+        until(&program, "both run", || count(&program, "begun") == 2).await;
+        Self { _folder: folder, program, scheduler }
+    }
+
+    /// Kills the scheduler, and starts another one.
+    fn kill_scheduler(self) -> Self {
+        let Self { _folder, program, scheduler } = self;
+        drop(scheduler);
+        let scheduler = program.start();
+        Self { _folder, program, scheduler }
+    }
+
+    /// The one with failover has run again; the other one is lost, and says so.
+    async fn check(&self) {
+        let program = &self.program;
+        until(program, "it has run again", || program.lines("runs").iter().any(|line| line == "ended again 2")).await;
+        until(program, "the other one is lost", || self.is_lost()).await;
+        let mut lines = program.lines("runs");
+        lines.sort_unstable();
+        assert_eq!(lines, ["begun again 1", "begun again 2", "begun lost 1", "ended again 2"], "{}", program.logs());
+    }
+
+    fn is_lost(&self) -> bool {
+        self.program.logs().lines().any(|line| line.contains("job=lost") && line.contains("it was lost"))
+    }
+}
+
+async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
+    let told = || format!("{}\n{}", program.lines("runs").join("\n"), program.logs());
+    until::until(LIMIT, what, told, || is().then_some(())).await;
 }
