@@ -169,7 +169,11 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
             "How often a process of a carried DAEMON job has ended soon after its start, since it was well.",
             |job| usize::try_from(job.daemon_ends).unwrap_or(usize::MAX),
         ),
-        ("waiting_items", "Items of a carried job that were launched and have not started.", |job| job.carried_waits),
+        (
+            "waiting_items",
+            "Items of a carried job that were launched and have not started; 1 for a DAEMON job with a process that has not started.",
+            |job| job.carried_waits,
+        ),
         ("instances", "Instances that are online.", |job| job.instances),
         ("leader", "Whether an instance leads.", |job| usize::from(job.has_leader)),
         ("servers", "Servers that the job knows.", |job| job.servers),

@@ -1,5 +1,5 @@
 //! The notes of a scheduler of carried jobs about a `DAEMON` job that the instances of the job cannot make: its processes end before they
-//! join.
+//! join, or do not start.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,40 +7,45 @@ use super::{OperationError, Operations};
 use crate::ident::JobName;
 use crate::registry::layout::JobPath;
 
-/// A process of a `DAEMON` job that ends soon after each of its starts.
+/// A process of a `DAEMON` job that ends soon after each of its starts, or that does not start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct DaemonEnds {
+pub struct DaemonTrouble {
     /// The number of the process.
     pub process: u32,
-    /// The number of its ends since it was well last.
+    /// The number of its ends since it was well last; 0 where it has not started.
     pub ends: u32,
-    /// Its last end, and the time of its next start, as a text.
+    /// Its last end and the time of its next start, or what its start waits for, as a text.
     pub why: String,
     /// Since when it is told, in milliseconds since 1970 by the clock of the scheduler.
     pub since: i64,
 }
 
-impl DaemonEnds {
+impl DaemonTrouble {
     /// A process that ends again and again.
-    pub fn new(process: u32, ends: u32, why: impl Into<String>, since: i64) -> Self {
+    pub fn ends(process: u32, ends: u32, why: impl Into<String>, since: i64) -> Self {
         Self { process, ends, why: why.into(), since }
+    }
+
+    /// A process that does not start.
+    pub fn waits(process: u32, why: impl Into<String>, since: i64) -> Self {
+        Self { process, ends: 0, why: why.into(), since }
     }
 }
 
 impl Operations {
-    /// Notes that a process of a `DAEMON` job ends again and again, for as long as the session of this registry center lasts; `None`
-    /// that none does. The job need not have joined the registry center: it is known from then on.
+    /// Notes that a process of a `DAEMON` job ends again and again, or does not start, for as long as the session of this registry
+    /// center lasts; `None` that all are well. The job need not have joined the registry center: it is known from then on.
     ///
     /// # Errors
     /// [`OperationError::Read`], [`OperationError::Write`].
-    pub async fn note_daemon(&self, job: &JobName, ends: Option<&DaemonEnds>) -> Result<(), OperationError> {
-        let data = ends.map(|ends| serde_json::to_string(ends).expect("texts and numbers have a JSON form"));
+    pub async fn note_daemon(&self, job: &JobName, trouble: Option<&DaemonTrouble>) -> Result<(), OperationError> {
+        let data = trouble.map(|trouble| serde_json::to_string(trouble).expect("texts and numbers have a JSON form"));
         self.note(job, &JobPath::Daemon, data).await
     }
 
     /// What is noted of the processes of a job. What cannot be read says nothing.
-    pub(super) async fn daemon(&self, job: &JobName) -> Result<Option<DaemonEnds>, OperationError> {
+    pub(super) async fn daemon(&self, job: &JobName) -> Result<Option<DaemonTrouble>, OperationError> {
         let node = self.get(JobPath::Daemon.absolute(job)).await?;
         Ok(node.and_then(|node| serde_json::from_slice(&node.data).ok()))
     }

@@ -69,7 +69,7 @@ pub use audit::{ALL_JOBS, ActionEnd, Audit};
 pub use carried_wait::CarriedWait;
 pub use commit::Outcome;
 pub use configuration::{ConfigurationChange, StoredConfiguration};
-pub use daemon::DaemonEnds;
+pub use daemon::DaemonTrouble;
 pub(crate) use dependency_checks::{OtherJobs, closed_cycle, unequal_totals};
 pub use error::{NotCancelled, NotRerun, OperationError};
 pub use origin::{Origin, Surface};

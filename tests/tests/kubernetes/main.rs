@@ -23,11 +23,14 @@ use elasticjob_tests::kubernetes::{Cluster, Namespace};
 
 fn main() -> ExitCode {
     let mut harness = Harness::new();
-    // First, as it takes longest.
+    // First, as they take longest.
     harness.on_started_kubernetes_and_zookeeper(
         "an_api_server_that_is_away_for_minutes_costs_schedulers_no_run",
         absence::of_minutes,
     );
+    harness.beside_kubernetes_on_zookeeper("an_item_of_a_dead_node_is_lost_or_runs_again", |server| async {
+        lost::with_its_node(Cluster::start_with("dying").unwrap(), server).await;
+    });
     for case in cases() {
         let play = move |cluster| (case.play)(Arc::new(Namespace::new(cluster)));
         match case.name {
@@ -60,8 +63,5 @@ fn main() -> ExitCode {
     harness.on_started_kubernetes_and_zookeeper(name, daemons::with_a_late_request);
     let name = "a_daemon_that_another_hand_removes_or_scales_is_kept_again";
     harness.on_started_kubernetes_and_zookeeper(name, daemons::of_another_hand);
-    harness.beside_kubernetes_on_zookeeper("an_item_of_a_dead_node_is_lost_or_runs_again", |server| async {
-        lost::with_its_node(Cluster::start_with("dying").unwrap(), server).await;
-    });
     harness.run()
 }

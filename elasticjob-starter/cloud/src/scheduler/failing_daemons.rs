@@ -1,5 +1,4 @@
-//! Processes of `DAEMON` jobs that end again and again soon after their start: the carrier starts them with growing pauses, and
-//! operators have to hear of it.
+//! Processes of `DAEMON` jobs that end again and again soon after their start, or that do not start: operators have to hear of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,13 +6,15 @@ use std::time::Duration;
 
 use elasticjob::ident::{InstanceId, JobName};
 use elasticjob::log::{info, warn};
-use elasticjob::operations::DaemonEnds;
+use elasticjob::operations::DaemonTrouble;
 use elasticjob::registry::RegistryCenter;
 use elasticjob::trace::{DecisionKind, JobDecisionEvent, JobEvent, Tracing};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::job_notes::Noted;
+use super::jobs::{Troubles, lock};
+use super::wait::Wait;
 use crate::carrier::{Carrier, DaemonProcess, ItemState};
 
 /// How often the processes are looked at.
@@ -42,6 +43,8 @@ struct Seen {
     told: u32,
     /// Since when it is told, in milliseconds since 1970.
     since: i64,
+    /// It has not started.
+    wait: Option<Wait>,
 }
 
 /// What is to be told of a process.
@@ -88,6 +91,12 @@ impl Ailing {
                 .entry(index)
                 .or_insert_with(|| Seen { well: if runs { process.restarts } else { 0 }, ..Seen::default() });
             match &process.state {
+                ItemState::Waiting { why, .. } if process.restarts == 0 => {
+                    seen.wait.get_or_insert_with(|| Wait::new(why.clone(), now)).see(why.clone(), now);
+                }
+                _ => seen.wait = None,
+            }
+            match &process.state {
                 // In the moment after a start it is not known since when.
                 ItemState::Running { since: since @ 1.., .. } if now - since >= WELL => {
                     if seen.told > 0 {
@@ -114,12 +123,18 @@ impl Ailing {
         news
     }
 
-    /// Of the processes of each job that are told, the one that has ended most often.
-    fn worst(&self) -> BTreeMap<JobName, DaemonEnds> {
+    /// Of the processes of each job that are told, the one that has ended most often; else the one that has waited longest.
+    fn worst(&self) -> BTreeMap<JobName, DaemonTrouble> {
         let of_job = |(job, processes): (&JobName, &BTreeMap<u32, Seen>)| {
             let told = processes.iter().filter(|(_, seen)| seen.told > 0);
-            let (index, seen) = told.max_by_key(|(_, seen)| seen.told)?;
-            Some((job.clone(), DaemonEnds::new(*index, seen.told, seen.why.clone(), seen.since)))
+            let ends = told.max_by_key(|(_, seen)| seen.told);
+            let ends = ends.map(|(index, seen)| DaemonTrouble::ends(*index, seen.told, seen.why.clone(), seen.since));
+            let waits = processes.iter().filter_map(|(index, seen)| {
+                let wait = seen.wait.as_ref()?;
+                Some(DaemonTrouble::waits(*index, wait.told()?, wait.since()))
+            });
+            let trouble = ends.or_else(|| waits.min_by_key(|waits| waits.since))?;
+            Some((job.clone(), trouble))
         };
         self.lock().iter().filter_map(of_job).collect()
     }
@@ -142,6 +157,8 @@ pub(super) struct Watch {
     /// Where it is recorded.
     pub(super) tracing: Option<Tracing>,
     pub(super) instance: InstanceId,
+    /// Why the carrier has not taken jobs.
+    pub(super) refused: Troubles,
 }
 
 impl Watch {
@@ -156,7 +173,11 @@ impl Watch {
             let jobs: Vec<JobName> = self.ailing.lock().keys().cloned().collect();
             for job in jobs {
                 // A carrier that does not answer is asked with the next look.
-                let Ok(processes) = self.carrier.kept(&job).await else { continue };
+                let Ok(mut processes) = self.carrier.kept(&job).await else { continue };
+                if processes.is_empty() {
+                    let refused = lock(&self.refused).get(&job).cloned();
+                    processes.extend(refused.map(|why| DaemonProcess::new(0, ItemState::waiting(why), 0)));
+                }
                 let now = chrono::Utc::now().timestamp_millis();
                 self.ailing.see(&job, &processes, now).into_iter().for_each(|news| self.tell(&job, news));
             }
@@ -225,5 +246,24 @@ mod tests {
         ailing.keep(&BTreeSet::new());
         ailing.keep(&BTreeSet::from([job.clone()]));
         assert_eq!(ailing.see(&job, &[waits(8)], 1).len(), 1);
+    }
+
+    #[test]
+    fn a_process_that_does_not_start_is_noted_until_it_does_and_one_that_ends_goes_before_it() {
+        let (ailing, job) = (Ailing::default(), JobName::new("resident").unwrap());
+        ailing.keep(&BTreeSet::from([job.clone()]));
+        let other = |state| DaemonProcess::new(1, state, 0);
+        let noted = |processes: &[DaemonProcess], now| {
+            ailing.see(&job, processes, now);
+            ailing.worst().remove(&job)
+        };
+        let waiting = || other(ItemState::waiting("no memory"));
+        assert_eq!(noted(&[waiting()], 1_000), None);
+        assert_eq!(noted(&[waiting()], 6_000), None, "most start sooner");
+        assert_eq!(noted(&[waiting()], 11_000), Some(DaemonTrouble::waits(1, "no memory", 1_000)));
+        let ends = noted(&[waits(3), waiting()], 12_000).unwrap();
+        assert_eq!((ends.process, ends.ends), (0, 3));
+        assert_eq!(noted(&[other(ItemState::running("host", 13_000))], 13_000), None);
+        assert_eq!(noted(&[waiting()], 14_000), None, "it waits anew");
     }
 }

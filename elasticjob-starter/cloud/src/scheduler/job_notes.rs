@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use elasticjob::ident::JobName;
 use elasticjob::log::warn;
-use elasticjob::operations::{CarriedWait, DaemonEnds, OperationError, Operations};
+use elasticjob::operations::{CarriedWait, DaemonTrouble, OperationError, Operations};
 use elasticjob::registry::{RegistryCenter, SessionId, SessionState};
 
 /// What can be noted of a job.
@@ -26,12 +26,13 @@ pub(super) trait Note: Sized + Send + Sync {
     ) -> impl Future<Output = Result<(), OperationError>> + Send;
 }
 
-impl Note for DaemonEnds {
-    const WHAT: &str = "how the processes of the DAEMON job end";
+impl Note for DaemonTrouble {
+    const WHAT: &str = "why the processes of the DAEMON job do not run";
 
     /// How it ends may say another time after each pause: that alone is not noted.
     fn is_same(&self, noted: &Self) -> bool {
-        (self.process, self.ends, self.since) == (noted.process, noted.ends, noted.since)
+        let is_same = (self.process, self.ends, self.since) == (noted.process, noted.ends, noted.since);
+        is_same && (self.ends > 0 || self.why == noted.why)
     }
 
     async fn write(

@@ -27,6 +27,7 @@ mod store;
 #[cfg(test)]
 pub(crate) mod tests;
 mod time_limits;
+mod wait;
 mod waiting_launches;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -177,6 +178,7 @@ impl Scheduler {
             registry: registry.clone(),
             tracing: environment.tracing().cloned(),
             instance: environment.instance_id().clone(),
+            refused: troubles.clone(),
         };
         let waits = Waits::default();
         let of_waits = waiting_launches::Watch {

@@ -12,43 +12,26 @@ use tokio_util::sync::CancellationToken;
 use super::item_states::Hub;
 use super::job_notes::Noted;
 use super::launches::Launches;
+use super::wait::Wait;
 use crate::carrier::{ItemState, LaunchId};
 
 /// How often the items are looked at. It costs no request.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// An item that waits so long, in milliseconds, is told: most start sooner.
-const LONG: i64 = 10_000;
-
-/// Another reason is told when it has stood for so long, in milliseconds: some say at each moment how much is free.
-const STEADY: i64 = 5_000;
 
 /// How many reasons are told of a job, each with its items: those that have stood longest.
 const MOST: usize = 16;
 
 /// What is known of the items that wait. Cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct Waits(Arc<Mutex<BTreeMap<(LaunchId, ShardingItem), Seen>>>);
-
-/// What was seen of an item.
-struct Seen {
-    /// What it waits for.
-    why: String,
-    /// Since when it waits, in milliseconds since 1970.
-    since: i64,
-    /// Since when it waits for that.
-    stands: i64,
-    /// The reason that is told.
-    told: Option<String>,
-}
+pub(super) struct Waits(Arc<Mutex<BTreeMap<(LaunchId, ShardingItem), Wait>>>);
 
 impl Waits {
     /// Since when this scheduler sees an item wait, in milliseconds since 1970.
     pub(super) fn since(&self, id: &LaunchId, item: ShardingItem) -> Option<i64> {
-        self.lock().get(&(id.clone(), item)).map(|seen| seen.since)
+        self.lock().get(&(id.clone(), item)).map(Wait::since)
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(LaunchId, ShardingItem), Seen>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(LaunchId, ShardingItem), Wait>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -57,13 +40,7 @@ impl Waits {
         let mut all = self.lock();
         all.retain(|key, _| waiting.contains_key(key));
         for (key, why) in waiting {
-            let seen = all.entry(key).or_insert_with(|| Seen { why: why.clone(), since: now, stands: now, told: None });
-            if seen.why != why {
-                (seen.why, seen.stands) = (why, now);
-            }
-            if now - seen.since >= LONG && (seen.told.is_none() || now - seen.stands >= STEADY) {
-                seen.told = Some(seen.why.clone());
-            }
+            all.entry(key).or_insert_with(|| Wait::new(why.clone(), now)).see(why, now);
         }
     }
 
@@ -71,10 +48,10 @@ impl Waits {
     fn told(&self, carrier: &str) -> BTreeMap<JobName, Vec<CarriedWait>> {
         let all = self.lock();
         let mut groups = BTreeMap::<(&LaunchId, &str), (i64, Vec<ShardingItem>)>::new();
-        for ((id, item), seen) in &*all {
-            let Some(told) = &seen.told else { continue };
-            let (since, items) = groups.entry((id, told.as_str())).or_insert((seen.since, Vec::new()));
-            *since = seen.since.min(*since);
+        for ((id, item), wait) in &*all {
+            let Some(told) = wait.told() else { continue };
+            let (since, items) = groups.entry((id, told)).or_insert((wait.since(), Vec::new()));
+            *since = wait.since().min(*since);
             items.push(*item);
         }
         let mut of_jobs = BTreeMap::<JobName, Vec<CarriedWait>>::new();
@@ -134,6 +111,7 @@ impl Watch {
 mod tests {
     use elasticjob::fire::Fire;
 
+    use super::super::wait::{LONG, STEADY};
     use super::*;
 
     const NO_CPU: &str = "0/1 nodes are available: 1 Insufficient cpu";

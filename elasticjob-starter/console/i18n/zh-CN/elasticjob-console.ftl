@@ -249,6 +249,7 @@ finding-refused-by-instances = { $joined ->
    *[other] 实例 { $instances } 的程序无法使用注册中心中的配置，在可用之前不参与作业：“{ $why }”
 }
 finding-daemon-ends = 常驻作业的进程 { $process } 启动后很快退出，已有 { $ends } 次：“{ $why }”
+finding-daemon-waits = 常驻作业的进程 { $process } 尚未启动：“{ $why }”
 finding-carried-waits = { $manual ->
     [true] { $fireAt } 的手动触发应在 { $carrier } 上运行，尚未确认在运行：“{ $why }”
    *[other] { $fireAt } 的触发应在 { $carrier } 上运行，尚未确认在运行：“{ $why }”

@@ -120,6 +120,7 @@ impl Finding {
             Reason::ConfigurationRefused(_) => "configuration-refused",
             Reason::RefusedByInstances { .. } => "refused-by-instances",
             Reason::DaemonEnds { .. } => "daemon-ends",
+            Reason::DaemonWaits { .. } => "daemon-waits",
             Reason::CarriedWaits { .. } => "carried-waits",
             Reason::NoInstance => "no-instance",
             Reason::RegistrationDisabled { .. } => "registration-disabled",
@@ -176,6 +177,10 @@ impl Finding {
             Reason::DaemonEnds { process, ends, why } => {
                 add("process", Some(Argument::Number((*process).into())));
                 add("ends", Some(Argument::Number((*ends).into())));
+                add("why", Some(text(why)));
+            }
+            Reason::DaemonWaits { process, why } => {
+                add("process", Some(Argument::Number((*process).into())));
                 add("why", Some(text(why)));
             }
             Reason::CarriedWaits { at, manual, carrier, why } => {
@@ -295,6 +300,7 @@ impl Finding {
             | Reason::Misfired(_)
             | Reason::NotBegun { .. }
             | Reason::Ended(_)
+            | Reason::DaemonWaits { .. }
             | Reason::NeverRun => None,
         }
     }

@@ -63,7 +63,8 @@ pub struct JobOverview {
     /// The number of times that a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where
     /// none does.
     pub daemon_ends: u32,
-    /// The number of items of a carried job that were launched and have not started.
+    /// The number of items of a carried job that were launched and have not started. Of a `DAEMON` job it is 1 where a process has
+    /// not started.
     pub carried_waits: usize,
     /// The obstacles that keep the job or some of its items from running. Of several items with the same obstacle it has the one
     /// that has had it for longest.
@@ -129,7 +130,7 @@ impl JobSnapshot {
             overdue_is_known: self.tells_of_fires(),
             refusing_instances: self.refusals.len(),
             daemon_ends: self.daemon.as_ref().map_or(0, |daemon| daemon.ends),
-            carried_waits: 0,
+            carried_waits: usize::from(self.daemon.as_ref().is_some_and(|daemon| daemon.ends == 0)),
             obstacles: self.findings(now).into_iter().filter(Finding::is_obstacle).collect(),
         };
         for (item, nodes) in &self.items {

@@ -37,6 +37,13 @@ pub enum Reason {
         /// How it ended last, and when it starts again.
         why: String,
     },
+    /// A process of the carried `DAEMON` job has not started.
+    DaemonWaits {
+        /// The number of the process.
+        process: u32,
+        /// What it waits for, in the words of the carrier.
+        why: String,
+    },
     /// Its run was launched, and the carrier does not say that its process runs.
     CarriedWaits {
         /// The time of the fire, in milliseconds since 1970.
@@ -167,6 +174,7 @@ impl Reason {
             | Self::ConfigurationRefused(_)
             | Self::RefusedByInstances { .. }
             | Self::DaemonEnds { .. }
+            | Self::DaemonWaits { .. }
             | Self::CarriedWaits { .. }
             | Self::NoInstance
             | Self::RegistrationDisabled { .. }
@@ -236,6 +244,9 @@ impl Reason {
                     "process {process} of the DAEMON job has ended {ends} times soon after its start: {}",
                     Escaped(why)
                 )
+            }
+            Self::DaemonWaits { process, why } => {
+                format!("process {process} of the DAEMON job has not started: {}", Escaped(why))
             }
             Self::CarriedWaits { at, manual, carrier, why } => {
                 let (kind, at) = (kind_of_fire(*manual), time(*at));

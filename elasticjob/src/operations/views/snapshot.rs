@@ -8,7 +8,7 @@ use crate::fire::{FireRecord, Lifeline};
 use crate::ident::{InstanceId, JobName, ShardingItem};
 use crate::operations::dependency_checks::{OtherJobs, other_totals};
 use crate::operations::members::Members;
-use crate::operations::{CarriedWait, ConfigurationRefusal, DaemonEnds, OperationError, Operations, read};
+use crate::operations::{CarriedWait, ConfigurationRefusal, DaemonTrouble, OperationError, Operations, read};
 use crate::registry::layout::{ItemNode, JobPath, ServerStatus};
 use crate::registry::watched::Gone;
 use crate::registry::{NodeData, SessionId};
@@ -38,8 +38,8 @@ pub struct JobSnapshot {
     pub own_types: Vec<String>,
     /// The decisions on the fires of the jobs that it depends on; `None` where it depends on none.
     pub dependencies: Option<DependencyRecord>,
-    /// A process of the `DAEMON` job that ends soon after each start, as a scheduler of carried jobs notes it.
-    pub daemon: Option<DaemonEnds>,
+    /// A process of the `DAEMON` job that ends soon after each start, or does not start, as a scheduler of carried jobs notes it.
+    pub daemon: Option<DaemonTrouble>,
     /// Items of a carried job that were launched and have not started, as its schedulers note them.
     pub waits: Vec<CarriedWait>,
     /// The instances whose programs cannot use the configuration, as they note it.

@@ -10,7 +10,7 @@ use crate::engine::{DecidedFire, Release, late_limit};
 use crate::fire::Fire;
 use crate::ident::{InstanceId, ShardingItem};
 use crate::operations::registration::DisabledRegistration;
-use crate::operations::{CarriedWait, DaemonEnds};
+use crate::operations::{CarriedWait, DaemonTrouble};
 use crate::registry::layout::ServerStatus;
 
 /// How long a begin may take, in milliseconds, before it counts as missed.
@@ -70,8 +70,12 @@ impl JobSnapshot {
         {
             add(Reason::SkippedAfter { at: *at, why: unmet.reason().to_string() }, None);
         }
-        if let Some(DaemonEnds { process, ends, why, since }) = self.daemon.clone() {
-            add(Reason::DaemonEnds { process, ends, why }, Some(since));
+        if let Some(DaemonTrouble { process, ends, why, since }) = self.daemon.clone() {
+            let reason = match ends {
+                0 => Reason::DaemonWaits { process, why },
+                _ => Reason::DaemonEnds { process, ends, why },
+            };
+            add(reason, Some(since));
         }
         let is_empty = self.members.instances.is_empty();
         match &self.members.disabled_registration {

@@ -64,9 +64,21 @@ async fn a_daemon_that_the_engine_refuses_is_told_until_it_is_taken() {
         one.troubles().get(&resident).is_some_and(|why| why.contains("the account has no quota left"))
     })
     .await;
+    // The job has never joined its group, and is known all the same.
+    until("it is noted", || async {
+        let noted = one.operations().snapshot(&resident).await;
+        noted.is_ok_and(|job| {
+            job.findings(0).iter().any(|it| it.code() == "daemon-waits" && it.to_string().contains("no quota"))
+        })
+    })
+    .await;
     away.is_unreachable.store(false, Ordering::SeqCst);
     until("it is there", || async { away.carrier.kept(&resident).await.unwrap().len() == 1 }).await;
     until("it is told no more", || async { one.troubles().is_empty() }).await;
+    until("it is noted no more", || async {
+        one.operations().snapshot(&resident).await.is_ok_and(|job| job.daemon.is_none())
+    })
+    .await;
     one.store().remove_job(&resident).await.unwrap();
     until("it is ended", || async { away.carrier.kept(&resident).await.unwrap().is_empty() }).await;
     one.shutdown().await;

@@ -125,7 +125,7 @@ impl Concern {
                     | Reason::RunLost { .. }
                     | Reason::AwaitsFailover
             ),
-            Self::CarriedWaits => matches!(reason, Reason::CarriedWaits { .. }),
+            Self::CarriedWaits => matches!(reason, Reason::CarriedWaits { .. } | Reason::DaemonWaits { .. }),
             Self::Disabled if state == JobState::Disabled => {
                 matches!(reason, Reason::AllServersDisabled | Reason::RegistrationDisabled { .. })
             }
