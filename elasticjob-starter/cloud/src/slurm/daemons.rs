@@ -3,7 +3,7 @@
 //! The keeper on the node sees to a program that ends, with a pause that grows. This scheduler sees to jobs of Slurm that end,
 //! as at a time limit or when an administrator cancels them: it submits them again.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,11 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
+use super::claims::{self, Claims};
 use super::ends::Asked;
 use super::mirror::Snapshot;
 use super::queue::{JobState, Row, waits_for};
-use super::stop::{Unwanted, ask_to_end, forget_asked};
+use super::stop::{Unwanted, ask_to_end};
 use super::submit::{self, Submission};
 use super::texts as of_slurm;
 use super::{KEEPER, SLURM, Shared, blocking};
@@ -53,7 +54,7 @@ struct Kept {
     task: AbortHandle,
 }
 
-type Troubles = Arc<Mutex<BTreeMap<u32, (u32, String)>>>;
+pub(super) type Troubles = Arc<Mutex<BTreeMap<u32, (u32, String)>>>;
 
 impl Drop for Kept {
     fn drop(&mut self) {
@@ -80,13 +81,7 @@ impl Daemons {
             return Ok(());
         }
         let (wanted, troubles) = (watch::Sender::new(daemon), Troubles::default());
-        let keeping = Keeping {
-            shared: self.shared.clone(),
-            wanted: wanted.subscribe(),
-            troubles: troubles.clone(),
-            submitted: BTreeMap::new(),
-            stopped: HashMap::new(),
-        };
+        let keeping = Keeping::new(self.shared.clone(), wanted.subscribe(), troubles.clone());
         let task = tokio::spawn(keeping.keep()).abort_handle();
         jobs.insert(name, Kept { wanted, troubles, task });
         Ok(())
@@ -117,8 +112,12 @@ impl Daemons {
             let why = format!("the folder of process {} of {} cannot be read: {error}", row.index, row.name);
             DaemonProcess::new(row.index, ItemState::waiting(why), 0)
         };
-        let of = move |row: &Row| process(row, &folder).unwrap_or_else(|error| unread(row, error));
-        let read = move || Ok(rows.iter().map(of).collect::<Vec<_>>());
+        let read = move || {
+            let mut rows = in_order(rows, &folder, &prefix);
+            rows.dedup_by_key(|row| row.index);
+            let of = |row: &Row| process(row, &folder).unwrap_or_else(|error| unread(row, error));
+            Ok(rows.iter().map(of).collect::<Vec<_>>())
+        };
         let live = blocking(read).await.map_err(|error| CarrierError::new(texts::read_states(), error))?;
         processes.extend(live.into_iter().map(|process| (process.index, process)));
         Ok(processes.into_values().collect())
@@ -159,6 +158,20 @@ fn folders(daemons: &Path, prefix: &str) -> io::Result<Vec<PathBuf>> {
 /// What the names of the jobs of Slurm of a `DAEMON` job begin with; the settings of its processes follow.
 fn prefix(shared: &Shared, job: &JobName) -> String {
     format!("{}-d-", job_token(&shared.options.namespace, job))
+}
+
+/// The jobs of Slurm in the order of their indexes. Of several of an index that one is the first which is kept: the holder of the
+/// process, or else one that runs and may be about to claim it, or else the earliest array.
+pub(super) fn in_order(mut rows: Vec<Row>, daemons: &Path, prefix: &str) -> Vec<Row> {
+    rows.sort_unstable_by_key(|row| (row.index, row.waits(), row.array));
+    let claims = claims::folder(daemons, prefix);
+    for of_index in rows.chunk_by_mut(|a, b| a.index == b.index).filter(|rows| rows.len() > 1) {
+        // Where they cannot be read, a holder may be ended that is not the first. It is submitted again.
+        if let Ok(Some(holder)) = claims::holder(&claims, of_index[0].index) {
+            of_index.sort_by_key(|row| row.array != holder);
+        }
+    }
+    rows
 }
 
 /// The process of a live job of Slurm, by what its keeper wrote.
@@ -205,7 +218,7 @@ struct Submitted {
 }
 
 /// Looks after the processes of a job.
-struct Keeping {
+pub(super) struct Keeping {
     shared: Arc<Shared>,
     wanted: watch::Receiver<Arc<Daemon>>,
     troubles: Troubles,
@@ -215,6 +228,10 @@ struct Keeping {
 }
 
 impl Keeping {
+    pub(super) fn new(shared: Arc<Shared>, wanted: watch::Receiver<Arc<Daemon>>, troubles: Troubles) -> Self {
+        Self { shared, wanted, troubles, submitted: BTreeMap::new(), stopped: HashMap::new() }
+    }
+
     /// Looks after them until none are wanted and none are left. Dropping this lets go of them: they go on.
     async fn keep(mut self) {
         loop {
@@ -243,14 +260,15 @@ impl Keeping {
     }
 
     /// Ends what is not wanted, and submits what is missing. Returns whether nothing is wanted and nothing is left.
-    async fn look(&mut self, daemon: &Daemon, snapshot: &Snapshot) -> Result<bool, String> {
+    pub(super) async fn look(&mut self, daemon: &Daemon, snapshot: &Snapshot) -> Result<bool, String> {
         let prefix = prefix(&self.shared, &daemon.job.job_name);
         let name = format!("{prefix}{}", daemon.settings());
-        let mut live: Vec<&Row> = snapshot.beginning(&prefix).filter(|row| row.is_live()).collect();
-        live.sort_unstable_by_key(|row| (row.index, row.array));
+        let live: Vec<Row> = snapshot.beginning(&prefix).filter(|row| row.is_live()).cloned().collect();
+        let (daemons, of_job) = (self.daemons(), prefix.clone());
+        let live = blocking(move || Ok(in_order(live, &daemons, &of_job))).await.map_err(|error| error.to_string())?;
         let mut kept = BTreeMap::new();
         let mut unwanted = Vec::new();
-        for row in live {
+        for row in &live {
             match row.name == name && row.index < daemon.instances && !kept.contains_key(&row.index) {
                 true => drop(kept.insert(row.index, row)),
                 false => unwanted.push(row),
@@ -267,7 +285,7 @@ impl Keeping {
             without.into_iter().filter(|index| self.is_due(*index, &name, snapshot) && !is_ending(index)).collect();
         self.troubles().retain(|index, _| !kept.contains_key(index) && *index < daemon.instances);
         if !due.is_empty() {
-            self.submit(daemon, &name, &due).await?;
+            self.submit(daemon, &prefix, &name, &due).await?;
         }
         ended.map(|()| false)
     }
@@ -294,20 +312,28 @@ impl Keeping {
         again <= Instant::now()
     }
 
-    async fn submit(&mut self, daemon: &Daemon, name: &str, indexes: &[u32]) -> Result<(), String> {
-        let folder = self.shared.options.folder.join("daemons").join(name);
+    async fn submit(&mut self, daemon: &Daemon, prefix: &str, name: &str, due: &[u32]) -> Result<(), String> {
+        let free = self.free(prefix, due).await?;
+        let indexes: &[u32] = &free.iter().map(|(index, _)| *index).collect::<Vec<_>>();
+        if indexes.is_empty() {
+            return Ok(());
+        }
+        let folder = self.daemons().join(name);
         let package = self.shared.packages.folder(&daemon.app, &folder.join("package")).await;
         let package = package.inspect_err(|why| self.refused(indexes, why))?;
         let command = daemon.job.script().unwrap_or(&daemon.app.bootstrap_script);
         let script = submit::script(&daemon.environment(), &package, command, &[]);
-        let (prepared, of) = (folder.clone(), indexes.to_vec());
-        let shared = self.shared.clone();
+        let (prepared, shared) = (folder.clone(), self.shared.clone());
         let prepare = move || {
             fs::create_dir_all(&prepared)?;
             write_whole(&prepared.join("keeper.sh"), KEEPER)?;
-            of.iter().map(|index| prepared.join(index.to_string())).try_for_each(|process| {
-                fresh(&process, &script)?;
-                shared.packages.note_only_use(&package, &process)
+            free.iter().try_for_each(|(index, claims)| {
+                let process = prepared.join(index.to_string());
+                // The array before may have left notes there. The keeper that holds the process removes them.
+                fs::create_dir_all(&process)?;
+                write_whole(&process.join("run.sh"), &script)?;
+                shared.packages.note_only_use(&package, &process)?;
+                claims.offer_next()
             })
         };
         blocking(prepare).await.map_err(|error| error.to_string())?;
@@ -334,6 +360,26 @@ impl Keeping {
         Ok(())
     }
 
+    /// The indexes that have no job of Slurm, each with its claims.
+    ///
+    /// The claims are read first, and Slurm is asked after that. So a holder that was read and that Slurm does not have has ended, and
+    /// does not come back: it is safe to offer the number after its own at any later time, also when this scheduler is frozen before
+    /// it does. A snapshot of before would say nothing of a holder that came in between. Where another scheduler has offered the
+    /// same number, both arrays come for it, and the keeper that is the first has it.
+    async fn free(&self, prefix: &str, due: &[u32]) -> Result<Vec<(u32, Claims)>, String> {
+        let (claims, due) = (claims::folder(&self.daemons(), prefix), due.to_vec());
+        let read = move || due.into_iter().map(|index| Ok((index, Claims::read(&claims, index)?))).collect();
+        let mut free: Vec<(u32, Claims)> = blocking(read).await.map_err(|error| error.to_string())?;
+        let snapshot = self.shared.mirror.now().await.map_err(|failed| failed.why().to_owned())?;
+        let live: HashSet<u32> = snapshot.beginning(prefix).filter(|row| row.is_live()).map(|row| row.index).collect();
+        free.retain(|(index, _)| !live.contains(index));
+        Ok(free)
+    }
+
+    fn daemons(&self) -> PathBuf {
+        self.shared.options.folder.join("daemons")
+    }
+
     fn refused(&self, indexes: &[u32], why: &str) {
         let restarts = |index| self.submitted.get(index).map_or(0, |submitted| submitted.restarts);
         let told = indexes.iter().map(|index| (*index, (restarts(index), why.to_owned())));
@@ -343,7 +389,7 @@ impl Keeping {
     /// Asks jobs to end, once, and cancels those that do not.
     async fn end(&mut self, rows: &[&Row], grace: Duration) -> Result<(), String> {
         self.stopped.retain(|id, _| rows.iter().any(|row| row.id() == *id));
-        let daemons = self.shared.options.folder.join("daemons");
+        let daemons = self.daemons();
         let folder = |row: &Row| daemons.join(&row.name).join(row.index.to_string());
         let new = rows.iter().filter(|row| !self.stopped.contains_key(&row.id()));
         let new: Vec<Unwanted> =
@@ -352,8 +398,8 @@ impl Keeping {
             let seconds = grace.as_secs().to_string();
             let (mut noted, mut first) = (Vec::new(), Ok(()));
             for job in new {
-                // Without the note its keeper would start the program again.
-                match write_whole(&job.folder.join("stop"), &seconds) {
+                // Without the note its keeper would start the program again. It is of this array: another one goes on.
+                match write_whole(&job.folder.join(format!("stop-{}", job.row.array)), &seconds) {
                     Ok(()) => noted.push(job),
                     Err(error) => first = first.and(Err(format!("{}: {error}", job.folder.display()))),
                 }
@@ -383,21 +429,8 @@ impl Keeping {
 
     /// Removes the folders of all settings of the job.
     async fn remove(&self, prefix: &str) -> Result<(), String> {
-        let (daemons, prefix) = (self.shared.options.folder.join("daemons"), prefix.to_owned());
+        let (daemons, prefix) = (self.daemons(), prefix.to_owned());
         let remove = move || folders(&daemons, &prefix)?.iter().try_for_each(|folder| remove_all(folder));
         blocking(remove).await.map_err(|error| error.to_string())
     }
-}
-
-/// The folder of a process without what the one before left there, except for its count of restarts.
-fn fresh(place: &Path, script: &str) -> io::Result<()> {
-    fs::create_dir_all(place)?;
-    for name in ["stop", "status", "failure"] {
-        match fs::remove_file(place.join(name)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    forget_asked(place)?;
-    write_whole(&place.join("run.sh"), script)
 }

@@ -4,8 +4,10 @@
 #   keeper.sh daemon FOLDER   starts the process again when it ends, after a pause that grows
 # FOLDER has a folder for each index of the array, and in it `run.sh`, which becomes the program.
 kind=$1
-place=$2/$SLURM_ARRAY_TASK_ID
+folder=$2
+place=$folder/$SLURM_ARRAY_TASK_ID
 attempt=${SLURM_RESTART_COUNT:-0}
+stop=$place/stop
 child= ending=
 
 # A file that is there as a whole or not at all.
@@ -16,7 +18,7 @@ write() {
 # Slurm sends the signal to all processes of the job. When the grace is over this script ends, and Slurm kills the rest. The note
 # keeps a scheduler whose request got no answer from sending a second signal.
 asked_to_end() {
-    [ -z "$ending" ] && grace=$(cat "$place/stop" 2>/dev/null) || return
+    [ -z "$ending" ] && grace=$(cat "$stop" 2>/dev/null) || return
     ending=yes
     (trap '' TERM; sleep "$grace"; kill -USR1 $$) &
     write "$place/ending-$SLURM_ARRAY_JOB_ID" ''
@@ -52,7 +54,7 @@ run_item() {
     for ended in "$place"/*/exit; do
         [ -e "$ended" ] && exit "$(cat "$ended")"
     done
-    [ -e "$place/stop" ] && exit 143
+    [ -e "$stop" ] && exit 143
     if [ "$attempt" -ge 3 ]; then
         write "$place/given-up" "$attempt"
         exit 1
@@ -67,15 +69,53 @@ run_item() {
     exit "$code"
 }
 
+# The highest number of a claim is in `last`.
+find_last() {
+    last=0
+    for found in "$claims"/claim-*; do
+        [ "${found##*-}" -gt "$last" ] 2>/dev/null && last=${found##*-}
+    done
+}
+
+# Goes on if this array holds the process: it has the claim with the highest number. A scheduler offers a number when the holder of
+# the one before has ended. It comes too late where another array has it, where there is a higher one, and where the folder was
+# removed and made again meanwhile. An array that Slurm starts again has its claim.
+hold() {
+    mine=$claims/of.$SLURM_JOB_ID
+    number= offered_in=
+    printf %s "$SLURM_ARRAY_JOB_ID" >"$mine" || exit 1
+    read -r number offered_in <"$claims/next"
+    [ "$offered_in" = "$(cat "$claims/id")" ] && ln "$mine" "$claims/claim-$number" 2>/dev/null
+    rm -f "$mine"
+    find_last
+    [ "$(cat "$claims/claim-$last" 2>/dev/null)" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
+    # The one before stays: a keeper that lists the folder at this time sees one of the two.
+    for found in "$claims"/claim-*; do
+        [ "${found##*-}" -lt $((last - 1)) ] && rm -f "$found"
+    done
+    for note in "$place"/stop-* "$place"/asked-* "$place"/ending-*; do
+        case ${note#"$place"/} in
+            *-"$SLURM_ARRAY_JOB_ID" | asked-"$SLURM_ARRAY_JOB_ID"-*) ;;
+            *) rm -f "$note" ;;
+        esac
+    done
+    rm -f "$place/status" "$place/failure"
+}
+
 keep_daemon() {
+    # The claims of all settings of the job are in one folder beside those of its settings, JOB-SETTINGS.
+    claims=${folder%-*}-claims/$SLURM_ARRAY_TASK_ID
+    # A stop of this array is not one of another array of the process.
+    stop=$place/stop-$SLURM_ARRAY_JOB_ID
+    hold
     restarts=$(cat "$place/restarts" 2>/dev/null) || restarts=0
     pause=1
-    while [ ! -e "$place/stop" ]; do
+    while [ ! -e "$stop" ]; do
         began=$(date +%s)
         rm -f "$place/failure"
         write "$place/status" "running $restarts $began"
         run "$place"
-        [ -e "$place/stop" ] && break
+        [ -e "$stop" ] && break
         # One that lived for a minute has started well.
         [ $(($(date +%s) - began)) -ge 60 ] && pause=1
         restarts=$((restarts + 1))

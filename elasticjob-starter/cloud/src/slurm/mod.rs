@@ -5,6 +5,7 @@
 //! repeated runs nothing twice, and writes the exit code, as Slurm forgets jobs some minutes after their end.
 
 mod ages;
+mod claims;
 mod cluster;
 mod command;
 mod daemons;

@@ -92,6 +92,11 @@ impl Row {
         !matches!(self.state, JobState::Ended(_))
     }
 
+    /// Whether it has no node so far that it may run on.
+    pub(super) fn waits(&self) -> bool {
+        matches!(self.state, JobState::Pending | JobState::Starting)
+    }
+
     /// Reads a line of an answer to a question of this time, in seconds since 1970. `None` for jobs that are not carried.
     fn parse(line: &str, asked: i64) -> Result<Option<Self>, String> {
         let wrong = || format!("squeue wrote '{line}', which is not of the form {FORMAT}");

@@ -109,18 +109,6 @@ fn note_sent(note: &Path, sent: &Result<(), Failed>) {
     };
 }
 
-/// Forgets which jobs of Slurm were asked to end whose process was in a folder: it gets another one.
-pub(super) fn forget_asked(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let is_note = |name: &str| name.starts_with(ASKED) || name.starts_with(ENDING);
-        if entry.file_name().to_str().is_some_and(is_note) {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
 /// What is known of the request to a job, or why it was not asked.
 pub(super) type Answered = (Row, Result<Asked, Failed>);
 

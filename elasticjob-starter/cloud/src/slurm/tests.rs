@@ -1,5 +1,6 @@
 //! The carrier on a model of Slurm.
 
+mod daemons;
 mod model;
 
 use std::fs;
@@ -262,27 +263,6 @@ async fn an_item_whose_stop_cannot_be_noted_is_asked_once_and_ended_after_its_gr
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_process_of_a_daemon_whose_folder_takes_no_note_keeps_no_other_one_running() {
-    let model = Model::new();
-    let carrier = model.carrier().await;
-    let app = Arc::new(model.app("echo begun >>$DIR/runs; exec sleep 600"));
-    let job = json!({ "jobName": "resident", "appName": "long", "jobExecutionType": "DAEMON", "cpuCount": 0.1, "memoryMB": 1,
-                      "shardingTotalCount": 2, "cron": "0 0 3 * * ?" });
-    let job = Arc::new(CarriedJob::from_json(job).unwrap());
-    let daemon = |instances| Daemon { app: app.clone(), job: job.clone(), instances, registry_center: None };
-    carrier.keep(daemon(2)).await.unwrap();
-    until(async || model.lines("runs") == 2).await;
-    let settings = fs::read_dir(model.file("work").join("daemons")).unwrap().next().unwrap().unwrap();
-    fs::create_dir(settings.path().join("0/stop")).unwrap();
-    carrier.keep(daemon(0)).await.unwrap();
-    until(async || {
-        let kept = carrier.kept(&job.job_name).await.unwrap();
-        kept.iter().map(|process| process.index).collect::<Vec<_>>() == [0]
-    })
-    .await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_item_that_cannot_be_asked_keeps_none_running_of_those_asked_with_it() {
     let long = Long::new();
     let carrier = long.running(&[0, 1]).await;
@@ -344,15 +324,4 @@ async fn an_item_whose_folder_cannot_be_read_hides_no_other_one_and_keeps_none_r
     assert!(stopped.as_ref().is_err_and(|error| error.why.contains("/0")), "{stopped:?}");
     assert_chinese(&chinese(), &stopped.unwrap_err().action);
     assert_eq!(long.end_of(&next, 1).await, (Outcome::Stopped, Some(StopCause::JobEnded)));
-}
-
-#[test]
-fn a_process_that_gets_another_job_of_slurm_may_be_asked_again() {
-    let scratch = crate::scratch::Scratch::new();
-    for name in ["asked-1", "ending-1", "restarts"] {
-        fs::write(scratch.path().join(name), "").unwrap();
-    }
-    stop::forget_asked(scratch.path()).unwrap();
-    let left: Vec<_> = fs::read_dir(scratch.path()).unwrap().map(|file| file.unwrap().file_name()).collect();
-    assert_eq!(left, ["restarts"]);
 }

@@ -122,6 +122,22 @@ impl Model {
         App::from_json(app).unwrap()
     }
 
+    /// Runs a command of the model, as another scheduler or an operator does.
+    pub(super) fn run(&self, command: &str, arguments: &[&str]) {
+        let done = Command::new(self.file("bin").join(command)).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{command} {arguments:?}: {done:?}");
+    }
+
+    /// The jobs that were submitted: the array, the process id of the keeper, and the name.
+    pub(super) fn jobs(&self) -> Vec<(u64, String, String)> {
+        let jobs = fs::read_to_string(self.file("jobs")).unwrap_or_default();
+        let job = |line: &str| {
+            let fields: Vec<&str> = line.split('|').collect();
+            (fields[0].parse().unwrap(), fields[2].to_owned(), fields[3].to_owned())
+        };
+        jobs.lines().map(job).collect()
+    }
+
     pub(super) fn file(&self, name: &str) -> PathBuf {
         self.scratch.path().join(name)
     }
