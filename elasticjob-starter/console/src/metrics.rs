@@ -171,7 +171,7 @@ fn write_jobs(page: &mut Page<'_>, jobs: &Jobs<'_>) -> fmt::Result {
         ),
         (
             "waiting_items",
-            "Items of a carried job that were launched and have not started; 1 for a DAEMON job with a process that has not started.",
+            "Items of a carried job that were launched and have not started; 1 for a DAEMON job with a process that does not start.",
             |job| job.carried_waits,
         ),
         ("instances", "Instances that are online.", |job| job.instances),

@@ -13,7 +13,7 @@ use crate::registry::layout::JobPath;
 pub struct DaemonTrouble {
     /// The number of the process.
     pub process: u32,
-    /// The number of its ends since it was well last; 0 where it has not started.
+    /// The number of its ends since it was well last; 0 where it does not start.
     pub ends: u32,
     /// Its last end and the time of its next start, or what its start waits for, as a text.
     pub why: String,

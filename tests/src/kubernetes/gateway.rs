@@ -29,7 +29,8 @@ pub enum Fault {
     AnswerLost,
 }
 
-/// Passes requests on to the API server, and picks one of them for a fault. What it passes on ends when it is dropped.
+/// Passes requests on to the API server, and picks one of them for a fault. It ends when it is dropped, with a late request that has
+/// not arrived.
 #[derive(Debug)]
 pub struct Gateway {
     kubeconfig: PathBuf,
@@ -47,10 +48,12 @@ struct Course {
     picked: (Method, &'static str),
     is_met: Mutex<bool>,
     point: watch::Sender<Point>,
+    /// What becomes of the request: the connection of its client may end meanwhile.
+    meeting: Mutex<JoinSet<()>>,
 }
 
 /// The points that the fault goes through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Point {
     /// The request has not been made.
     Before,
@@ -60,8 +63,8 @@ enum Point {
     Ended,
     /// A late request arrives.
     Arriving,
-    /// It has been answered.
-    Arrived,
+    /// It has been answered so.
+    Arrived(Result<u16, String>),
 }
 
 impl Gateway {
@@ -72,13 +75,19 @@ impl Gateway {
     pub async fn start(cluster: &Cluster, picked: (Method, &'static str), fault: Fault) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let port = listener.local_addr()?.port();
-        let kubeconfig = cluster.kubeconfig().with_file_name(format!("gateway-{port}.conf"));
-        let direct = std::fs::read_to_string(cluster.kubeconfig())?;
+        let kubeconfig = cluster.kubeconfig_by(&format!("http://127.0.0.1:{port}"))?;
         let server = parts::address(cluster.api().port());
-        std::fs::write(&kubeconfig, direct.replace(&server, &format!("http://127.0.0.1:{port}")))?;
         let client = Client::builder().danger_accept_invalid_certs(true).build().map_err(io::Error::other)?;
         let point = watch::Sender::new(Point::Before);
-        let course = Arc::new(Course { server, client, fault, picked, is_met: Mutex::new(false), point });
+        let course = Arc::new(Course {
+            server,
+            client,
+            fault,
+            picked,
+            is_met: Mutex::new(false),
+            point,
+            meeting: Mutex::default(),
+        });
         let mut serving = JoinSet::new();
         serving.spawn(serve(listener, course.clone()));
         Ok(Self { kubeconfig, course, _serving: serving })
@@ -92,7 +101,7 @@ impl Gateway {
     /// Completes when the request has met its fault. What was to be done is done, and its client hears nothing of it until
     /// [`go_on`](Self::go_on).
     pub async fn met(&self) {
-        self.wait_for(Point::Met).await;
+        self.course.wait_for(Point::Met).await;
     }
 
     /// Ends the connection of the client.
@@ -100,14 +109,18 @@ impl Gateway {
         self.course.point.send_replace(Point::Ended);
     }
 
-    /// Lets a late request arrive, and waits until it is answered.
-    pub async fn arrive(&self) {
+    /// Lets a late request arrive, and waits until it is answered. Returns the status of the answer.
+    ///
+    /// # Errors
+    /// When no answer came.
+    pub async fn arrive(&self) -> Result<u16, String> {
+        let mut points = self.course.point.subscribe();
         self.course.point.send_replace(Point::Arriving);
-        self.wait_for(Point::Arrived).await;
-    }
-
-    async fn wait_for(&self, point: Point) {
-        self.course.wait_for(point).await;
+        let reached = points.wait_for(|point| matches!(point, Point::Arrived(_))).await;
+        match reached.as_deref() {
+            Ok(Point::Arrived(answer)) => answer.clone(),
+            _ => Err("the gateway has ended".to_owned()),
+        }
     }
 }
 
@@ -139,14 +152,14 @@ impl Course {
         let forwarded = self.client.request(head.method, format!("{}{}", self.server, head.uri)).headers(headers);
         let forwarded = forwarded.body(body);
         if is_picked {
-            self.clone().meet(forwarded).await?;
+            self.clone().meet(forwarded).await;
             return Err(io::Error::other("the connection ends with the fault"));
         }
         let answer = forwarded.send().await.map_err(io::Error::other)?;
         let mut passed = Response::new(());
         *passed.status_mut() = answer.status();
         *passed.headers_mut() = answer.headers().clone();
-        // The length of a body is told anew, by its pieces where it is not known.
+        // The server here says by itself how long the body is.
         passed.headers_mut().remove(hyper::header::TRANSFER_ENCODING);
         Ok(passed.map(|()| Body::from(answer)))
     }
@@ -162,29 +175,26 @@ impl Course {
         is_picked
     }
 
-    /// The request meets its fault. The future may be dropped with the connection of a client that was killed.
-    async fn meet(self: Arc<Self>, request: reqwest::RequestBuilder) -> io::Result<()> {
-        let meeting = {
-            let course = self.clone();
-            async move {
-                if course.fault == Fault::AnswerLost {
-                    request.send().await.map_err(io::Error::other)?;
-                    course.point.send_replace(Point::Met);
-                    return Ok(());
-                }
-                course.point.send_replace(Point::Met);
-                if course.fault == Fault::Late {
-                    course.wait_for(Point::Arriving).await;
-                    request.send().await.map_err(io::Error::other)?;
-                    course.point.send_replace(Point::Arrived);
-                }
-                Ok::<_, io::Error>(())
+    /// The request meets its fault. Returns when the connection of its client is to end.
+    async fn meet(self: Arc<Self>, request: reqwest::RequestBuilder) {
+        let course = Arc::downgrade(&self);
+        let mut points = self.point.subscribe();
+        let fault = self.fault;
+        let meeting = async move {
+            let reach = |point| drop(course.upgrade().map(|course| course.point.send_replace(point)));
+            if fault == Fault::AnswerLost {
+                // The test sees by what it does whether it was done.
+                let _ = request.send().await;
+                return reach(Point::Met);
+            }
+            reach(Point::Met);
+            if fault == Fault::Late && points.wait_for(|point| *point >= Point::Arriving).await.is_ok() {
+                let answer = request.send().await;
+                reach(Point::Arrived(answer.map(|answer| answer.status().as_u16()).map_err(|error| error.to_string())));
             }
         };
-        // By itself: the connection of the client may end meanwhile.
-        let meeting = tokio::spawn(meeting);
+        self.meeting.lock().expect("no holder of it panics").spawn(meeting);
         self.wait_for(Point::Ended).await;
-        if self.fault == Fault::Late { Ok(()) } else { meeting.await.map_err(io::Error::other)? }
     }
 }
 

@@ -15,6 +15,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::json;
 
@@ -140,6 +141,19 @@ impl Cluster {
     /// The file that names the cluster, for an administrator.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
+    }
+
+    /// A file that names the cluster by another address.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn kubeconfig_by(&self, address: &str) -> io::Result<PathBuf> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let file = self.kubeconfig.with_file_name(format!("by-another-address-{number}.conf"));
+        let direct = fs::read_to_string(&self.kubeconfig)?;
+        fs::write(&file, direct.replace(&parts::address(self.api().port()), address))?;
+        Ok(file)
     }
 
     /// Requests of an administrator.

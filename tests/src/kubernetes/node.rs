@@ -40,7 +40,7 @@ impl Node {
         fs::hard_link(cluster.join("box.tar"), folder.join("images/box.tar"))?;
         fs::copy(cluster.join("admin.conf"), folder.join("admin.conf"))?;
         // A kubelet that has not registered its node within some seconds of its start gives storage up, and is not ready from then
-        // on until it is started anew: on a busy machine that happens. It takes over a node that is there.
+        // on until it is started again: on a busy machine that happens. It takes over a node that is there.
         let object = json!({ "apiVersion": "v1", "kind": "Node", "metadata": { "name": name } });
         let (status, answer) = api.send_now("POST", "/api/v1/nodes", Some(object))?;
         if status != 201 {

@@ -109,7 +109,7 @@ async fn assert_once(program: &SchedulerProgram) {
 }
 
 /// Commands that are those of Slurm, but for the first `sbatch`.
-fn wrap(commands: &Path, folder: &Path, how: &str) {
+pub fn wrap(commands: &Path, folder: &Path, how: &str) {
     for name in ["sbatch", "squeue", "scancel", "scontrol", "sinfo"] {
         let real = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
             .map(|folder| folder.join(name))

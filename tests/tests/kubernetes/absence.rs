@@ -9,24 +9,19 @@ use elasticjob_cloud::carrier::{Carrier, LaunchError, LaunchEvent, Outcome};
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::kubernetes::{Cluster, Namespace};
 use elasticjob_tests::proxy::Proxy;
-use elasticjob_tests::scheduler::SchedulerProgram;
-use elasticjob_tests::until;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
 
 use crate::killed::{ITEMS, count, program, register, stop_and_check, until_ended};
-use crate::support::{LIMIT, ended, launch, running};
+use crate::support::{ended, launch, running, until_so};
 
 /// Longer than anything that the carrier or its client waits for.
 const AWAY: Duration = Duration::from_secs(120);
 
 /// A way to the API server that can be cut, and the file that names it.
 async fn way(cluster: &Cluster) -> (Proxy, PathBuf) {
-    let server = format!("127.0.0.1:{}", cluster.api().port());
-    let proxy = Proxy::start(server.clone()).await.unwrap();
-    let file = cluster.kubeconfig().with_file_name(format!("through-{}.conf", proxy.connect_string()));
-    let direct = std::fs::read_to_string(cluster.kubeconfig()).unwrap();
-    std::fs::write(&file, direct.replace(&server, &proxy.connect_string())).unwrap();
+    let proxy = Proxy::start(format!("127.0.0.1:{}", cluster.api().port())).await.unwrap();
+    let file = cluster.kubeconfig_by(&format!("https://{}", proxy.connect_string())).unwrap();
     (proxy, file)
 }
 
@@ -38,7 +33,7 @@ pub(crate) async fn of_minutes(cluster: Arc<Cluster>, server: Arc<ZookeeperServe
     let schedulers = [program.start(), program.start()];
     register(&schedulers[0]);
     let ended = until_ended(&program, 2 * ITEMS).await;
-    until(&program, "it runs", || count(&program, "begun") > ended).await;
+    until_so(&program, "it runs", || count(&program, "begun") > ended).await;
     proxy.cut();
     tokio::time::sleep(AWAY / 2).await;
     proxy.mend();
@@ -53,10 +48,6 @@ pub(crate) async fn of_minutes(cluster: Arc<Cluster>, server: Arc<ZookeeperServe
     proxy.mend();
     until_ended(&program, begun + 2 * ITEMS).await;
     stop_and_check(&program, &schedulers[0]).await;
-}
-
-async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
-    until::until(LIMIT, what, || program.logs(), || is().then_some(())).await;
 }
 
 pub(crate) async fn survived(cluster: Arc<Cluster>) {

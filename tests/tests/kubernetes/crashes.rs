@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::kubernetes::{Cluster, Fault, Gateway};
-use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
-use elasticjob_tests::until;
+use elasticjob_tests::scheduler::SchedulerProcess;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use hyper::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::killed::{ITEMS, SCRIPT, check, count, program, until_ended};
+use crate::support::{LIMIT, until_so};
 
-/// What happens within this, or never.
-const LIMIT: Duration = Duration::from_secs(90);
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 
 /// A fault at a point of the life of a launch.
 #[derive(Debug, Clone, Copy)]
@@ -79,18 +79,20 @@ pub(crate) async fn play(crash: Crash, cluster: Arc<Cluster>, server: Arc<Zookee
     let first = program(gateway.kubeconfig(), &server, &folder, crash.name).start();
     let program = program(cluster.kubeconfig(), &server, &folder, crash.name);
     register(&first, crash);
-    until(&program, "the job is triggered", || {
+    until_so(&program, "the job is triggered", || {
         first.call("POST", "/api/job/trigger", crash.name).is_ok_and(|(status, _)| status == 200)
     })
     .await;
     match crash.at {
         At::Launch => {}
         At::Stop => {
-            until(&program, "all items run", || count(&program, "begun") == ITEMS).await;
+            until_so(&program, "all items run", || count(&program, "begun") == ITEMS).await;
+            assert_eq!(objects(&cluster, PODS, crash.name, is_alive).await, ITEMS);
             first.done("POST", &format!("/api/job/{}/disable", crash.name), "");
         }
         At::Removal => {
             until_ended(&program, ITEMS).await;
+            assert_eq!(objects(&cluster, JOBS, crash.name, |_| true).await, 1);
             first.done("DELETE", &format!("/api/job/{}/deregister", crash.name), "");
         }
     }
@@ -106,26 +108,24 @@ pub(crate) async fn play(crash: Crash, cluster: Arc<Cluster>, server: Arc<Zookee
     match crash.at {
         At::Launch if crash.kills && crash.fault == Fault::RequestLost && !crash.failover => {
             let told = || program.logs().matches("does not know it; with `failover`").count() >= ITEMS;
-            until(&program, "the items are lost", told).await;
+            until_so(&program, "the items are lost", told).await;
             assert_eq!(program.lines("runs"), [""; 0]);
         }
         At::Launch => {
             if crash.fault == Fault::Late {
-                until(&program, "another scheduler has launched it", || count(&program, "begun") == ITEMS).await;
-                gateway.arrive().await;
+                until_so(&program, "another scheduler has launched it", || count(&program, "begun") == ITEMS).await;
+                // The Job of that name is there already.
+                assert_eq!(gateway.arrive().await, Ok(409));
             }
             until_ended(&program, ITEMS).await;
             check(&program);
             assert_eq!(count(&program, "begun"), ITEMS);
         }
         At::Stop => {
-            no_more(&cluster, "/api/v1/namespaces/default/pods", crash.name, |pod| {
-                matches!(pod["status"]["phase"].as_str(), Some("Pending" | "Running"))
-            })
-            .await;
+            no_more(&cluster, PODS, crash.name, is_alive).await;
             assert_eq!((count(&program, "begun"), count(&program, "ended")), (ITEMS, 0), "{}", program.logs());
         }
-        At::Removal => no_more(&cluster, "/apis/batch/v1/namespaces/default/jobs", crash.name, |_| true).await,
+        At::Removal => no_more(&cluster, JOBS, crash.name, |_| true).await,
     }
 }
 
@@ -137,21 +137,22 @@ fn register(scheduler: &SchedulerProcess, crash: Crash) {
     scheduler.register(&app, &job);
 }
 
-async fn until(program: &SchedulerProgram, what: &str, mut is: impl FnMut() -> bool) {
-    until::until(LIMIT, what, || program.logs(), || is().then_some(())).await;
+fn is_alive(pod: &Value) -> bool {
+    matches!(pod["status"]["phase"].as_str(), Some("Pending" | "Running"))
 }
 
-/// Waits until no object of a job is left that counts.
-async fn no_more(cluster: &Cluster, path: &str, job: &str, counts: impl Fn(&serde_json::Value) -> bool) {
+/// How many objects of a job there are that count.
+async fn objects(cluster: &Cluster, path: &str, job: &str, counts: impl Fn(&Value) -> bool) -> usize {
+    let (status, answer) = cluster.api().send("GET", path, None).await;
+    assert_eq!(status, 200, "{answer}");
+    let objects = answer["items"].as_array().unwrap().iter();
+    objects.filter(|object| object["metadata"]["annotations"]["elasticjob/job"] == job && counts(object)).count()
+}
+
+/// Waits until none of them is left.
+async fn no_more(cluster: &Cluster, path: &str, job: &str, counts: impl Fn(&Value) -> bool + Copy) {
     let gone = async {
-        loop {
-            let (status, answer) = cluster.api().send("GET", path, None).await;
-            assert_eq!(status, 200, "{answer}");
-            let objects = answer["items"].as_array().unwrap();
-            let is_of_job = |object: &&serde_json::Value| object["metadata"]["annotations"].to_string().contains(job);
-            if objects.iter().filter(is_of_job).all(|object| !counts(object)) {
-                return;
-            }
+        while objects(cluster, path, job, counts).await > 0 {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };

@@ -7,12 +7,11 @@ use elasticjob_cloud::carrier::{Carrier, ItemState, Outcome};
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::kubernetes::{Cluster, NODE, Namespace};
 use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
-use elasticjob_tests::until;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
 
 use crate::killed::{self, count};
-use crate::support::{LIMIT, ended, launch, running, waiting};
+use crate::support::{ended, launch, running, until_so, waiting};
 
 pub(crate) async fn with_its_node(cluster: Cluster, server: Arc<ZookeeperServer>) {
     let cluster = Arc::new(cluster);
@@ -43,8 +42,7 @@ pub(crate) async fn with_its_node(cluster: Cluster, server: Arc<ZookeeperServer>
     for name in ["waits", "fails", "again"] {
         other.tag(&format!("localhost/{name}:1")).unwrap();
     }
-    let carried = carried.kill_scheduler();
-    cluster.node().kill();
+    let carried = carried.kill_with(&cluster);
 
     match ended(&strict, &fails.id, 0).await {
         Outcome::Lost { why } => assert!(!why.is_empty()),
@@ -91,16 +89,17 @@ impl Carried {
                               "shardingTotalCount": 1, "failover": failover, "gracePeriodSeconds": 1 });
             scheduler.register(&app, &job);
             let triggered = || scheduler.call("POST", "/api/job/trigger", name).is_ok_and(|answer| answer.0 == 200);
-            until(&program, "it is triggered", triggered).await;
+            until_so(&program, "it is triggered", triggered).await;
         }
-        until(&program, "both run", || count(&program, "begun") == 2).await;
+        until_so(&program, "both run", || count(&program, "begun") == 2).await;
         Self { _folder: folder, program, scheduler }
     }
 
-    /// Kills the scheduler, and starts another one.
-    fn kill_scheduler(self) -> Self {
+    /// Kills the scheduler and the node, and starts another scheduler then.
+    fn kill_with(self, cluster: &Cluster) -> Self {
         let Self { _folder, program, scheduler } = self;
         drop(scheduler);
+        cluster.node().kill();
         let scheduler = program.start();
         Self { _folder, program, scheduler }
     }
@@ -108,8 +107,9 @@ impl Carried {
     /// The one with failover has run again; the other one is lost, and says so.
     async fn check(&self) {
         let program = &self.program;
-        until(program, "it has run again", || program.lines("runs").iter().any(|line| line == "ended again 2")).await;
-        until(program, "the other one is lost", || self.is_lost()).await;
+        until_so(program, "it has run again", || program.lines("runs").iter().any(|line| line == "ended again 2"))
+            .await;
+        until_so(program, "the other one is lost", || self.is_lost()).await;
         let mut lines = program.lines("runs");
         lines.sort_unstable();
         assert_eq!(lines, ["begun again 1", "begun again 2", "begun lost 1", "ended again 2"], "{}", program.logs());
@@ -118,9 +118,4 @@ impl Carried {
     fn is_lost(&self) -> bool {
         self.program.logs().lines().any(|line| line.contains("job=lost") && line.contains("it was lost"))
     }
-}
-
-async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
-    let told = || format!("{}\n{}", program.lines("runs").join("\n"), program.logs());
-    until::until(LIMIT, what, told, || is().then_some(())).await;
 }

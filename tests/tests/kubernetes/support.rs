@@ -7,6 +7,7 @@ use elasticjob::fire::Fire;
 use elasticjob_cloud::carrier::suite::Ground;
 use elasticjob_cloud::carrier::{Carrier, ItemState, Launch, LaunchId, LaunchItem, Outcome};
 use elasticjob_cloud::model::{App, CarriedJob};
+use elasticjob_tests::scheduler::SchedulerProgram;
 use serde_json::{Value, json};
 
 /// How long anything is waited for.
@@ -28,6 +29,12 @@ pub(crate) fn launch_of(app: App, name: &str, items: &[u32], more: Value) -> Lau
     let id = LaunchId { job: job.job_name.clone(), fire: Fire::Scheduled(1_700_000_000_000) };
     let items = items.iter().map(|item| LaunchItem::new(*item, None)).collect();
     Launch::new(id, items, Arc::new(app), job)
+}
+
+/// Waits for something that schedulers do, or what they carry.
+pub(crate) async fn until_so(program: &SchedulerProgram, what: &str, mut is: impl FnMut() -> bool) {
+    let told = || format!("{}\n{}", program.lines("runs").join("\n"), program.logs());
+    elasticjob_tests::until::until(LIMIT, what, told, || is().then_some(())).await;
 }
 
 /// Waits until an item is in a state.

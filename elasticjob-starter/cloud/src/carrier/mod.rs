@@ -139,7 +139,7 @@ pub trait Carrier: Send + Sync + 'static {
     /// See [`LaunchError`].
     fn keep(&self, daemon: Daemon) -> Answer<'_, (), LaunchError>;
 
-    /// Whether the engine still has what this carrier was told to [keep](Self::keep). Somebody may have removed or changed it, or a
+    /// Whether the engine still has what this carrier was told to [keep](Self::keep). An operator may have removed or changed it, or a
     /// request that an earlier scheduler had sent arrives late: then the scheduler says again what is to be kept. It asks from time
     /// to time. Default: yes, for carriers that look after the processes themselves.
     ///

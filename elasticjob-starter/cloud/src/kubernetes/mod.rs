@@ -22,7 +22,8 @@ mod stateful_set;
 mod states;
 pub(crate) mod texts;
 
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock};
 
 use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::apps::v1::StatefulSet;
@@ -41,6 +42,7 @@ use crate::texts as of_carriers;
 use follow::Following;
 use indexed_job::Common;
 use names::LAUNCH;
+use stateful_set::Applied;
 
 /// The name of the carrier.
 pub const KUBERNETES: &str = "KUBERNETES";
@@ -57,6 +59,8 @@ pub struct KubernetesCarrier {
     common: Common,
     /// Set when the log has said that another registry center uses the same names.
     foreign_told: OnceLock<()>,
+    /// The StatefulSets of jobs that this carrier keeps, by their names.
+    applied: Mutex<HashMap<String, Applied>>,
     events: EventSender,
     following: AbortHandle,
 }
@@ -104,6 +108,7 @@ impl KubernetesCarrier {
             refusals: Api::namespaced(client, &namespace),
             namespace,
             common,
+            applied: Mutex::default(),
             foreign_told: OnceLock::new(),
             events,
             following,

@@ -18,8 +18,6 @@ pub(super) const ID: &str = "elasticjob/id";
 pub(super) const CENTER: &str = "elasticjob/center";
 /// The annotation with the name of the job.
 pub(super) const JOB: &str = "elasticjob/job";
-/// The annotation of a StatefulSet with the name of the settings of its processes.
-pub(super) const SETTINGS: &str = "elasticjob/settings";
 /// The annotation of a Job with its items: a list, in JSON, of the items of each index.
 pub(super) const ITEMS: &str = "elasticjob/items";
 /// The annotation of a pod that is given up when its node was silent for so many seconds. It is on the pod, so that the setting

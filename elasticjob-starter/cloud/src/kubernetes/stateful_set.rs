@@ -1,6 +1,7 @@
 //! The StatefulSet of a `DAEMON` job: Kubernetes keeps its pods alive, with pauses that grow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{MutexGuard, PoisonError};
 
 use elasticjob::ident::JobName;
 use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetSpec};
@@ -10,11 +11,25 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 
 use super::errors::{Trouble, answer, if_there};
 use super::indexed_job::Common;
-use super::names::{DAEMON, JOB, MANAGED_BY, POD_INDEX, SCOPE, SETTINGS};
+use super::names::{DAEMON, JOB, MANAGED_BY, POD_INDEX, SCOPE};
 use super::pod_template::{Wanted, needs, package, template};
 use super::states::{BEING_MADE, alive, container};
 use super::{KubernetesCarrier, shell};
 use crate::carrier::{Daemon, DaemonProcess, ItemState, LaunchError, job_token};
+
+/// A StatefulSet as it was when this carrier had applied it. Kubernetes counts the changes of its specification, whoever makes
+/// them; one that is made again has another id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Applied {
+    id: Option<String>,
+    generation: Option<i64>,
+}
+
+impl Applied {
+    fn of(set: &StatefulSet) -> Self {
+        Self { id: set.metadata.uid.clone(), generation: set.metadata.generation }
+    }
+}
 
 impl KubernetesCarrier {
     /// Makes, changes or deletes the StatefulSet of a job.
@@ -27,20 +42,28 @@ impl KubernetesCarrier {
         }
         let name = name(&daemon.job.job_name, &self.common);
         let done = if daemon.instances == 0 {
+            self.applied().remove(&name);
             if_there(answer(self.stateful_sets.delete(&name, &DeleteParams::background())).await).map(drop)
         } else {
             let wanted = stateful_set(&daemon, &self.common);
             let apply = PatchParams::apply(MANAGED_BY.1).force();
-            answer(self.stateful_sets.patch(&name, &apply, &Patch::Apply(&wanted))).await.map(drop)
+            let applied = answer(self.stateful_sets.patch(&name, &apply, &Patch::Apply(&wanted))).await;
+            applied.map(|set| drop(self.applied().insert(name, Applied::of(&set))))
         };
         done.map_err(Trouble::of_launch)
     }
 
-    /// Whether the cluster has the StatefulSet of a job as it is to be.
+    /// Whether the cluster has the StatefulSet of a job as this carrier applied it last, or none where there is to be none.
     pub(super) async fn has_set_of(&self, daemon: &Daemon) -> Result<bool, Trouble> {
         let name = name(&daemon.job.job_name, &self.common);
         let set = if_there(answer(self.stateful_sets.get(&name)).await)?;
-        Ok(is_as_wanted(set.as_ref(), daemon))
+        let there = set.filter(|set| set.metadata.deletion_timestamp.is_none()).map(|set| Applied::of(&set));
+        let wanted = if daemon.instances == 0 { None } else { self.applied().get(&name).cloned() };
+        Ok(there == wanted)
+    }
+
+    fn applied(&self) -> MutexGuard<'_, HashMap<String, Applied>> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The processes of a job, by index.
@@ -93,17 +116,15 @@ pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
         annotations: annotations.clone(),
         restart_policy: "Always",
     };
-    let mut of_set = annotations;
-    of_set.insert(SETTINGS.to_owned(), daemon.settings());
     StatefulSet {
         metadata: ObjectMeta {
             name: Some(name.clone()),
             labels: Some(labels),
-            annotations: Some(of_set),
+            annotations: Some(annotations),
             ..ObjectMeta::default()
         },
         spec: Some(StatefulSetSpec {
-            replicas: Some(replicas(daemon)),
+            replicas: Some(i32::try_from(daemon.instances).unwrap_or(i32::MAX)),
             pod_management_policy: Some("Parallel".to_owned()),
             selector: LabelSelector { match_labels: Some(selector), ..LabelSelector::default() },
             service_name: Some(name),
@@ -112,19 +133,6 @@ pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
         }),
         status: None,
     }
-}
-
-fn replicas(daemon: &Daemon) -> i32 {
-    i32::try_from(daemon.instances).unwrap_or(i32::MAX)
-}
-
-/// Whether the StatefulSet of a job is as it is to be, or is gone where there are to be no processes.
-fn is_as_wanted(set: Option<&StatefulSet>, daemon: &Daemon) -> bool {
-    let Some(set) = set.filter(|set| set.metadata.deletion_timestamp.is_none()) else { return daemon.instances == 0 };
-    let settings = set.metadata.annotations.as_ref().and_then(|annotations| annotations.get(SETTINGS));
-    daemon.instances > 0
-        && settings == Some(&daemon.settings())
-        && set.spec.as_ref().is_some_and(|spec| spec.replicas == Some(replicas(daemon)))
 }
 
 /// The processes that a StatefulSet is to have, and that have no pod.

@@ -96,6 +96,7 @@ fn carrier_of(answer: impl Fn(&str) -> (u16, String) + Send + 'static) -> (Kuber
         refusals: Api::default_namespaced(client),
         namespace: "elasticjob".to_owned(),
         common: common(json!({})),
+        applied: Mutex::default(),
         foreign_told: OnceLock::new(),
         events: EventSender::default(),
         following: tokio::spawn(pending::<()>()).abort_handle(),
@@ -227,34 +228,40 @@ fn a_daemon_is_a_stateful_set_whose_pods_schedule_by_themselves() {
 }
 
 #[tokio::test]
-async fn a_daemon_is_kept_where_the_cluster_has_its_stateful_set_with_its_settings_and_processes() {
+async fn a_daemon_is_kept_as_long_as_nobody_changes_or_removes_its_stateful_set() {
     let of = carried(json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" }));
     let daemon = Daemon { app: Arc::new(app(json!({}))), job: Arc::new(of), instances: 2, registry_center: None };
     let ended = Daemon { instances: 0, ..daemon.clone() };
-    let other = Daemon { app: Arc::new(app(json!({ "bootstrapScript": "other" }))), ..daemon.clone() };
-    let set =
-        |daemon: &Daemon| Some(serde_json::to_value(stateful_set::stateful_set(daemon, &common(json!({})))).unwrap());
-    let mut going = set(&daemon).unwrap();
-    going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-    for (there, wanted, is_kept) in [
-        (set(&daemon), &daemon, true),
-        (set(&other), &daemon, false),
-        (set(&Daemon { instances: 1, ..daemon.clone() }), &daemon, false),
-        (Some(going.clone()), &daemon, false),
-        (None, &daemon, false),
-        (None, &ended, true),
-        (Some(going), &ended, true),
-        (set(&daemon), &ended, false),
+    let set = |id: &str, generation: i64, more: Value| {
+        let mut metadata = json!({ "uid": id, "generation": generation });
+        metadata.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        (200, json!({ "metadata": metadata, "spec": { "selector": {}, "serviceName": "a", "template": {} } }))
+    };
+    let none = (404, json!({ "status": "Failure", "code": 404 }));
+    let there = Arc::new(Mutex::new(set("a", 3, json!({}))));
+    let answers = there.clone();
+    let (carrier, _) = carrier_of(move |_| {
+        let (status, body) = answers.lock().unwrap().clone();
+        (status, body.to_string())
+    });
+    assert_eq!(carrier.is_kept(&daemon).await, Ok(false), "it is of another carrier");
+    carrier.keep(daemon.clone()).await.unwrap();
+    let going = json!({ "deletionTimestamp": "2026-01-01T00:00:00Z" });
+    for (now, wanted, is_kept) in [
+        (set("a", 3, json!({})), &daemon, true),
+        (set("a", 4, json!({})), &daemon, false),
+        (set("b", 3, json!({})), &daemon, false),
+        (set("a", 3, going.clone()), &daemon, false),
+        (none.clone(), &daemon, false),
+        (none, &ended, true),
+        (set("a", 3, going), &ended, true),
+        (set("a", 3, json!({})), &ended, false),
     ] {
-        let told = there.as_ref().map(Value::to_string);
-        let (carrier, _) = carrier_of(move |_| match &there {
-            Some(set) => (200, set.to_string()),
-            None => (404, json!({ "status": "Failure", "code": 404 }).to_string()),
-        });
-        assert_eq!(carrier.is_kept(wanted).await, Ok(is_kept), "{told:?}");
+        *there.lock().unwrap() = now.clone();
+        assert_eq!(carrier.is_kept(wanted).await, Ok(is_kept), "{now:?}, {} processes", wanted.instances);
     }
-    let (silent, _) = carrier_of(|_| (500, json!({ "status": "Failure", "code": 500 }).to_string()));
-    silent.is_kept(&daemon).await.unwrap_err();
+    *there.lock().unwrap() = (500, json!({ "status": "Failure", "code": 500 }));
+    carrier.is_kept(&daemon).await.unwrap_err();
 }
 
 #[tokio::test]

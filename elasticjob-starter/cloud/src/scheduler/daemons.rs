@@ -3,17 +3,18 @@
 mod refusals;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::poll_fn;
+use std::future::{Future, poll_fn, ready};
 use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
-use elasticjob::log::{info, warn};
+use elasticjob::log::{debug, info, warn};
 use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction, Zxid};
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 
@@ -89,6 +90,8 @@ impl Daemons {
         let mut told = None;
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // An engine that does not answer keeps nothing else waiting.
+        let mut answers = JoinSet::new();
         loop {
             let again_at = match self.look(&mut told).await {
                 Ok(again_at) => again_at,
@@ -100,12 +103,13 @@ impl Daemons {
             let kept = told.iter().flatten().filter(|(_, wanted)| wanted.instances > 0);
             self.ailing.keep(&kept.map(|(name, _)| name.clone()).collect());
             tokio::select! {
-                changed = self.registrations.changed() => if changed.is_err() { break },
-                event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break },
-                () = self.ending.cancelled() => break,
-                () = async { sleep_until(again_at.unwrap_or_else(Instant::now)).await }, if again_at.is_some() => {}
-                _ = looks.tick() => if let Some(told) = &mut told { self.look_at_engine(told).await },
-            }
+                            changed = self.registrations.changed() => if changed.is_err() { break },
+                            event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break },
+                            () = self.ending.cancelled() => break,
+                            () = async { sleep_until(again_at.unwrap_or_else(Instant::now)).await }, if again_at.is_some() => {}
+            _ = looks.tick(), if answers.is_empty() => drop(answers.spawn(self.look_at_engine(told.as_ref()))),
+                            Some(answer) = answers.join_next() => forget(told.as_mut(), answer.unwrap_or_default()),
+                        }
         }
         let told = told.unwrap_or_default();
         join_all(told.iter().map(|(name, wanted)| self.leave(name, &wanted.registered))).await;
@@ -209,23 +213,27 @@ impl Daemons {
         Ok(again_at)
     }
 
-    /// Forgets what the carrier was told of jobs whose processes the engine does not have so: it is told again, unless another
-    /// scheduler looks after the job meanwhile.
-    async fn look_at_engine(&self, told: &mut Told) {
-        let known = told.iter().filter(|(_, wanted)| wanted.instances != UNKNOWN);
-        let known = known.map(|(name, wanted)| (name.clone(), self.daemon(&wanted.registered, wanted.instances)));
-        let asked = known.map(|(name, daemon)| {
-            let carrier = self.carrier.clone();
-            async move { carrier.is_kept(&daemon).await.map(|is_kept| (name, is_kept)) }
-        });
-        let asked: Vec<_> = asked.collect();
-        let mut answers = stream::iter(asked).buffer_unordered(ASKED_AT_A_TIME);
-        // An engine that does not answer is asked with the next look.
-        while let Some(Ok((name, is_kept))) = answers.next().await {
-            if let Some(wanted) = told.get_mut(&name).filter(|_| !is_kept) {
-                warn!(job = %name, "the engine does not have the processes of the DAEMON job as they were asked for; they are asked for again");
-                wanted.instances = UNKNOWN;
-            }
+    /// Asks of which jobs the engine does not have the processes as the carrier was told. Returns what it was told of them.
+    fn look_at_engine(&self, told: Option<&Told>) -> impl Future<Output = Told> + use<> {
+        let known = told.into_iter().flatten().filter(|(_, wanted)| wanted.instances != UNKNOWN);
+        let known = known
+            .map(|(name, wanted)| (name.clone(), wanted.clone(), self.daemon(&wanted.registered, wanted.instances)));
+        let (known, carrier) = (known.collect::<Vec<_>>(), self.carrier.clone());
+        async move {
+            let asked = known.into_iter().map(|(name, wanted, daemon)| {
+                let carrier = carrier.clone();
+                async move {
+                    match carrier.is_kept(&daemon).await {
+                        Ok(is_kept) => (!is_kept).then_some((name, wanted)),
+                        Err(error) => {
+                            // Others tell it as well while the engine is away. This one alone may lack a right.
+                            debug!(job = %name, "whether the engine has the processes of the DAEMON job is not known: {error}");
+                            None
+                        }
+                    }
+                }
+            });
+            stream::iter(asked).buffer_unordered(ASKED_AT_A_TIME).filter_map(ready).collect().await
         }
     }
 
@@ -282,6 +290,18 @@ impl Daemons {
         transaction.delete(path, Some(node.stat.version));
         if let Err(error) = self.registry.commit(transaction).await {
             info!(job = %name, "the lock node of this scheduler for the job could not be deleted yet: {error}");
+        }
+    }
+}
+
+/// Forgets what the carrier was told of jobs whose processes the engine does not have so: it is told again, unless another
+/// scheduler looks after the job meanwhile. What was changed since then was told later.
+fn forget(told: Option<&mut Told>, missing: Told) {
+    let Some(told) = told else { return };
+    for (name, asked) in missing {
+        if let Some(wanted) = told.get_mut(&name).filter(|wanted| **wanted == asked) {
+            warn!(job = %name, "the engine does not have the processes of the DAEMON job as they were asked for; they are asked for again");
+            wanted.instances = UNKNOWN;
         }
     }
 }

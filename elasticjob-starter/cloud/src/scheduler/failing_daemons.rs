@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::job_notes::Noted;
 use super::jobs::{Troubles, lock};
-use super::wait::Wait;
+use super::wait::{LONG, Wait};
 use crate::carrier::{Carrier, DaemonProcess, ItemState};
 
 /// How often the processes are looked at.
@@ -25,6 +25,9 @@ const WELL: i64 = 60_000;
 
 /// A process that ended so often is told; again after each doubling.
 const OFTEN: u32 = 3;
+
+/// The pauses after fewer ends are shorter, in milliseconds: a process that waits so long after one waits for something else.
+const LONGER_THAN_PAUSES: i64 = 60_000;
 
 /// What is known of the processes of the jobs that this scheduler keeps. Cheap to clone.
 #[derive(Clone, Default)]
@@ -43,7 +46,7 @@ struct Seen {
     told: u32,
     /// Since when it is told, in milliseconds since 1970.
     since: i64,
-    /// It has not started.
+    /// It waits for its start.
     wait: Option<Wait>,
 }
 
@@ -77,6 +80,13 @@ impl Ailing {
         seen.iter().filter_map(of_job).collect()
     }
 
+    /// Whether a process of a job has begun, as far as was seen.
+    fn has_begun(&self, job: &JobName) -> bool {
+        self.lock()
+            .get(job)
+            .is_some_and(|processes| processes.values().any(|seen| seen.wait.is_none() || seen.ends > 0))
+    }
+
     /// Takes a look at the processes of a job.
     fn see(&self, job: &JobName, processes: &[DaemonProcess], now: i64) -> Vec<News> {
         let mut all = self.lock();
@@ -91,8 +101,10 @@ impl Ailing {
                 .entry(index)
                 .or_insert_with(|| Seen { well: if runs { process.restarts } else { 0 }, ..Seen::default() });
             match &process.state {
-                ItemState::Waiting { why, .. } if process.restarts == 0 => {
-                    seen.wait.get_or_insert_with(|| Wait::new(why.clone(), now)).see(why.clone(), now);
+                ItemState::Waiting { why, .. } => {
+                    // The pause after an end is a wait, too.
+                    let long = if process.restarts == 0 { LONG } else { LONGER_THAN_PAUSES };
+                    seen.wait.get_or_insert_with(|| Wait::new(why.clone(), now)).see(why.clone(), now, long);
                 }
                 _ => seen.wait = None,
             }
@@ -172,12 +184,17 @@ impl Watch {
             }
             let jobs: Vec<JobName> = self.ailing.lock().keys().cloned().collect();
             for job in jobs {
-                // A carrier that does not answer is asked with the next look.
-                let Ok(mut processes) = self.carrier.kept(&job).await else { continue };
-                if processes.is_empty() {
-                    let refused = lock(&self.refused).get(&job).cloned();
-                    processes.extend(refused.map(|why| DaemonProcess::new(0, ItemState::waiting(why), 0)));
-                }
+                let processes = match self.carrier.kept(&job).await {
+                    Ok(kept) if !kept.is_empty() => kept,
+                    // What is known of them stays as it is until the carrier answers again.
+                    Err(_) if self.ailing.has_begun(&job) => continue,
+                    // The first of them waits for the carrier.
+                    kept => {
+                        let refused = lock(&self.refused).get(&job).cloned();
+                        let why = refused.or_else(|| kept.err().map(|error| error.to_string()));
+                        why.map(|why| DaemonProcess::new(0, ItemState::waiting(why), 0)).into_iter().collect()
+                    }
+                };
                 let now = chrono::Utc::now().timestamp_millis();
                 self.ailing.see(&job, &processes, now).into_iter().for_each(|news| self.tell(&job, news));
             }
@@ -264,6 +281,11 @@ mod tests {
         let ends = noted(&[waits(3), waiting()], 12_000).unwrap();
         assert_eq!((ends.process, ends.ends), (0, 3));
         assert_eq!(noted(&[other(ItemState::running("host", 13_000))], 13_000), None);
-        assert_eq!(noted(&[waiting()], 14_000), None, "it waits anew");
+        assert_eq!(noted(&[waiting()], 14_000), None, "it waits from now on");
+        // It ended once, and its pause is over.
+        let again = || DaemonProcess::new(1, ItemState::waiting("no room"), 1);
+        assert_eq!(noted(&[again()], 15_000), None);
+        assert_eq!(noted(&[again()], 40_000), None, "it may be its pause");
+        assert_eq!(noted(&[again()], 75_000), Some(DaemonTrouble::waits(1, "no room", 14_000)));
     }
 }

@@ -1,6 +1,6 @@
 //! What is known of something that waits for its start, and when it is told.
 
-/// What waits so long, in milliseconds, is told: most start sooner.
+/// What waits so long for its first start, in milliseconds, is told: most start sooner.
 pub(super) const LONG: i64 = 10_000;
 
 /// Another reason is told when it has stood for so long, in milliseconds: some say at each moment how much is free.
@@ -25,12 +25,12 @@ impl Wait {
         Self { why, since: now, stands: now, told: None }
     }
 
-    /// It is seen again.
-    pub(super) fn see(&mut self, why: String, now: i64) {
+    /// It is seen again. From `long` milliseconds on it is told.
+    pub(super) fn see(&mut self, why: String, now: i64, long: i64) {
         if self.why != why {
             (self.why, self.stands) = (why, now);
         }
-        if now - self.since >= LONG && (self.told.is_none() || now - self.stands >= STEADY) {
+        if now - self.since >= long && (self.told.is_none() || now - self.stands >= STEADY) {
             self.told = Some(self.why.clone());
         }
     }

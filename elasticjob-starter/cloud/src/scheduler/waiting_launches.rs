@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::item_states::Hub;
 use super::job_notes::Noted;
 use super::launches::Launches;
-use super::wait::Wait;
+use super::wait::{LONG, Wait};
 use crate::carrier::{ItemState, LaunchId};
 
 /// How often the items are looked at. It costs no request.
@@ -40,7 +40,7 @@ impl Waits {
         let mut all = self.lock();
         all.retain(|key, _| waiting.contains_key(key));
         for (key, why) in waiting {
-            all.entry(key).or_insert_with(|| Wait::new(why.clone(), now)).see(why, now);
+            all.entry(key).or_insert_with(|| Wait::new(why.clone(), now)).see(why, now, LONG);
         }
     }
 
@@ -111,7 +111,7 @@ impl Watch {
 mod tests {
     use elasticjob::fire::Fire;
 
-    use super::super::wait::{LONG, STEADY};
+    use super::super::wait::STEADY;
     use super::*;
 
     const NO_CPU: &str = "0/1 nodes are available: 1 Insufficient cpu";

@@ -185,6 +185,9 @@ fn process(row: &Row, daemons: &Path) -> io::Result<DaemonProcess> {
         return Ok(DaemonProcess::new(row.index, ItemState::waiting(why), 0));
     }
     let status = text_of(&place.join("status"))?.unwrap_or_default();
+    // The array before left its own, until the keeper of this one has begun.
+    let array = row.array.to_string();
+    let status = status.split_once(' ').filter(|(of, _)| *of == array).map(|(_, status)| status).unwrap_or_default();
     let words: Vec<&str> = status.split_whitespace().collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u32>().ok()).unwrap_or(0);
     let restarts = number(1);
@@ -313,14 +316,15 @@ impl Keeping {
     }
 
     async fn submit(&mut self, daemon: &Daemon, prefix: &str, name: &str, due: &[u32]) -> Result<(), String> {
+        let folder = self.daemons().join(name);
+        // It may take minutes. What Slurm says is to be as new as it can be when the next number is offered.
+        let package = self.shared.packages.folder(&daemon.app, &folder.join("package")).await;
+        let package = package.inspect_err(|why| self.refused(due, why))?;
         let free = self.free(prefix, due).await?;
         let indexes: &[u32] = &free.iter().map(|(index, _)| *index).collect::<Vec<_>>();
         if indexes.is_empty() {
             return Ok(());
         }
-        let folder = self.daemons().join(name);
-        let package = self.shared.packages.folder(&daemon.app, &folder.join("package")).await;
-        let package = package.inspect_err(|why| self.refused(indexes, why))?;
         let command = daemon.job.script().unwrap_or(&daemon.app.bootstrap_script);
         let script = submit::script(&daemon.environment(), &package, command, &[]);
         let (prepared, shared) = (folder.clone(), self.shared.clone());
@@ -336,7 +340,8 @@ impl Keeping {
                 claims.offer_next()
             })
         };
-        blocking(prepare).await.map_err(|error| error.to_string())?;
+        let prepared = blocking(prepare).await.map_err(|error| error.to_string());
+        prepared.inspect_err(|why| self.refused(indexes, why))?;
         let submission = Submission {
             name,
             comment: format!("processes of {}", daemon.job.job_name),
@@ -363,13 +368,20 @@ impl Keeping {
     /// The indexes that have no job of Slurm, each with its claims.
     ///
     /// The claims are read first, and Slurm is asked after that. So a holder that was read and that Slurm does not have has ended, and
-    /// does not come back: it is safe to offer the number after its own at any later time, also when this scheduler is frozen before
-    /// it does. A snapshot of before would say nothing of a holder that came in between. Where another scheduler has offered the
+    /// it is safe to offer the number after its own at any later time, also when this scheduler is frozen before it does. Only an
+    /// administrator can bring a job of Slurm back that has ended (`scontrol requeue`). A snapshot of before would say nothing of a holder that came in between. Where another scheduler has offered the
     /// same number, both arrays come for it, and the keeper that is the first has it.
     async fn free(&self, prefix: &str, due: &[u32]) -> Result<Vec<(u32, Claims)>, String> {
         let (claims, due) = (claims::folder(&self.daemons(), prefix), due.to_vec());
-        let read = move || due.into_iter().map(|index| Ok((index, Claims::read(&claims, index)?))).collect();
-        let mut free: Vec<(u32, Claims)> = blocking(read).await.map_err(|error| error.to_string())?;
+        let read = move || Ok(due.into_iter().map(|index| (index, Claims::read(&claims, index))).collect::<Vec<_>>());
+        let mut free = Vec::new();
+        for (index, claims) in blocking(read).await.map_err(|error| error.to_string())? {
+            match claims {
+                Ok(claims) => free.push((index, claims)),
+                // One that cannot be read keeps no other one from its start.
+                Err(error) => self.refused(&[index], &format!("its claims cannot be read: {error}")),
+            }
+        }
         let snapshot = self.shared.mirror.now().await.map_err(|failed| failed.why().to_owned())?;
         let live: HashSet<u32> = snapshot.beginning(prefix).filter(|row| row.is_live()).map(|row| row.index).collect();
         free.retain(|(index, _)| !live.contains(index));

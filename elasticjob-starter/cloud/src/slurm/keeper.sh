@@ -88,14 +88,21 @@ hold() {
     [ "$offered_in" = "$(cat "$claims/id")" ] && ln "$mine" "$claims/claim-$number" 2>/dev/null
     rm -f "$mine"
     find_last
-    [ "$(cat "$claims/claim-$last" 2>/dev/null)" = "$SLURM_ARRAY_JOB_ID" ] || exit 0
+    holder=$(cat "$claims/claim-$last" 2>/dev/null)
+    if [ "$holder" != "$SLURM_ARRAY_JOB_ID" ]; then
+        echo "array $SLURM_ARRAY_JOB_ID runs nothing: array ${holder:-of a later submission} has this process" >&2
+        exit 0
+    fi
     # The one before stays: a keeper that lists the folder at this time sees one of the two.
     for found in "$claims"/claim-*; do
         [ "${found##*-}" -lt $((last - 1)) ] && rm -f "$found"
     done
     for note in "$place"/stop-* "$place"/asked-* "$place"/ending-*; do
         case ${note#"$place"/} in
-            *-"$SLURM_ARRAY_JOB_ID" | asked-"$SLURM_ARRAY_JOB_ID"-*) ;;
+            stop-"$SLURM_ARRAY_JOB_ID" | ending-"$SLURM_ARRAY_JOB_ID") ;;
+            asked-"$SLURM_ARRAY_JOB_ID" | asked-"$SLURM_ARRAY_JOB_ID"-*) ;;
+            # One that is being written.
+            *.*) ;;
             *) rm -f "$note" ;;
         esac
     done
@@ -107,20 +114,22 @@ keep_daemon() {
     claims=${folder%-*}-claims/$SLURM_ARRAY_TASK_ID
     # A stop of this array is not one of another array of the process.
     stop=$place/stop-$SLURM_ARRAY_JOB_ID
+    # One that is not wanted any more leaves the process to the array behind it.
+    [ -e "$stop" ] && exit 0
     hold
     restarts=$(cat "$place/restarts" 2>/dev/null) || restarts=0
     pause=1
     while [ ! -e "$stop" ]; do
         began=$(date +%s)
         rm -f "$place/failure"
-        write "$place/status" "running $restarts $began"
+        write "$place/status" "$SLURM_ARRAY_JOB_ID running $restarts $began"
         run "$place"
         [ -e "$stop" ] && break
         # One that lived for a minute has started well.
         [ $(($(date +%s) - began)) -ge 60 ] && pause=1
         restarts=$((restarts + 1))
         write "$place/restarts" "$restarts"
-        write "$place/status" "waiting $restarts $pause $code"
+        write "$place/status" "$SLURM_ARRAY_JOB_ID waiting $restarts $pause $code"
         sleep "$pause" &
         wait $!
         pause=$((pause * 2))

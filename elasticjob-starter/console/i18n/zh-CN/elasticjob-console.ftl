@@ -249,7 +249,7 @@ finding-refused-by-instances = { $joined ->
    *[other] 实例 { $instances } 的程序无法使用注册中心中的配置，在可用之前不参与作业：“{ $why }”
 }
 finding-daemon-ends = 常驻作业的进程 { $process } 启动后很快退出，已有 { $ends } 次：“{ $why }”
-finding-daemon-waits = 常驻作业的进程 { $process } 尚未启动：“{ $why }”
+finding-daemon-waits = 常驻作业的进程 { $process } 未能启动：“{ $why }”
 finding-carried-waits = { $manual ->
     [true] { $fireAt } 的手动触发应在 { $carrier } 上运行，尚未确认在运行：“{ $why }”
    *[other] { $fireAt } 的触发应在 { $carrier } 上运行，尚未确认在运行：“{ $why }”
@@ -410,7 +410,7 @@ concern-overdue-about = 已到触发时间，但没有实例开始运行。
 concern-daemon-ends = 进程启动后即退出
 concern-daemon-ends-about = 常驻作业的进程每次启动后很快退出，原因见进程日志。
 concern-carried-waits = 已提交但未启动
-concern-carried-waits-about = 运行已提交给承载引擎，但分片项尚未启动，原因见下。
+concern-carried-waits-about = 运行已提交给承载引擎，但分片项或常驻作业的进程尚未启动，原因见下。
 concern-crashed = 无在线实例
 concern-crashed-about = 没有包含该作业的程序在线，请启动程序。
 concern-configuration-refused = 配置被拒绝

@@ -1,6 +1,7 @@
 //! The findings about `DAEMON` jobs whose processes end or do not start.
 
 use super::*;
+use crate::operations::alarms::Concern;
 use crate::operations::{Argument, DaemonTrouble, JobState, Remedy};
 use crate::registry::watched::WatchedRegistry;
 
@@ -62,9 +63,12 @@ async fn a_daemon_that_never_started_says_for_what_it_waits() {
     assert_eq!((found.since, found.arguments()["process"].clone()), (Some(5_000), Argument::Number(1)));
     assert_eq!(
         found.to_string(),
-        "process 1 of the DAEMON job has not started: 0/3 nodes are available: 3 Insufficient memory (since \
+        "process 1 of the DAEMON job does not start: 0/3 nodes are available: 3 Insufficient memory (since \
          1970-01-01T00:00:05+00:00)"
     );
     let overview = snapshot.overview(9_000);
     assert_eq!((overview.daemon_ends, overview.carried_waits), (0, 1));
+    // No instance is there, and the scheduler says why.
+    assert_eq!((overview.state, Concern::of(&overview)), (JobState::Crashed, Some(Concern::CarriedWaits)));
+    assert_eq!(Concern::CarriedWaits.since(&overview), Some(5_000));
 }

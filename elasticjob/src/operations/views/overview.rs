@@ -63,8 +63,8 @@ pub struct JobOverview {
     /// The number of times that a process of the carried `DAEMON` job has ended soon after its start, since it was well last. 0 where
     /// none does.
     pub daemon_ends: u32,
-    /// The number of items of a carried job that were launched and have not started. Of a `DAEMON` job it is 1 where a process has
-    /// not started.
+    /// The number of items of a carried job that were launched and have not started. Of a `DAEMON` job it is 1 where a process does
+    /// not start.
     pub carried_waits: usize,
     /// The obstacles that keep the job or some of its items from running. Of several items with the same obstacle it has the one
     /// that has had it for longest.

@@ -37,7 +37,7 @@ pub enum Reason {
         /// How it ended last, and when it starts again.
         why: String,
     },
-    /// A process of the carried `DAEMON` job has not started.
+    /// A process of the carried `DAEMON` job waits for its start for long.
     DaemonWaits {
         /// The number of the process.
         process: u32,
@@ -246,7 +246,7 @@ impl Reason {
                 )
             }
             Self::DaemonWaits { process, why } => {
-                format!("process {process} of the DAEMON job has not started: {}", Escaped(why))
+                format!("process {process} of the DAEMON job does not start: {}", Escaped(why))
             }
             Self::CarriedWaits { at, manual, carrier, why } => {
                 let (kind, at) = (kind_of_fire(*manual), time(*at));

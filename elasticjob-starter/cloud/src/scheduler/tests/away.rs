@@ -27,6 +27,10 @@ pub(crate) struct Away {
     pub(crate) asked: AtomicU32,
     /// How often it did not answer what it is to keep.
     pub(crate) unkept: AtomicU32,
+    /// How often it was told what to keep, and took it.
+    pub(crate) keeps: AtomicU32,
+    /// Whether its engine does not have what it was told to keep. It says so once.
+    pub(crate) is_changed: AtomicBool,
     /// Whether it takes no launches.
     pub(crate) is_unreachable: AtomicBool,
     /// Whether its launches arrive after the next stop.
@@ -62,6 +66,8 @@ impl Away {
             is_silent: AtomicBool::new(false),
             asked: AtomicU32::new(0),
             unkept: AtomicU32::new(0),
+            keeps: AtomicU32::new(0),
+            is_changed: AtomicBool::new(false),
             is_unreachable: AtomicBool::new(false),
             is_late: AtomicBool::new(false),
             on_their_way: AtomicU32::new(0),
@@ -175,10 +181,19 @@ impl Carrier for Away {
             self.unkept.fetch_add(1, Ordering::SeqCst);
             return Box::pin(std::future::pending());
         }
+        self.keeps.fetch_add(1, Ordering::SeqCst);
         self.carrier.keep(daemon)
     }
 
+    fn is_kept<'a>(&'a self, _: &'a Daemon) -> Answer<'a, bool> {
+        let is_changed = self.is_changed.swap(false, Ordering::SeqCst);
+        Box::pin(async move { Ok(!is_changed) })
+    }
+
     fn kept<'a>(&'a self, job: &'a JobName) -> Answer<'a, Vec<DaemonProcess>> {
+        if self.is_deaf.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(CarrierError::new("list the processes", "the engine is away")) });
+        }
         self.carrier.kept(job)
     }
 

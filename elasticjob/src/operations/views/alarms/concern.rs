@@ -27,7 +27,7 @@ pub enum Concern {
     Refused,
     /// Items have no owner that is online, or a run was lost.
     Unassigned,
-    /// Items of a carried job were launched and have not started.
+    /// Items of a carried job were launched and have not started, or a process of a `DAEMON` job does not start.
     CarriedWaits,
     /// The last run of an item failed.
     Failing,
@@ -80,8 +80,9 @@ impl Concern {
         match self {
             Self::Overdue => job.overdue.is_some() && state != JobState::Disabled,
             Self::DaemonEnds => job.daemon_ends > 0,
-            // An instance that waits for a configuration is there, and says what is wrong.
-            Self::Crashed => state == JobState::Crashed && !Self::Refused.holds(job),
+            // An instance that waits for a configuration is there, and says what is wrong. So does the scheduler of a `DAEMON` job
+            // whose processes do not start.
+            Self::Crashed => state == JobState::Crashed && !Self::Refused.holds(job) && !Self::CarriedWaits.holds(job),
             Self::Refused => job.problem.is_some() || job.refusing_instances > 0,
             // A one-off job that never ran has no items.
             Self::Unassigned => {
