@@ -241,6 +241,18 @@ impl Harness {
         self.with_service("slurm", no_slurm(), name, move || test(SlurmCluster::start().expect("Slurm starts")));
     }
 
+    /// The same with the ZooKeeper that all tests of the program share.
+    #[cfg(feature = "cloud")]
+    pub fn on_own_slurm_and_zookeeper<F: Future<Output = ()>>(
+        &mut self,
+        name: impl Into<String>,
+        test: impl FnOnce(SlurmCluster, Arc<ZookeeperServer>) -> F + Send + 'static,
+    ) {
+        let server = self.server.clone();
+        let on_both = move || test(SlurmCluster::start().expect("Slurm starts"), server.get(ZookeeperServer::start));
+        self.with_service("slurm", no_slurm().or_else(no_zookeeper), name, on_both);
+    }
+
     /// Adds a test on the cluster and the ZooKeeper that all tests of the program share.
     #[cfg(feature = "cloud")]
     pub fn on_slurm_and_zookeeper<F: Future<Output = ()>>(

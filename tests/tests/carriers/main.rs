@@ -16,6 +16,8 @@ mod frozen;
 #[cfg(feature = "cloud")]
 mod killed;
 #[cfg(feature = "cloud")]
+mod losses;
+#[cfg(feature = "cloud")]
 mod one_program;
 #[cfg(feature = "cloud")]
 mod readme;
@@ -27,6 +29,11 @@ fn main() -> ExitCode {
     use elasticjob_cloud::carrier::suite::cases;
 
     let mut harness = elasticjob_tests::harness::Harness::new();
+    // First, as they take longest.
+    let name = "slurm_a_controller_that_is_away_for_minutes_costs_schedulers_no_run";
+    harness.on_own_slurm_and_zookeeper(name, losses::controller);
+    let name = "slurm_an_item_on_a_lost_node_with_its_scheduler_is_lost_or_runs_again_as_failover_says";
+    harness.on_own_slurm_and_zookeeper(name, losses::nodes_and_scheduler);
     for case in cases() {
         harness.on_slurm(format!("slurm_{}", case.name), move |cluster| slurm::play(cluster, case));
     }
