@@ -290,10 +290,14 @@ mod tests {
 
     /// An archive of a folder `my-job` with `bin/start.sh`.
     fn archive(scratch: &Scratch) -> PathBuf {
+        archive_by(scratch, "-czf")
+    }
+
+    fn archive_by(scratch: &Scratch, option: &str) -> PathBuf {
         let bin = scratch.path().join("my-job/bin");
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("start.sh"), "echo hello\n").unwrap();
-        let tar = ["-czf", "my-job.tar.gz", "my-job"];
+        let tar = [option, "my-job.tar.gz", "my-job"];
         let made = std::process::Command::new("tar").args(tar).current_dir(scratch.path()).status().unwrap();
         assert!(made.success());
         scratch.path().join("my-job.tar.gz")
@@ -313,6 +317,15 @@ mod tests {
         assert_eq!(Some(whole.as_path()), folder.parent());
         let own = scratch.path().join("own");
         assert!(again.folder(&app(&url, "bin/start.sh", false), &own).await.unwrap().starts_with(&own));
+    }
+
+    #[tokio::test]
+    async fn an_archive_that_is_not_compressed_as_its_name_says_is_unpacked() {
+        let scratch = Scratch::new();
+        let packages = Packages::new(scratch.path().join("cache"), None);
+        let url = format!("file://{}", archive_by(&scratch, "-cf").display());
+        let folder = packages.folder(&app(&url, "bin/start.sh", true), Path::new("/none")).await.unwrap();
+        assert!(folder.join("bin/start.sh").exists(), "{folder:?}");
     }
 
     #[tokio::test]

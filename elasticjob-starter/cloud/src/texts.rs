@@ -11,6 +11,8 @@ elasticjob_syntax::messages! {
     running_of_stop(other) =
         "cloud-running-of-stop": "running is 'stop' here, and not '{other}': what runs is stopped. To let it finish, pause the job first with `elasticjob disable --job JOB`, and do this when `GET /api/job/tasks/running` has nothing of it";
     job_is_disabled(name) = "cloud-job-is-disabled": "job '{name}' or its app is disabled: enable it first";
+    triggered_before(name) =
+        "cloud-triggered-before": "job '{name}' was triggered before, and that run has not begun yet: this trigger starts nothing";
     log_item_number() = "cloud-log-item-number": "item is the number of a sharding item, from 0";
     log_process_number() = "cloud-log-process-number": "process is the number of a process of a DAEMON job, from 0";
     log_of_daemon(name) = "cloud-log-of-daemon": "job '{name}' is a DAEMON job, whose processes have the logs: give process=N";

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{OperationError, Operations};
 use crate::ident::JobName;
+use crate::registry::SessionId;
 use crate::registry::layout::JobPath;
 
 /// A process of a `DAEMON` job that ends soon after each of its starts, or that does not start.
@@ -35,13 +36,25 @@ impl DaemonTrouble {
 
 impl Operations {
     /// Notes that a process of a `DAEMON` job ends again and again, or does not start, for as long as the session of this registry
-    /// center lasts; `None` that all are well. The job need not have joined the registry center: it is known from then on.
+    /// center lasts, which is `session`; `None` that all are well. The job need not have joined the registry center: it is known from
+    /// then on. Returns `false` where the note of another session stands, as of the scheduler that looked after the job before: it goes
+    /// with that session, if not earlier.
     ///
     /// # Errors
     /// [`OperationError::Read`], [`OperationError::Write`].
-    pub async fn note_daemon(&self, job: &JobName, trouble: Option<&DaemonTrouble>) -> Result<(), OperationError> {
+    pub async fn note_daemon(
+        &self,
+        job: &JobName,
+        session: SessionId,
+        trouble: Option<&DaemonTrouble>,
+    ) -> Result<bool, OperationError> {
+        let there = self.get(JobPath::Daemon.absolute(job)).await?;
+        if there.is_some_and(|node| node.stat.ephemeral_owner.is_some_and(|owner| owner != session)) {
+            return Ok(false);
+        }
         let data = trouble.map(|trouble| serde_json::to_string(trouble).expect("texts and numbers have a JSON form"));
-        self.note(job, &JobPath::Daemon, data).await
+        self.note(job, &JobPath::Daemon, data).await?;
+        Ok(true)
     }
 
     /// What is noted of the processes of a job. What cannot be read says nothing.

@@ -183,7 +183,8 @@ async fn kill(ground: Ground) {
         // From the second round on, the oldest scheduler keeps the process: the others came later.
         drop(schedulers.remove(0));
         assert_eq!(ground.running(), [pid.as_str()], "a scheduler that is killed leaves it");
-        // That another scheduler keeps it is seen by what it does when the process ends: it starts it again, once.
+        // It is started again once: by what keeps it, which is another scheduler or the keeper on a node, and in the even rounds by a
+        // scheduler in any case.
         match round % 2 {
             1 => ground.kill_last(),
             _ => ground.end_place(),

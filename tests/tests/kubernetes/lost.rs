@@ -66,10 +66,10 @@ pub(crate) async fn with_its_node(cluster: Cluster, server: Arc<ZookeeperServer>
 
 /// The jobs of a scheduler that is killed with the node on which its items run.
 struct Carried {
-    // It goes with the program, and after it.
-    _folder: TemporaryFolder,
     program: SchedulerProgram,
     scheduler: SchedulerProcess,
+    // It goes after them.
+    _folder: TemporaryFolder,
 }
 
 impl Carried {

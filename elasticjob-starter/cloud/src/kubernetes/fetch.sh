@@ -8,8 +8,9 @@ fail() {
     exit 1
 }
 
+# An archive may have the name of a compressed one and be none: `tar -cvf job.tar.gz job`.
 unpack() {
-    said=$(tar "$@" "$file" -C "$package" 2>&1) || fail "cannot be unpacked: $said"
+    said=$(tar "$@" "$file" -C "$package" 2>&1) || tar -xf "$file" -C "$package" 2>/dev/null || fail "cannot be unpacked: $said"
 }
 
 mkdir -p "$package" || fail "cannot be kept"

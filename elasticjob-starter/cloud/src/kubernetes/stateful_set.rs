@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{MutexGuard, PoisonError};
 
 use elasticjob::ident::JobName;
-use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetSpec};
+use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
@@ -57,9 +57,12 @@ impl KubernetesCarrier {
     pub(super) async fn has_set_of(&self, daemon: &Daemon) -> Result<bool, Trouble> {
         let name = name(&daemon.job.job_name, &self.common);
         let set = if_there(answer(self.stateful_sets.get(&name)).await)?;
-        let there = set.filter(|set| set.metadata.deletion_timestamp.is_none()).map(|set| Applied::of(&set));
+        // One that is being deleted takes no changes: it is looked at again when it is gone.
+        if set.as_ref().is_some_and(|set| set.metadata.deletion_timestamp.is_some()) {
+            return Ok(true);
+        }
         let wanted = if daemon.instances == 0 { None } else { self.applied().get(&name).cloned() };
-        Ok(there == wanted)
+        Ok(set.map(|set| Applied::of(&set)) == wanted)
     }
 
     fn applied(&self) -> MutexGuard<'_, HashMap<String, Applied>> {
@@ -128,6 +131,11 @@ pub(super) fn stateful_set(daemon: &Daemon, common: &Common) -> StatefulSet {
             pod_management_policy: Some("Parallel".to_owned()),
             selector: LabelSelector { match_labels: Some(selector), ..LabelSelector::default() },
             service_name: Some(name),
+            // Where another program has set another one, later settings would not reach the pods.
+            update_strategy: Some(StatefulSetUpdateStrategy {
+                type_: Some("RollingUpdate".to_owned()),
+                ..StatefulSetUpdateStrategy::default()
+            }),
             template: template(&common.template, wanted),
             ..StatefulSetSpec::default()
         }),

@@ -251,7 +251,7 @@ async fn a_daemon_is_kept_as_long_as_nobody_changes_or_removes_its_stateful_set(
         (set("a", 3, json!({})), &daemon, true),
         (set("a", 4, json!({})), &daemon, false),
         (set("b", 3, json!({})), &daemon, false),
-        (set("a", 3, going.clone()), &daemon, false),
+        (set("a", 3, going.clone()), &daemon, true),
         (none.clone(), &daemon, false),
         (none, &ended, true),
         (set("a", 3, going), &ended, true),

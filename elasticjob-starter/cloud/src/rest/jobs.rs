@@ -109,7 +109,11 @@ pub(super) async fn trigger(visitor: Visitor, body: String) -> Done {
         return Err(Refusal::conflict(texts::job_is_disabled(name.as_str())));
     }
     visitor.api.scheduler.follow(&name, &all).await;
-    visitor.operations().trigger(&Target::Job(name)).await?;
+    let outcome = visitor.operations().trigger(&Target::Job(name.clone())).await?;
+    // Items that it leaves out are in the decision log of the instances that were asked.
+    if outcome.instances.changed.is_empty() {
+        return Err(Refusal::conflict(texts::triggered_before(name.as_str())));
+    }
     Ok(Json(true))
 }
 

@@ -77,3 +77,21 @@ async fn a_carrier_that_does_not_answer_is_told_to_the_operator_who_asks_it_agai
     server.call(&token, "POST", "/api/job/work/disable", "").await;
     server.scheduler.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_trigger_beside_one_that_waits_is_refused() {
+    let server = Server::start().await;
+    let token = server.token("admin").await;
+    let done = (StatusCode::OK, json!(true));
+    let app = server.app("a", WHILE_IT_IS_THERE);
+    assert_eq!(server.call(&token, "POST", "/api/app", &app).await, done);
+    assert_eq!(server.call(&token, "POST", "/api/job/register", &job("work", "a")).await, done);
+    assert_eq!(server.call(&token, "POST", "/api/job/trigger", "work").await, done);
+    until("both items run", || async { items(&server, &token, "running").await.len() == 2 }).await;
+    // It waits for the end of these runs.
+    assert_eq!(server.call(&token, "POST", "/api/job/trigger", "work").await, done);
+    let (status, answer) = server.call(&token, "POST", "/api/job/trigger", "work").await;
+    assert_eq!((status, &answer["code"]), (StatusCode::CONFLICT, &json!("cloud-triggered-before")));
+    server.call(&token, "POST", "/api/job/work/disable", "").await;
+    server.scheduler.shutdown().await;
+}

@@ -1,23 +1,23 @@
 //! `DAEMON` jobs: one of the schedulers has its carrier keep their processes. An ephemeral node says which one.
 
+mod engine_looks;
 mod refusals;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::{Future, poll_fn, ready};
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob::ident::JobName;
-use elasticjob::log::{debug, info, warn};
+use elasticjob::log::{info, warn};
 use elasticjob::registry::{CommitError, CreateMode, Refusal, RegistryCenter, RegistryError, Transaction, Zxid};
 use futures_util::future::join_all;
-use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use self::engine_looks::{EngineLooks, LOOK};
 pub(super) use self::refusals::Refusals;
 use super::failing_daemons::Ailing;
 use super::nodes::{DAEMONS, Node};
@@ -29,12 +29,6 @@ use crate::model::{CarriedJob, ExecutionType};
 
 /// The pause before something that failed is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
-
-/// How often the carrier is asked whether its engine has what it was told to keep.
-const LOOK: Duration = Duration::from_secs(15);
-
-/// Of so many jobs at a time.
-const ASKED_AT_A_TIME: usize = 10;
 
 /// Looks after the `DAEMON` jobs.
 pub(super) struct Daemons {
@@ -88,11 +82,10 @@ impl Daemons {
     pub(super) async fn keep_all(mut self) {
         let mut events = self.registry.watch(DAEMONS);
         let mut told = None;
-        let mut looks = interval(LOOK);
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // An engine that does not answer keeps nothing else waiting.
-        let mut answers = JoinSet::new();
-        loop {
+        let mut looks = EngineLooks::new(self.carrier.clone());
+        let mut ticks = interval(LOOK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        'ends: loop {
             let again_at = match self.look(&mut told).await {
                 Ok(again_at) => again_at,
                 Err(error) => {
@@ -102,14 +95,17 @@ impl Daemons {
             };
             let kept = told.iter().flatten().filter(|(_, wanted)| wanted.instances > 0);
             self.ailing.keep(&kept.map(|(name, _)| name.clone()).collect());
-            tokio::select! {
-                            changed = self.registrations.changed() => if changed.is_err() { break },
-                            event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break },
-                            () = self.ending.cancelled() => break,
-                            () = async { sleep_until(again_at.unwrap_or_else(Instant::now)).await }, if again_at.is_some() => {}
-            _ = looks.tick(), if answers.is_empty() => drop(answers.spawn(self.look_at_engine(told.as_ref()))),
-                            Some(answer) = answers.join_next() => forget(told.as_mut(), answer.unwrap_or_default()),
-                        }
+            // A look at the engine that finds nothing costs no look at the registry center.
+            loop {
+                tokio::select! {
+                    changed = self.registrations.changed() => if changed.is_err() { break 'ends } else { break },
+                    event = poll_fn(|cx| events.poll_next(cx)) => if event.is_none() { break 'ends } else { break },
+                    () = self.ending.cancelled() => break 'ends,
+                    () = async { sleep_until(again_at.unwrap_or_else(Instant::now)).await }, if again_at.is_some() => break,
+                    _ = ticks.tick() => looks.begin(self.told_of(told.as_ref())),
+                    missing = looks.end(), if looks.is_under_way() => if forget(told.as_mut(), missing) { break },
+                }
+            }
         }
         let told = told.unwrap_or_default();
         join_all(told.iter().map(|(name, wanted)| self.leave(name, &wanted.registered))).await;
@@ -213,28 +209,10 @@ impl Daemons {
         Ok(again_at)
     }
 
-    /// Asks of which jobs the engine does not have the processes as the carrier was told. Returns what it was told of them.
-    fn look_at_engine(&self, told: Option<&Told>) -> impl Future<Output = Told> + use<> {
+    /// The jobs of which the carrier was told what to keep.
+    fn told_of(&self, told: Option<&Told>) -> impl Iterator<Item = (JobName, Wanted, Daemon)> {
         let known = told.into_iter().flatten().filter(|(_, wanted)| wanted.instances != UNKNOWN);
-        let known = known
-            .map(|(name, wanted)| (name.clone(), wanted.clone(), self.daemon(&wanted.registered, wanted.instances)));
-        let (known, carrier) = (known.collect::<Vec<_>>(), self.carrier.clone());
-        async move {
-            let asked = known.into_iter().map(|(name, wanted, daemon)| {
-                let carrier = carrier.clone();
-                async move {
-                    match carrier.is_kept(&daemon).await {
-                        Ok(is_kept) => (!is_kept).then_some((name, wanted)),
-                        Err(error) => {
-                            // Others tell it as well while the engine is away. This one alone may lack a right.
-                            debug!(job = %name, "whether the engine has the processes of the DAEMON job is not known: {error}");
-                            None
-                        }
-                    }
-                }
-            });
-            stream::iter(asked).buffer_unordered(ASKED_AT_A_TIME).filter_map(ready).collect().await
-        }
+        known.map(|(name, wanted)| (name.clone(), wanted.clone(), self.daemon(&wanted.registered, wanted.instances)))
     }
 
     async fn keep(&self, registered: &Registered, instances: u32) -> Result<(), LaunchError> {
@@ -294,16 +272,18 @@ impl Daemons {
     }
 }
 
-/// Forgets what the carrier was told of jobs whose processes the engine does not have so: it is told again, unless another
-/// scheduler looks after the job meanwhile. What was changed since then was told later.
-fn forget(told: Option<&mut Told>, missing: Told) {
-    let Some(told) = told else { return };
+/// Forgets what the carrier was told of jobs whose processes the engine does not have so. Returns whether it was told nothing else of
+/// one of them since it was asked.
+fn forget(told: Option<&mut Told>, missing: Told) -> bool {
+    let Some(told) = told else { return false };
+    let mut is_forgotten = false;
     for (name, asked) in missing {
         if let Some(wanted) = told.get_mut(&name).filter(|wanted| **wanted == asked) {
-            warn!(job = %name, "the engine does not have the processes of the DAEMON job as they were asked for; they are asked for again");
             wanted.instances = UNKNOWN;
+            is_forgotten = true;
         }
     }
+    is_forgotten
 }
 
 fn path(name: &JobName) -> String {

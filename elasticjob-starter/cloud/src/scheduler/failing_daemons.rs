@@ -26,8 +26,8 @@ const WELL: i64 = 60_000;
 /// A process that ended so often is told; again after each doubling.
 const OFTEN: u32 = 3;
 
-/// The pauses after fewer ends are shorter, in milliseconds: a process that waits so long after one waits for something else.
-const LONGER_THAN_PAUSES: i64 = 60_000;
+/// The pauses of all carriers after an end are shorter, in milliseconds: a process that waits longer waits for something else.
+const LONGER_THAN_PAUSES: i64 = 360_000;
 
 /// What is known of the processes of the jobs that this scheduler keeps. Cheap to clone.
 #[derive(Clone, Default)]
@@ -78,13 +78,6 @@ impl Ailing {
             (!texts.is_empty()).then(|| (job.clone(), texts.join("; ")))
         };
         seen.iter().filter_map(of_job).collect()
-    }
-
-    /// Whether a process of a job has begun, as far as was seen.
-    fn has_begun(&self, job: &JobName) -> bool {
-        self.lock()
-            .get(job)
-            .is_some_and(|processes| processes.values().any(|seen| seen.wait.is_none() || seen.ends > 0))
     }
 
     /// Takes a look at the processes of a job.
@@ -184,17 +177,12 @@ impl Watch {
             }
             let jobs: Vec<JobName> = self.ailing.lock().keys().cloned().collect();
             for job in jobs {
-                let processes = match self.carrier.kept(&job).await {
-                    Ok(kept) if !kept.is_empty() => kept,
-                    // What is known of them stays as it is until the carrier answers again.
-                    Err(_) if self.ailing.has_begun(&job) => continue,
-                    // The first of them waits for the carrier.
-                    kept => {
-                        let refused = lock(&self.refused).get(&job).cloned();
-                        let why = refused.or_else(|| kept.err().map(|error| error.to_string()));
-                        why.map(|why| DaemonProcess::new(0, ItemState::waiting(why), 0)).into_iter().collect()
-                    }
-                };
+                // A carrier that does not answer is asked with the next look.
+                let Ok(mut processes) = self.carrier.kept(&job).await else { continue };
+                if processes.is_empty() {
+                    let refused = lock(&self.refused).get(&job).cloned();
+                    processes.extend(refused.map(|why| DaemonProcess::new(0, ItemState::waiting(why), 0)));
+                }
                 let now = chrono::Utc::now().timestamp_millis();
                 self.ailing.see(&job, &processes, now).into_iter().for_each(|news| self.tell(&job, news));
             }
@@ -285,7 +273,7 @@ mod tests {
         // It ended once, and its pause is over.
         let again = || DaemonProcess::new(1, ItemState::waiting("no room"), 1);
         assert_eq!(noted(&[again()], 15_000), None);
-        assert_eq!(noted(&[again()], 40_000), None, "it may be its pause");
-        assert_eq!(noted(&[again()], 75_000), Some(DaemonTrouble::waits(1, "no room", 14_000)));
+        assert_eq!(noted(&[again()], 300_000), None, "it may be its pause");
+        assert_eq!(noted(&[again()], 374_000), Some(DaemonTrouble::waits(1, "no room", 14_000)));
     }
 }

@@ -17,13 +17,13 @@ pub(super) trait Note: Sized + Send + Sync {
     /// Whether it says the same as what is noted.
     fn is_same(&self, noted: &Self) -> bool;
 
-    /// Writes it in place of what is noted; `None` removes that.
+    /// Writes it in place of what is noted; `None` removes that. Returns `false` where another scheduler's note stands.
     fn write(
         operations: &Operations,
         session: SessionId,
         job: &JobName,
         note: Option<&Self>,
-    ) -> impl Future<Output = Result<(), OperationError>> + Send;
+    ) -> impl Future<Output = Result<bool, OperationError>> + Send;
 }
 
 impl Note for DaemonTrouble {
@@ -37,11 +37,11 @@ impl Note for DaemonTrouble {
 
     async fn write(
         operations: &Operations,
-        _: SessionId,
+        session: SessionId,
         job: &JobName,
         note: Option<&Self>,
-    ) -> Result<(), OperationError> {
-        operations.note_daemon(job, note).await
+    ) -> Result<bool, OperationError> {
+        operations.note_daemon(job, session, note).await
     }
 }
 
@@ -57,8 +57,9 @@ impl Note for Vec<CarriedWait> {
         session: SessionId,
         job: &JobName,
         note: Option<&Self>,
-    ) -> Result<(), OperationError> {
-        operations.note_waits(job, session, note.map(Vec::as_slice).unwrap_or_default()).await
+    ) -> Result<bool, OperationError> {
+        operations.note_waits(job, session, note.map(Vec::as_slice).unwrap_or_default()).await?;
+        Ok(true)
     }
 }
 
@@ -89,8 +90,10 @@ impl<T: Note> Noted<T> {
                 continue;
             }
             match (T::write(&operations, session, &job, note.as_ref()).await, note) {
-                (Ok(()), Some(note)) => drop(self.noted.insert(job, (session, note))),
-                (Ok(()), None) => drop(self.noted.remove(&job)),
+                (Ok(true), Some(note)) => drop(self.noted.insert(job, (session, note))),
+                // It is written when that of the scheduler of before is gone.
+                (Ok(false), Some(_)) => {}
+                (Ok(_), None) => drop(self.noted.remove(&job)),
                 (Err(error), _) => {
                     let what = T::WHAT;
                     warn!(%job, "{what} is not noted in the registry center: {error}; it is tried again");

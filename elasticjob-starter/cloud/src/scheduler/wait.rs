@@ -1,4 +1,4 @@
-//! What is known of something that waits for its start, and when it is told.
+//! A wait for a start, as it is seen again and again, and when it is told.
 
 /// What waits so long for its first start, in milliseconds, is told: most start sooner.
 pub(super) const LONG: i64 = 10_000;
@@ -6,7 +6,7 @@ pub(super) const LONG: i64 = 10_000;
 /// Another reason is told when it has stood for so long, in milliseconds: some say at each moment how much is free.
 pub(super) const STEADY: i64 = 5_000;
 
-/// A wait for a start, as it is seen again and again.
+/// A wait for a start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wait {
     /// What it waits for.

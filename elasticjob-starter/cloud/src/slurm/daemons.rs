@@ -177,12 +177,13 @@ pub(super) fn in_order(mut rows: Vec<Row>, daemons: &Path, prefix: &str) -> Vec<
 /// The process of a live job of Slurm, by what its keeper wrote.
 fn process(row: &Row, daemons: &Path) -> io::Result<DaemonProcess> {
     let place = daemons.join(&row.name).join(row.index.to_string());
+    let restarts = text_of(&place.join("restarts"))?.and_then(|text| text.trim().parse().ok()).unwrap_or(0);
     if row.state == JobState::Pending {
-        return Ok(DaemonProcess::new(row.index, ItemState::waiting(waits_for(&row.reason, row.since)), 0));
+        return Ok(DaemonProcess::new(row.index, ItemState::waiting(waits_for(&row.reason, row.since)), restarts));
     }
     if row.state == JobState::Starting {
         let why = format!("Slurm starts its node {} for it", row.node);
-        return Ok(DaemonProcess::new(row.index, ItemState::waiting(why), 0));
+        return Ok(DaemonProcess::new(row.index, ItemState::waiting(why), restarts));
     }
     let status = text_of(&place.join("status"))?.unwrap_or_default();
     // The array before left its own, until the keeper of this one has begun.
@@ -190,7 +191,6 @@ fn process(row: &Row, daemons: &Path) -> io::Result<DaemonProcess> {
     let status = status.split_once(' ').filter(|(of, _)| *of == array).map(|(_, status)| status).unwrap_or_default();
     let words: Vec<&str> = status.split_whitespace().collect();
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u32>().ok()).unwrap_or(0);
-    let restarts = number(1);
     let state = match words.first() {
         Some(&"waiting") => {
             let (pause, code) = (number(2), number(3) as i32);
@@ -369,8 +369,9 @@ impl Keeping {
     ///
     /// The claims are read first, and Slurm is asked after that. So a holder that was read and that Slurm does not have has ended, and
     /// it is safe to offer the number after its own at any later time, also when this scheduler is frozen before it does. Only an
-    /// administrator can bring a job of Slurm back that has ended (`scontrol requeue`). A snapshot of before would say nothing of a holder that came in between. Where another scheduler has offered the
-    /// same number, both arrays come for it, and the keeper that is the first has it.
+    /// administrator can bring a job of Slurm back that has ended (`scontrol requeue`). A snapshot of before would say nothing of a holder
+    /// that came in between. Where another scheduler has offered the same number, both arrays come for it, and the keeper that is the
+    /// first has it.
     async fn free(&self, prefix: &str, due: &[u32]) -> Result<Vec<(u32, Claims)>, String> {
         let (claims, due) = (claims::folder(&self.daemons(), prefix), due.to_vec());
         let read = move || Ok(due.into_iter().map(|index| (index, Claims::read(&claims, index))).collect::<Vec<_>>());
@@ -379,7 +380,12 @@ impl Keeping {
             match claims {
                 Ok(claims) => free.push((index, claims)),
                 // One that cannot be read keeps no other one from its start.
-                Err(error) => self.refused(&[index], &format!("its claims cannot be read: {error}")),
+                Err(error) => {
+                    let (job, why) =
+                        (&self.wanted.borrow().job.job_name.clone(), format!("its claims cannot be read: {error}"));
+                    warn!(%job, "process {index} is not submitted: {why}; it is tried again");
+                    self.refused(&[index], &why);
+                }
             }
         }
         let snapshot = self.shared.mirror.now().await.map_err(|failed| failed.why().to_owned())?;

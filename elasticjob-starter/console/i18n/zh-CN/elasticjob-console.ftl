@@ -1531,6 +1531,7 @@ message-cloud-app-secrets = 应用“{ $name }”含有机密，而您管理的�
 message-cloud-body-no-json = 请求体不是 JSON：“{ $error }”
 message-cloud-running-of-change = running 只能是 finish（默认：正在运行的继续）或 stop（停止正在运行的），不能是“{ $other }”
 message-cloud-running-of-stop = 此处 running 只能是 stop，不能是“{ $other }”：正在运行的会被停止。若要让它运行完，请先用 `elasticjob disable --job JOB` 暂停作业，待 `GET /api/job/tasks/running` 中没有它之后再操作
+message-cloud-triggered-before = 作业“{ $name }”此前已被触发，那次运行尚未开始：本次触发不会启动任何运行
 message-cloud-job-is-disabled = 作业“{ $name }”或其应用已禁用：请先启用
 message-cloud-log-item-number = item 是分片项的编号，从 0 开始
 message-cloud-log-process-number = process 是 DAEMON 作业的进程编号，从 0 开始

@@ -90,7 +90,9 @@ cases! {
         stopping_is_repeated_without_harm;
     daemons:
         processes_of_a_daemon_are_there_until_none_are_wanted,
-        a_daemon_that_ends_is_started_again_after_a_pause;
+        a_daemon_that_ends_is_started_again_after_a_pause,
+        another_scheduler_keeps_what_runs_of_a_daemon,
+        a_daemon_with_other_settings_runs_with_them;
 }
 
 /// A carrier and its events.

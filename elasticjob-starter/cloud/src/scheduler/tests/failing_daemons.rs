@@ -85,24 +85,6 @@ async fn a_daemon_that_the_engine_refuses_is_told_until_it_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_daemon_whose_engine_is_away_is_known_before_its_first_process() {
-    let cluster = Cluster::new();
-    let away = Arc::new(Away::of(&cluster));
-    away.is_deaf.store(true, Ordering::SeqCst);
-    let one = cluster.scheduler_with(away.clone()).await.scheduler;
-    one.store().add_app(cluster.app("resident", "exec sleep 600")).await.unwrap();
-    let daemon = json!({ "jobExecutionType": "DAEMON", "cron": "0 0 3 * * ?" });
-    one.store().add_job(job("resident", "resident", daemon)).await.unwrap();
-    let resident = name("resident");
-    let noted = async || one.operations().snapshot(&resident).await.ok().and_then(|job| job.daemon);
-    until("it is noted", || async { noted().await.is_some_and(|trouble| trouble.why.contains("the engine is away")) })
-        .await;
-    away.is_deaf.store(false, Ordering::SeqCst);
-    until("it is noted no more", || async { noted().await.is_none() }).await;
-    one.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_engine_does_not_have_is_asked_for_again_once() {
     let cluster = Cluster::new();
     let away = Arc::new(Away::of(&cluster));

@@ -80,9 +80,8 @@ impl Concern {
         match self {
             Self::Overdue => job.overdue.is_some() && state != JobState::Disabled,
             Self::DaemonEnds => job.daemon_ends > 0,
-            // An instance that waits for a configuration is there, and says what is wrong. So does the scheduler of a `DAEMON` job
-            // whose processes do not start.
-            Self::Crashed => state == JobState::Crashed && !Self::Refused.holds(job) && !Self::CarriedWaits.holds(job),
+            // An instance that waits for a configuration is there, and says what is wrong.
+            Self::Crashed => state == JobState::Crashed && !Self::Refused.holds(job),
             Self::Refused => job.problem.is_some() || job.refusing_instances > 0,
             // A one-off job that never ran has no items.
             Self::Unassigned => {
