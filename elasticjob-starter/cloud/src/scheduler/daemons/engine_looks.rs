@@ -50,9 +50,10 @@ impl EngineLooks {
         if !self.under_way.is_empty() {
             return;
         }
-        let now = Instant::now();
+        let (now, jobs) = (Instant::now(), jobs.collect::<Vec<_>>());
+        self.missing.retain(|name, _| jobs.iter().any(|(job, ..)| job == name));
         let is_due = |name: &JobName| self.missing.get(name).is_none_or(|missing| missing.again_at <= now);
-        let due: Vec<_> = jobs.filter(|(name, ..)| is_due(name)).collect();
+        let due: Vec<_> = jobs.into_iter().filter(|(name, ..)| is_due(name)).collect();
         let carrier = self.carrier.clone();
         self.under_way.spawn(async move {
             let asked = due.into_iter().map(|(name, wanted, daemon)| {

@@ -28,7 +28,8 @@ is_another() { now=$(began "$1"); [ -n "$now" ] && [ "$now" != "$2" ]; }
 signal_group() { is_another "$2" "$3" || kill "-$1" "-$2"; }
 "#;
 
-/// Each index of the array is a session of its own. The index, the pid and when it began go into the list of jobs.
+/// Each index of the array is a session of its own. The index, the pid and when it began go into the list of jobs, before its keeper
+/// begins: what runs is in the answers of `squeue`.
 const SBATCH: &str = r#"
 for argument; do
     case $argument in
@@ -42,7 +43,8 @@ echo $id >"$MODEL/last"
 for part in $(echo "$array" | tr , ' '); do
     for index in $(seq "${part%-*}" "${part#*-}"); do
         export SLURM_ARRAY_JOB_ID=$id SLURM_ARRAY_TASK_ID=$index SLURM_JOB_ID=$((id * 1000 + index))
-        setsid sh "$keeper" "$kind" "$folder" </dev/null >/dev/null 2>&1 &
+        listed='until grep -q "^$1|$2|" "$3" 2>/dev/null; do sleep 0.01; done; shift 3; exec sh "$@"'
+        setsid sh -c "$listed" sh $id $index "$MODEL/jobs" "$keeper" "$kind" "$folder" </dev/null >/dev/null 2>&1 &
         echo "$id|$index|$!|$name|$(began $!)" >>"$MODEL/jobs"
     done
 done
