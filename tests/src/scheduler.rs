@@ -90,6 +90,11 @@ impl SchedulerProgram {
         let text = std::fs::read_to_string(Path::new(&self.folder).join(file)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
+
+    /// How many lines of the file `runs` begin with this text, such as `begun`.
+    pub fn noted(&self, text: &str) -> usize {
+        self.lines("runs").iter().filter(|line| line.starts_with(text)).count()
+    }
 }
 
 impl SchedulerProcess {
@@ -124,6 +129,12 @@ impl SchedulerProcess {
     pub fn register(&self, app: &Value, job: &Value) {
         self.done("POST", "/api/app", &app.to_string());
         self.done("POST", "/api/job/register", &job.to_string());
+    }
+
+    /// How many entries its list of what runs has; 0 where it does not answer.
+    pub fn listed(&self) -> usize {
+        let (_, tasks) = self.call("GET", "/api/job/tasks/running", "").unwrap_or_default();
+        serde_json::from_str::<Vec<Value>>(&tasks).unwrap_or_default().len()
     }
 
     /// Its process id.

@@ -100,7 +100,7 @@ impl std::ops::Deref for Crashed {
 
 /// Waits until all items have ended. Each has begun once.
 async fn assert_once(program: &SchedulerProgram) {
-    let ended = || program.lines("runs").iter().filter(|line| line.starts_with("ended")).count();
+    let ended = || program.noted("ended");
     until(program, "all items have ended", || ended() >= ITEMS as usize).await;
     let mut runs = program.lines("runs");
     runs.sort_unstable();

@@ -112,11 +112,7 @@ impl Ground {
 
     /// Waits until a scheduler lists one process.
     async fn until_listed(&self, scheduler: &SchedulerProcess) {
-        let listed = || {
-            let (_, tasks) = scheduler.call("GET", "/api/job/tasks/running", "").unwrap_or_default();
-            serde_json::from_str::<Vec<serde_json::Value>>(&tasks).unwrap_or_default().len()
-        };
-        self.until("it is listed once", || listed() == 1).await;
+        self.until("it is listed once", || scheduler.listed() == 1).await;
     }
 
     fn told(&self) -> String {

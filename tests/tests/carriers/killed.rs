@@ -90,7 +90,7 @@ async fn kill(program: SchedulerProgram) {
 pub async fn until_ended(program: &SchedulerProgram, count: usize) -> usize {
     let deadline = Instant::now() + LIMIT;
     loop {
-        let ended = program.lines("runs").iter().filter(|line| line.starts_with("ended")).count();
+        let ended = program.noted("ended");
         if ended >= count {
             return ended;
         }

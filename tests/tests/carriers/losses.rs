@@ -26,8 +26,8 @@ pub async fn controller(cluster: SlurmCluster, server: Arc<ZookeeperServer>) {
     until_ended(&program, 2 * ITEMS as usize).await;
     cluster.kill_daemon("slurmctld");
     sleep(AWAY).await;
-    let ended = count(&program, "ended");
-    assert_eq!(count(&program, "begun"), ended, "what ran has ended by itself\n{}", program.logs());
+    let ended = program.noted("ended");
+    assert_eq!(program.noted("begun"), ended, "what ran has ended by itself\n{}", program.logs());
     for scheduler in &schedulers {
         let answer = scheduler.call("GET", "/api/job/jobs", "");
         assert!(answer.is_ok_and(|(status, _)| status == 200), "the schedulers answer\n{}", program.logs());
@@ -53,7 +53,7 @@ pub async fn nodes_and_scheduler(cluster: SlurmCluster, server: Arc<ZookeeperSer
         let triggered = || scheduler.call("POST", "/api/job/trigger", name).is_ok_and(|answer| answer.0 == 200);
         until(&program, "it is triggered", triggered).await;
     }
-    until(&program, "both run", || count(&program, "begun") == 2).await;
+    until(&program, "both run", || program.noted("begun") == 2).await;
     drop(scheduler);
     for node in [0, 1] {
         cluster.kill_node(&cluster.node(node));
@@ -62,16 +62,12 @@ pub async fn nodes_and_scheduler(cluster: SlurmCluster, server: Arc<ZookeeperSer
     for node in [0, 1] {
         cluster.start_node(node).expect("it starts");
     }
-    until(&program, "it has run again", || count(&program, "ended again 2") == 1).await;
+    until(&program, "it has run again", || program.noted("ended again 2") == 1).await;
     let is_lost = |line: &str| line.contains("job=lost") && line.contains("it was lost");
     until(&program, "the other one is lost", || program.logs().lines().any(is_lost)).await;
     let mut lines = program.lines("runs");
     lines.sort_unstable();
     assert_eq!(lines, ["begun again 1", "begun again 2", "begun lost 1", "ended again 2"], "{}", program.logs());
-}
-
-fn count(program: &SchedulerProgram, kind: &str) -> usize {
-    program.lines("runs").iter().filter(|line| line.starts_with(kind)).count()
 }
 
 async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {

@@ -12,7 +12,7 @@ use elasticjob_tests::proxy::Proxy;
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
 
-use crate::killed::{ITEMS, count, program, register, stop_and_check, until_ended};
+use crate::killed::{ITEMS, program, register, stop_and_check, until_ended};
 use crate::support::{ended, launch, running, until_so};
 
 /// Longer than anything that the carrier or its client waits for.
@@ -33,14 +33,14 @@ pub(crate) async fn of_minutes(cluster: Arc<Cluster>, server: Arc<ZookeeperServe
     let schedulers = [program.start(), program.start()];
     register(&schedulers[0]);
     let ended = until_ended(&program, 2 * ITEMS).await;
-    until_so(&program, "it runs", || count(&program, "begun") > ended).await;
+    until_so(&program, "it runs", || program.noted("begun") > ended).await;
     proxy.cut();
     tokio::time::sleep(AWAY / 2).await;
     proxy.mend();
     proxy.swallow();
     tokio::time::sleep(AWAY / 2).await;
-    let begun = count(&program, "begun");
-    assert_eq!(count(&program, "ended"), begun, "what ran has ended by itself\n{}", program.logs());
+    let begun = program.noted("begun");
+    assert_eq!(program.noted("ended"), begun, "what ran has ended by itself\n{}", program.logs());
     for scheduler in &schedulers {
         let answer = scheduler.call("GET", "/api/job/jobs", "");
         assert!(answer.is_ok_and(|(status, _)| status == 200), "the schedulers answer\n{}", program.logs());

@@ -10,7 +10,7 @@ use elasticjob_tests::zookeeper::ZookeeperServer;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use crate::killed::{ITEMS, SCRIPT, check, count, program, until_ended};
+use crate::killed::{ITEMS, SCRIPT, check, program, until_ended};
 use crate::support::{LIMIT, until_so};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
@@ -86,7 +86,7 @@ pub(crate) async fn play(crash: Crash, cluster: Arc<Cluster>, server: Arc<Zookee
     match crash.at {
         At::Launch => {}
         At::Stop => {
-            until_so(&program, "all items run", || count(&program, "begun") == ITEMS).await;
+            until_so(&program, "all items run", || program.noted("begun") == ITEMS).await;
             assert_eq!(objects(&cluster, PODS, crash.name, is_alive).await, ITEMS);
             first.done("POST", &format!("/api/job/{}/disable", crash.name), "");
         }
@@ -113,17 +113,17 @@ pub(crate) async fn play(crash: Crash, cluster: Arc<Cluster>, server: Arc<Zookee
         }
         At::Launch => {
             if crash.fault == Fault::Late {
-                until_so(&program, "another scheduler has launched it", || count(&program, "begun") == ITEMS).await;
+                until_so(&program, "another scheduler has launched it", || program.noted("begun") == ITEMS).await;
                 // The Job of that name is there already.
                 assert_eq!(gateway.arrive().await, Ok(409));
             }
             until_ended(&program, ITEMS).await;
             check(&program);
-            assert_eq!(count(&program, "begun"), ITEMS);
+            assert_eq!(program.noted("begun"), ITEMS);
         }
         At::Stop => {
             no_more(&cluster, PODS, crash.name, is_alive).await;
-            assert_eq!((count(&program, "begun"), count(&program, "ended")), (ITEMS, 0), "{}", program.logs());
+            assert_eq!((program.noted("begun"), program.noted("ended")), (ITEMS, 0), "{}", program.logs());
         }
         At::Removal => no_more(&cluster, JOBS, crash.name, |_| true).await,
     }

@@ -10,7 +10,7 @@ use elasticjob_tests::zookeeper::ZookeeperServer;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use crate::killed::{count, program};
+use crate::killed::program;
 use crate::support::{LIMIT, until_so};
 
 /// Notes its begin and its end in a folder of the host.
@@ -67,7 +67,7 @@ pub(crate) async fn of_frozen_schedulers(cluster: Arc<Cluster>, server: Arc<Zook
         until_lines(&program, &in_turn(version)).await;
         // The thawed one has the version of before in mind.
         schedulers[frozen].thaw();
-        until_so(&program, "the thawed one lists it", || listed(&schedulers[frozen]) == 1).await;
+        until_so(&program, "the thawed one lists it", || schedulers[frozen].listed() == 1).await;
     }
     end(&program, &schedulers[0], name, 5).await;
 }
@@ -91,7 +91,7 @@ pub(crate) async fn with_a_late_request(cluster: Arc<Cluster>, server: Arc<Zooke
     let set = set_of(&cluster, name).await;
     until_is(&cluster, &set, "it is changed back", |set| set.to_string().contains("echo begun 2")).await;
     second.done("DELETE", &format!("/api/job/{name}/deregister"), "");
-    until_so(&program, "it is ended", || count(&program, "begun") == count(&program, "ended")).await;
+    until_so(&program, "it is ended", || program.noted("begun") == program.noted("ended")).await;
 }
 
 /// An administrator removes what the scheduler made, or changes it.
@@ -105,16 +105,16 @@ pub(crate) async fn of_another_hand(cluster: Arc<Cluster>, server: Arc<Zookeeper
     let path = set_of(&cluster, name).await;
     let (status, answer) = cluster.api().send("DELETE", &path, None).await;
     assert_eq!(status, 200, "{answer}");
-    until_so(&program, "it is made again", || count(&program, "begun") == 2).await;
+    until_so(&program, "it is made again", || program.noted("begun") == 2).await;
     let none = json!({ "apiVersion": "apps/v1", "kind": "StatefulSet", "spec": { "replicas": 0 } });
     let (status, answer) =
         cluster.api().send("PATCH", &format!("{path}?fieldManager=tests&force=true"), Some(&none)).await;
     assert_eq!(status, 200, "{answer}");
     until_is(&cluster, &path, "it is scaled again", |set| set["spec"]["replicas"] == 1).await;
     // Its process may not have heard of it.
-    until_so(&program, "it runs", || count(&program, "begun") == count(&program, "ended") + 1).await;
+    until_so(&program, "it runs", || program.noted("begun") == program.noted("ended") + 1).await;
     scheduler.done("DELETE", &format!("/api/job/{name}/deregister"), "");
-    until_so(&program, "it is ended", || count(&program, "begun") == count(&program, "ended")).await;
+    until_so(&program, "it is ended", || program.noted("begun") == program.noted("ended")).await;
 }
 
 /// Waits until an object of the cluster is so.
@@ -153,10 +153,4 @@ async fn end(program: &SchedulerProgram, scheduler: &SchedulerProcess, name: &st
 
 async fn until_lines(program: &SchedulerProgram, lines: &[String]) {
     until_so(program, &format!("{lines:?}"), || program.lines("runs") == lines).await;
-}
-
-/// How many processes a scheduler lists.
-fn listed(scheduler: &SchedulerProcess) -> usize {
-    let (_, tasks) = scheduler.call("GET", "/api/job/tasks/running", "").unwrap_or_default();
-    serde_json::from_str::<Vec<Value>>(&tasks).unwrap_or_default().len()
 }

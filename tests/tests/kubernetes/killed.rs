@@ -90,15 +90,11 @@ fn job(cron: &str) -> Value {
             "shardingTotalCount": ITEMS, "cron": cron, "gracePeriodSeconds": 1 })
 }
 
-pub(crate) fn count(program: &SchedulerProgram, kind: &str) -> usize {
-    program.lines("runs").iter().filter(|line| line.starts_with(kind)).count()
-}
-
 /// Waits until so many runs have ended.
 pub(crate) async fn until_ended(program: &SchedulerProgram, wanted: usize) -> usize {
     let deadline = Instant::now() + LIMIT;
     loop {
-        let ended = count(program, "ended");
+        let ended = program.noted("ended");
         if ended >= wanted {
             return ended;
         }
@@ -114,7 +110,7 @@ async fn until_at_rest(program: &SchedulerProgram) {
     let mut before = 0;
     while quiet.elapsed() < Duration::from_secs(8) {
         let lines = program.lines("runs").len();
-        if lines != before || count(program, "begun") != count(program, "ended") {
+        if lines != before || program.noted("begun") != program.noted("ended") {
             (before, quiet) = (lines, Instant::now());
         }
         assert!(Instant::now() < deadline, "runs go on\n{}", program.logs());

@@ -10,7 +10,7 @@ use elasticjob_tests::scheduler::{SchedulerProcess, SchedulerProgram};
 use elasticjob_tests::zookeeper::ZookeeperServer;
 use serde_json::json;
 
-use crate::killed::{self, count};
+use crate::killed;
 use crate::support::{ended, launch, running, until_so, waiting};
 
 pub(crate) async fn with_its_node(cluster: Cluster, server: Arc<ZookeeperServer>) {
@@ -91,7 +91,7 @@ impl Carried {
             let triggered = || scheduler.call("POST", "/api/job/trigger", name).is_ok_and(|answer| answer.0 == 200);
             until_so(&program, "it is triggered", triggered).await;
         }
-        until_so(&program, "both run", || count(&program, "begun") == 2).await;
+        until_so(&program, "both run", || program.noted("begun") == 2).await;
         Self { _folder: folder, program, scheduler }
     }
 

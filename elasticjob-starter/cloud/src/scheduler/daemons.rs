@@ -272,8 +272,8 @@ impl Daemons {
     }
 }
 
-/// Forgets what the carrier was told of jobs whose processes the engine does not have so. Returns whether it was told nothing else of
-/// one of them since it was asked.
+/// Marks these jobs, so that the carrier is asked again to keep their processes. A job of which it was asked for something else in the
+/// meantime is left out. Returns whether there was any.
 fn forget(told: Option<&mut Told>, missing: Told) -> bool {
     let Some(told) = told else { return false };
     let mut is_forgotten = false;
@@ -288,4 +288,21 @@ fn forget(told: Option<&mut Told>, missing: Told) -> bool {
 
 fn path(name: &JobName) -> String {
     format!("{DAEMONS}/{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::App;
+
+    /// A `DAEMON` job with its application.
+    pub(super) fn registered() -> Registered {
+        let app = json!({ "appName": "a", "appURL": "file:///a", "bootstrapScript": "a" });
+        let job = json!({ "jobName": "a", "appName": "a", "jobExecutionType": "DAEMON", "cpuCount": 1, "memoryMB": 1,
+                          "shardingTotalCount": 1, "cron": "0 0 3 * * ?" });
+        let (app, job) = (App::from_json(app).unwrap(), CarriedJob::from_json(job).unwrap());
+        Registered { app: Arc::new(app), job: Arc::new(job) }
+    }
 }

@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 /// Of so many jobs at a time.
 const ASKED_AT_A_TIME: usize = 10;
 
-/// A job, what the carrier was told of it, and whether its engine has that.
+/// A job, the last request to keep its processes, and whether the engine still has what was asked for.
 type Answer = (JobName, Wanted, bool);
 
 /// The looks. One is under way at a time, beside everything else: an engine that does not answer keeps nothing waiting.
@@ -108,22 +108,17 @@ impl EngineLooks {
 mod tests {
     use std::sync::atomic::Ordering;
 
-    use serde_json::json;
-
+    use super::super::tests::registered;
     use super::*;
-    use crate::model::{App, CarriedJob};
-    use crate::scheduler::registrations::Registered;
     use crate::scheduler::tests::away::Away;
     use crate::scratch::Scratch;
 
     #[tokio::test(start_paused = true)]
     async fn what_is_changed_again_and_again_is_asked_for_with_growing_pauses() {
-        let app = json!({ "appName": "a", "appURL": "file:///a", "bootstrapScript": "a" });
-        let job = json!({ "jobName": "a", "appName": "a", "jobExecutionType": "DAEMON", "cpuCount": 1, "memoryMB": 1,
-                          "shardingTotalCount": 1, "cron": "0 0 3 * * ?" });
-        let (app, job) = (Arc::new(App::from_json(app).unwrap()), Arc::new(CarriedJob::from_json(job).unwrap()));
+        let registered = registered();
+        let (app, job) = (registered.app.clone(), registered.job.clone());
         let name = job.job_name.clone();
-        let wanted = Wanted { registered: Registered { app: app.clone(), job: job.clone() }, instances: 1, wish: None };
+        let wanted = Wanted { registered, instances: 1, wish: None };
         let daemon = Daemon { app, job, instances: 1, registry_center: None };
         let scratch = Scratch::new();
         let away = Arc::new(Away::in_folder(scratch.path().join("work")));

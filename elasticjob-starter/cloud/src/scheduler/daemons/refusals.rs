@@ -73,22 +73,13 @@ impl Refusals {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use serde_json::json;
-
+    use super::super::tests::registered;
     use super::*;
-    use crate::model::{App, CarriedJob};
-    use crate::scheduler::registrations::Registered;
 
     #[tokio::test(start_paused = true)]
     async fn a_job_that_is_refused_is_asked_for_with_growing_pauses_and_at_once_when_it_changes() {
-        let app = json!({ "appName": "a", "appURL": "file:///a", "bootstrapScript": "a" });
-        let job = json!({ "jobName": "a", "appName": "a", "jobExecutionType": "DAEMON", "cpuCount": 1, "memoryMB": 1,
-                          "shardingTotalCount": 1, "cron": "0 0 3 * * ?" });
-        let (app, job) = (App::from_json(app).unwrap(), CarriedJob::from_json(job).unwrap());
-        let name = job.job_name.clone();
-        let registered = Registered { app: Arc::new(app), job: Arc::new(job) };
+        let registered = registered();
+        let name = registered.job.job_name.clone();
         let wanted = |instances| Wanted { registered: registered.clone(), instances, wish: None };
         let troubles = Troubles::default();
         let mut refusals = Refusals::new(troubles.clone());
