@@ -13,13 +13,19 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep};
 
-use super::Shared;
 use super::budget::{Amount, Room};
 use super::slot::{Look, Slot, Start};
+use super::{Shared, now};
 use crate::carrier::{ATTEMPT, ItemState, Launch, LaunchItem, LostPlace, Outcome, Permit, StopCause};
 
 /// How often a lock is looked at that another process holds. The kernel does not report that a lock is given back.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// A process that began so long ago has started its program.
+const STARTED_AFTER_MILLISECONDS: i64 = 1_000;
+
+/// How long a keeper that saw no note of its end may take until its program is there. A signal before that reaches only its shells.
+const STARTS: Duration = Duration::from_millis(100);
 
 /// How often an item is started that is lost each time.
 const ATTEMPTS: u32 = 3;
@@ -327,6 +333,13 @@ impl Shared {
 /// Ends a process: asks it to end, and kills it when the grace is over.
 pub(super) async fn end(slot: Slot, shared: Arc<Shared>, grace: Duration) {
     let deadline = Instant::now() + grace;
+    if let Ok(Look::Alive { since }) = slot.look() {
+        // Where it cannot be noted, the signal alone has to do.
+        let noted = slot.note_ending().is_ok();
+        if noted && since.is_some_and(|since| now().saturating_sub(since) < STARTED_AFTER_MILLISECONDS) {
+            sleep(STARTS.min(grace)).await;
+        }
+    }
     let mut is_asked = false;
     // A look that fails says nothing: it is tried again until the deadline.
     while Instant::now() < deadline {

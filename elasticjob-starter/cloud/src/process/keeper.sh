@@ -19,8 +19,9 @@ rm -f "$folder/stdout.before" "$folder/stderr.before"
     exec 9<&-
     if [ -n "$cgroup" ]; then echo 0 >"$cgroup/cgroup.procs" || exit 126; fi
     if [ -n "$kilobytes" ]; then ulimit -v "$kilobytes" || exit 126; fi
-    # This shell, too, waits for the program: a trap ends a shell only when the command in front of it has ended.
-    exec /bin/sh -c "trap : TERM INT HUP QUIT; $command \"\$@\"" sh "$@"
+    # This shell, too, waits for the program: a trap ends a shell only when the command in front of it has ended. What is asked to
+    # end while it is being started is not started: these shells have taken the signal.
+    exec /bin/sh -c "trap : TERM INT HUP QUIT; [ -e \"\$1\" ] && exit 143; shift; $command \"\$@\"" sh "$folder/ending" "$@"
 ) >>"$folder/stdout" 2>>"$folder/stderr" &
 child=$!
 # A signal ends the wait before the program has ended.

@@ -43,6 +43,9 @@ const STOP: &str = "stop";
 /// at once.
 const ASKED: &str = "asked";
 
+/// The file that says that the process is about to be asked to end.
+const ENDING: &str = "ending";
+
 /// A stop, as it is noted in the folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -237,6 +240,12 @@ impl Slot {
         if self.file(ASKED).exists() { stop.left(now) } else { Duration::from_millis(stop.grace_milliseconds) }
     }
 
+    /// Keeps the program from being started, where its keeper is about to: until then the signal that asks it to end reaches only shells
+    /// that wait for it.
+    pub(super) fn note_ending(&self) -> io::Result<()> {
+        OpenOptions::new().create(true).append(true).mode(0o600).open(self.file(ENDING)).map(drop)
+    }
+
     /// Asks the process and all that it started to end, unless another one has asked it or is about to: the one that makes the note
     /// asks, and removes it where that fails. Returns whether this call asked.
     pub(super) fn ask_to_end(&self, memory: &Memory) -> io::Result<bool> {
@@ -313,7 +322,7 @@ impl Slot {
 
     /// The folder without what the last process left, for the next one.
     pub(super) fn clear(&self) -> io::Result<()> {
-        for name in ["pid", "exit", STOP, ASKED, "refused", "failure"] {
+        for name in ["pid", "exit", STOP, ASKED, ENDING, "refused", "failure"] {
             match fs::remove_file(self.file(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

@@ -29,7 +29,7 @@ trap : INT HUP QUIT
 
 # Runs the program until it ends; its exit code is in `code`.
 run() {
-    ELASTICJOB_FAILURE=$1/failure /bin/sh "$place/run.sh" >"$1/stdout" 2>"$1/stderr" </dev/null &
+    ELASTICJOB_FAILURE=$1/failure /bin/sh "$place/run.sh" "$stop" >"$1/stdout" 2>"$1/stderr" </dev/null &
     child=$!
     # A signal ends the wait before the program has ended.
     while wait "$child"; code=$?; kill -0 "$child" 2>/dev/null; do :; done

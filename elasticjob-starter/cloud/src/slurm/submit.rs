@@ -168,9 +168,10 @@ pub(super) fn script(
     }
     script.push_str(&format!("cd {package} || exit 126\nexport PATH={package}:\"$PATH\"\n"));
     let arguments = arguments.iter().map(|argument| format!(" {}", quoted(argument))).collect::<String>();
-    // This shell, too, waits for the program: a trap ends a shell only when the command in front of it has ended.
-    let command = quoted(&format!("trap : TERM INT HUP QUIT; {command} \"$@\""));
-    script.push_str(&format!("exec /bin/sh -c {command} sh{arguments}\n"));
+    // This shell, too, waits for the program: a trap ends a shell only when the command in front of it has ended. A program that is
+    // stopped while it is being started is not started: these shells have taken the signal. The keeper names the note of its stop.
+    let command = quoted(&format!("trap : TERM INT HUP QUIT; [ -e \"$1\" ] && exit 143; shift; {command} \"$@\""));
+    script.push_str(&format!("exec /bin/sh -c {command} sh \"$1\"{arguments}\n"));
     script
 }
 

@@ -138,6 +138,26 @@ async fn a_later_stop_of_another_carrier_neither_asks_again_nor_changes_the_caus
     assert_eq!(fs::read_to_string(long.file("asked")).unwrap().lines().count(), 1);
 }
 
+/// Its keeper is a shell that waits for the program: it takes the signal, and goes on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_is_stopped_in_the_moment_it_starts_does_not_run_through_its_grace() {
+    let long = Stopped::new("while [ -d $DIR ] && [ ! -e $DIR/end ]; do sleep 0.05; done");
+    let carrier = long.host.connect();
+    for at in 0..10 {
+        let id = long.id(at);
+        long.launch(&carrier, &id, &[0, 1]).await;
+        for item in [0, 1] {
+            while !long.folder(&id, item).join("pid").exists() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            carrier.stop(&id, &[item], Stop::new(HOUR, StopCause::Operator)).await.unwrap();
+        }
+        for item in [0, 1] {
+            assert_eq!(end_of(&carrier, &id, item).await, (Outcome::Stopped, Some(StopCause::Operator)));
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_ends_well_when_it_is_stopped_says_both() {
     let long = Stopped::new(&format!("trap 'exit 0' TERM; {}", DEAF.split_once("TERM; ").unwrap().1));
