@@ -343,12 +343,13 @@ async fn panics(server: Arc<ZookeeperServer>, how: &'static str) {
 }
 
 async fn embedded() {
-    for subscriber in [None, Some("once"), Some("always")] {
+    let goes_on = async |subscriber| {
         let mut processes = Processes::new(None);
         let alone = processes.start(full_disk(), subscriber);
         processes.go_on().await;
         assert_eq!(processes.end(alone).await.code(), Some(0), "{subscriber:?}");
-    }
+    };
+    tokio::join!(goes_on(None), goes_on(Some("once")), goes_on(Some("always")));
 }
 
 /// Plays the process, where this is one.

@@ -333,12 +333,13 @@ impl Shared {
 /// Ends a process: asks it to end, and kills it when the grace is over.
 pub(super) async fn end(slot: Slot, shared: Arc<Shared>, grace: Duration) {
     let deadline = Instant::now() + grace;
-    if let Ok(Look::Alive { since }) = slot.look() {
-        // Where it cannot be noted, the signal alone has to do.
-        let noted = slot.note_ending().is_ok();
-        if noted && since.is_some_and(|since| now().saturating_sub(since) < STARTED_AFTER_MILLISECONDS) {
-            sleep(STARTS.min(grace)).await;
-        }
+    // Where it cannot be noted, the signal alone has to do.
+    if let Ok(Look::Alive { .. }) = slot.look()
+        && slot.note_ending().is_ok()
+        && let Ok(Look::Alive { since: Some(since) }) = slot.look()
+        && now().saturating_sub(since) < STARTED_AFTER_MILLISECONDS
+    {
+        sleep(STARTS.min(grace)).await;
     }
     let mut is_asked = false;
     // A look that fails says nothing: it is tried again until the deadline.

@@ -3,12 +3,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 
 use elasticjob::fire::Fire;
+use futures_util::future::join_all;
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
 use super::slot::{Look, Slot};
 use super::{MemoryLimit, ProcessCarrier, ProcessOptions};
-use crate::carrier::suite::{Ground, cases};
+use crate::carrier::suite::{Case, Ground, cases};
 use crate::carrier::{
     Answer, Carrier, Daemon, DaemonProcess, ItemState, Launch, LaunchEvent, LaunchId, LaunchItem, LostPlace, Outcome,
     Stop, StopCause,
@@ -56,23 +57,25 @@ impl Ground for Host {
     }
 }
 
+/// Plays cases at the same time, as they mostly wait.
+async fn play(cases: impl IntoIterator<Item = Case>, memory: MemoryLimit) {
+    let playing = cases.into_iter().map(async |case| {
+        let started = std::time::Instant::now();
+        (case.play)(Arc::new(Host { scratch: Scratch::new(), memory })).await;
+        println!("{} ({} ms)", case.name, started.elapsed().as_millis());
+    });
+    join_all(playing).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_of_the_host_pass_the_suite() {
-    for case in cases() {
-        let started = std::time::Instant::now();
-        (case.play)(Arc::new(Host { scratch: Scratch::new(), memory: MemoryLimit::Auto })).await;
-        println!("{} ({} ms)", case.name, started.elapsed().as_millis());
-    }
+    play(cases(), MemoryLimit::Auto).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn so_they_do_where_only_the_address_space_can_be_limited() {
-    let cases = cases()
-        .into_iter()
-        .filter(|case| ["memory", "ends_well", "forgotten"].iter().any(|part| case.name.contains(part)));
-    for case in cases {
-        (case.play)(Arc::new(Host { scratch: Scratch::new(), memory: MemoryLimit::AddressSpace })).await;
-    }
+    let concerned = |case: &Case| ["memory", "ends_well", "forgotten"].iter().any(|part| case.name.contains(part));
+    play(cases().into_iter().filter(concerned), MemoryLimit::AddressSpace).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

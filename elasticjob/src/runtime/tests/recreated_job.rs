@@ -42,7 +42,8 @@ async fn a_recreated_job_waits_until_its_predecessor_has_left() {
 #[tokio::test]
 async fn the_attempts_of_jobs_made_one_after_the_other_in_a_session_are_all_different() {
     let environment = environment();
-    let registry = environment.embedded_registry();
+    let registry: Arc<dyn RegistryCenter> =
+        Arc::new(MemoryRegistry::new().connect_with_timeout(Duration::from_millis(500)));
     let mut attempts = Vec::new();
     for _ in 0..3 {
         let (handler, mut runs) = endless();
@@ -158,7 +159,7 @@ async fn nor_with_failover() {
 
 #[tokio::test]
 async fn the_mark_of_blocking_code_goes_when_it_returns_after_its_job_has_left() {
-    for failover in [false, true] {
+    let mark_goes = async |failover| {
         let environment = environment();
         let registry: Arc<dyn RegistryCenter> =
             Arc::new(MemoryRegistry::new().connect_with_timeout(Duration::from_millis(500)));
@@ -172,5 +173,6 @@ async fn the_mark_of_blocking_code_goes_when_it_returns_after_its_job_has_left()
         record_says(&registry, "/left/sharding/0/fire", "SUCCEEDED").await;
         assert_eq!(registry.get("/left/sharding/0/running").await.unwrap(), None);
         assert_eq!(children(&registry, "/left/sessions").await, Vec::<String>::new());
-    }
+    };
+    tokio::join!(mark_goes(false), mark_goes(true));
 }
