@@ -136,23 +136,23 @@ pub(super) async fn a_watch_begins_with_a_gap_and_tells_each_change(ground: Arc<
     let mut other = scene.carrier.watch();
     assert_eq!(in_time("the first event", other.next()).await, Some(LaunchEvent::Gap));
     scene.launch(&launch).await;
-    scene.running(&launch.id, 0).await;
-    scene
-        .carrier
-        .stop(&launch.id, &[0], Stop::new(std::time::Duration::from_secs(1), StopCause::Operator))
-        .await
-        .unwrap();
     let mut seen = Vec::new();
-    while !matches!(seen.last(), Some(ItemState::Ended { .. })) {
-        match in_time("the end", other.next()).await {
-            Some(LaunchEvent::Changed { id, item, state }) => {
-                assert_eq!((id, item), (launch.id.clone(), 0));
-                seen.push(state);
+    let mut tells = async |last: fn(&ItemState) -> bool| {
+        while !seen.last().is_some_and(last) {
+            match in_time("the next change", other.next()).await {
+                Some(LaunchEvent::Changed { id, item, state }) => {
+                    assert_eq!((id, item), (launch.id.clone(), 0));
+                    seen.push(state);
+                }
+                Some(LaunchEvent::Gap) => {}
+                None => panic!("the events ended"),
             }
-            Some(LaunchEvent::Gap) => {}
-            None => panic!("the events ended"),
         }
-    }
-    assert!(seen.iter().any(|state| matches!(state, ItemState::Running { .. })), "{seen:?}");
-    assert_eq!(seen.last().and_then(ItemState::outcome), Some(&Outcome::Stopped));
+        seen.last().cloned()
+    };
+    tells(|state| matches!(state, ItemState::Running { .. })).await;
+    let stop = Stop::new(std::time::Duration::from_secs(1), StopCause::Operator);
+    scene.carrier.stop(&launch.id, &[0], stop).await.unwrap();
+    let ended = tells(|state| matches!(state, ItemState::Ended { .. })).await;
+    assert_eq!(ended.as_ref().and_then(ItemState::outcome), Some(&Outcome::Stopped));
 }

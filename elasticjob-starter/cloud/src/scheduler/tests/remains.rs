@@ -1,6 +1,6 @@
 //! The remains of launches: in the carrier, and as notes in the registry center.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use elasticjob::fire::Fire;
 use elasticjob::registry::{CreateMode, Transaction};
@@ -62,13 +62,15 @@ impl Member {
 
     /// Runs all items, each to its end.
     async fn play(&self, job: &str) {
-        let fire = async || {
-            let snapshot = self.operations().snapshot(&name(job)).await.ok()?;
-            snapshot.items.get(&0)?.record.last_fire()
-        };
+        let fire = async || self.record(job).await?.last_fire();
         let before = fire().await;
-        self.trigger(job).await;
-        until("it is begun", || async { fire().await != before }).await;
+        // A trigger is left out, with a line in the log, in the moment in which the run of before has ended in the registry center
+        // and its scheduler does not know that yet.
+        while fire().await == before {
+            self.trigger(job).await;
+            let begun = until("it is begun", || async { fire().await != before });
+            drop(tokio::time::timeout(Duration::from_secs(2), begun).await);
+        }
         self.until_last(job, FireState::Succeeded).await;
     }
 }
@@ -172,7 +174,8 @@ async fn a_launch_that_outlives_the_removal_of_its_job_is_forgotten_like_those_o
     one.scheduler.store().add_job(long).await.unwrap();
     until("it is scheduled again", || async { is_scheduled() }).await;
     fs::write(cluster.file("end"), "").unwrap();
-    until("it has ended", || async { one.running("long").await == 0 }).await;
+    // A trigger beside its run would be left out, with a line in the log.
+    one.until_last("long", FireState::Succeeded).await;
     for _ in 0..10 {
         assert!(known().await.contains(&first));
         one.play("long").await;
