@@ -28,8 +28,6 @@ item() {
     number=$1 carried=$2
     shift 2
     (
-        # The signal came before there was anything to hand it on to.
-        if [ -n "$is_ending" ]; then exit 143; fi
         # What is the same for all items is there already, as a JSON object.
         export ELASTICJOB_CARRIED="{$carried,${ELASTICJOB_CARRIED#?}"
         export ELASTICJOB_FAILURE=/dev/termination-log
@@ -46,8 +44,7 @@ item() {
 }
 
 # Kubernetes asks the first process of a container alone to end, and that one is this shell: it tells the others.
-is_ending=
-trap 'trap : TERM; is_ending=yes; kill -TERM 0' TERM
+trap 'trap : TERM; kill -TERM 0' TERM
 eval "$items"
 
 worst=0

@@ -294,6 +294,7 @@ impl Item {
             return Ok(None);
         }
         fs::write(self.slot.folder.join("limit"), self.slot.limit.to_string()).map_err(fails)?;
+        self.slot.clear_ending().map_err(fails)?;
         if self.permit().is_withdrawn() || self.stopped().is_some() {
             return Ok(None);
         }

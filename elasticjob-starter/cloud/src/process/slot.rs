@@ -246,6 +246,14 @@ impl Slot {
         OpenOptions::new().create(true).append(true).mode(0o600).open(self.file(ENDING)).map(drop)
     }
 
+    /// Takes that note back, before a start that nobody has stopped: where no stop could be noted, nothing else is left of an end.
+    pub(super) fn clear_ending(&self) -> io::Result<()> {
+        match fs::remove_file(self.file(ENDING)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Asks the process and all that it started to end, unless another one has asked it or is about to: the one that makes the note
     /// asks, and removes it where that fails. Returns whether this call asked.
     pub(super) fn ask_to_end(&self, memory: &Memory) -> io::Result<bool> {
@@ -322,7 +330,7 @@ impl Slot {
 
     /// The folder without what the last process left, for the next one.
     pub(super) fn clear(&self) -> io::Result<()> {
-        for name in ["pid", "exit", STOP, ASKED, ENDING, "refused", "failure"] {
+        for name in [ENDING, "pid", "exit", STOP, ASKED, "refused", "failure"] {
             match fs::remove_file(self.file(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

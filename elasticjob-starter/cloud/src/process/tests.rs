@@ -61,8 +61,9 @@ impl Ground for Host {
 async fn play(cases: impl IntoIterator<Item = Case>, memory: MemoryLimit) {
     let playing = cases.into_iter().map(async |case| {
         let started = std::time::Instant::now();
+        println!("{}", case.name);
         (case.play)(Arc::new(Host { scratch: Scratch::new(), memory })).await;
-        println!("{} ({} ms)", case.name, started.elapsed().as_millis());
+        println!("{}: {} ms", case.name, started.elapsed().as_millis());
     });
     join_all(playing).await;
 }

@@ -17,8 +17,8 @@ use super::jobs::{Troubles, lock};
 use super::wait::{LONG, Wait};
 use crate::carrier::{Carrier, DaemonProcess, ItemState};
 
-/// How often the processes are looked at.
-const LOOK: Duration = Duration::from_secs(5);
+/// How often the processes are looked at: more often in tests, which wait for it.
+const LOOK: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 
 /// A process that lived so long, in milliseconds, has started well.
 const WELL: i64 = 60_000;

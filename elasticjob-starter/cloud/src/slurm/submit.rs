@@ -282,6 +282,18 @@ mod tests {
         assert_eq!(ran(&script), "it's $HOME `x`\nand more|{\"a\": 'b'}|");
     }
 
+    #[test]
+    fn a_program_with_a_note_of_its_stop_is_not_started() {
+        let arguments = ["two words".to_owned(), String::new(), "'".to_owned()];
+        let script = script(&BTreeMap::new(), Path::new("/tmp"), "printf '<%s>'", &arguments);
+        let ran = |note: &str| {
+            let ran = std::process::Command::new("/bin/sh").args(["-c", &script, "run.sh", note]).output().unwrap();
+            (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
+        };
+        assert_eq!(ran("/no/such/stop"), (Some(0), "<two words><><'>".to_owned()));
+        assert_eq!(ran("/tmp"), (Some(143), String::new()));
+    }
+
     /// The output of a script that runs as a job that sbatch has handed the environment of the carrier's commands on to.
     fn ran(script: &str) -> String {
         let mut command = std::process::Command::new("/bin/sh");

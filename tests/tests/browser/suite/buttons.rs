@@ -15,9 +15,10 @@ const NO_PAGES: [&str; 4] =
     ["/", "/assets/{version}/{name}", "/r/{registry}/jobs/{job}/dump", "/r/{registry}/configurations"];
 
 /// Lists the buttons of all forms. A button of a form whose hidden fields have other names is another one. Forms have
-/// buttons of the name `action`, which hide the properties of that name. The page is not kept up to date from now on, so
-/// that nothing takes a mark away.
+/// buttons of the name `action`, which hide the properties of that name. The page is not kept up to date from now on, not
+/// even by what is on its way, so that nothing takes a mark or a field away.
 const LIST: &str = "document.querySelectorAll('#live, #live ~ *').forEach(one => one.remove());
+document.addEventListener('htmx:before:swap', update => update.preventDefault());
 return [...document.querySelectorAll('form')].flatMap(form => {
     const url = new URL(form.getAttribute('action') || location.href, location.href);
     const about = [...form.querySelectorAll('input[type=hidden]')].map(field => field.name);
@@ -32,8 +33,7 @@ return [...document.querySelectorAll('form')].flatMap(form => {
 /// What the console answered the page with.
 const STATUS: &str = "return performance.getEntriesByType('navigation')[0].responseStatus";
 
-/// Finds the first button that fits, unfolds what it is in, and marks the window, which the answer replaces. The button has
-/// no mark: an update of the page that is on its way would take it away.
+/// Finds the first button that fits, unfolds what it is in, and marks the window, which the answer replaces.
 const FIND: &str = "const [method, path, value, about, done] = arguments;
     for (const form of document.querySelectorAll('form')) {
         const url = new URL(form.getAttribute('action') || location.href, location.href);

@@ -147,9 +147,12 @@ async fn a_program_that_is_stopped_in_the_moment_it_starts_does_not_run_through_
         let id = long.id(at);
         long.launch(&carrier, &id, &[0, 1]).await;
         for item in [0, 1] {
-            while !long.folder(&id, item).join("pid").exists() {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
+            let begins = async {
+                while !long.folder(&id, item).join("pid").exists() {
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            };
+            tokio::time::timeout(PATIENCE, begins).await.unwrap();
             carrier.stop(&id, &[item], Stop::new(HOUR, StopCause::Operator)).await.unwrap();
         }
         for item in [0, 1] {

@@ -12,20 +12,17 @@ mod history;
 use checks::Counts;
 use history::{Bug, History};
 
-/// Names the number of histories that the simulator of the library plays, with optimization. `tests/run` sets it.
+/// Names the number of histories to play, as for the simulator of the library. `tests/run` sets it.
 const VARIABLE: &str = "ELASTICJOB_FUZZ_SEEDS";
-
-/// One history here for so many there: without optimization it takes several times as long.
-const OTHERS_FOR_ONE: u64 = 5;
 
 /// The histories that are played where nothing else is asked for, so that `cargo test` is short.
 const SEEDS: u64 = 300;
 
-/// The most histories that are played.
-const MOST_SEEDS: u64 = 5_000;
-
 /// The number of histories that is enough to find each bug.
 const SEEDS_OF_BUG: u64 = 3_000;
+
+/// The most histories that are played.
+const MOST_SEEDS: u64 = SEEDS_OF_BUG;
 
 /// The most items in a thousand that may count as lost although nothing of theirs arrived: about 16 do. As many may run
 /// beside the next fire, as their launch arrived after their stop: fewer than one does.
@@ -39,7 +36,7 @@ const OTHERS_FOR_A_SPLIT: u64 = 6;
 fn seeds() -> u64 {
     let Ok(asked) = std::env::var(VARIABLE) else { return SEEDS };
     let asked: u64 = asked.parse().unwrap_or_else(|_| panic!("{VARIABLE} is {asked:?}: give a number"));
-    (asked / OTHERS_FOR_ONE).clamp(SEEDS, MOST_SEEDS)
+    asked.clamp(SEEDS, MOST_SEEDS)
 }
 
 /// Plays a history of schedulers one after the other.

@@ -1,7 +1,6 @@
 //! A model of Slurm on this host: its commands are scripts that run the keeper as a process group for each index of an array.
 
 use std::fs::{self, File};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -97,8 +96,11 @@ impl Model {
             [("scontrol", SCONTROL), ("sinfo", SINFO), ("sbatch", SBATCH), ("squeue", SQUEUE), ("scancel", SCANCEL)]
         {
             let file = commands.join(name);
-            fs::write(&file, format!("#!/bin/sh\nMODEL={}\n{PROCESSES}\n{text}\n", scratch.path().display())).unwrap();
-            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+            let text = format!("#!/bin/sh\nMODEL={}\n{PROCESSES}\n{text}\n", scratch.path().display());
+            // By a process of its own: what another test starts in this moment would have the file open for writing, too, and a
+            // program that is open for writing cannot be run.
+            let write = ["-c", "printf %s \"$2\" >\"$1\" && chmod 755 \"$1\"", "sh"];
+            assert!(Command::new("/bin/sh").args(write).arg(&file).arg(text).status().unwrap().success());
         }
         Self { scratch }
     }
