@@ -7,7 +7,7 @@ use std::thread;
 use elasticjob::testing::sim::{Keep, play};
 
 /// Histories to play here; they take half a second each in an unoptimized build, which is that of `cargo test`.
-const HISTORIES: u64 = if cfg!(debug_assertions) { 12 } else { 80 };
+const HISTORIES: u64 = if cfg!(debug_assertions) { 24 } else { 80 };
 
 #[test]
 fn every_invariant_holds_in_histories_full_of_faults() {

@@ -246,12 +246,10 @@ impl Slot {
         OpenOptions::new().create(true).append(true).mode(0o600).open(self.file(ENDING)).map(drop)
     }
 
-    /// Takes that note back, before a start that nobody has stopped: where no stop could be noted, nothing else is left of an end.
+    /// Removes that note. A scheduler that could not note its stop may have left it, and died: it must not keep the next start from its
+    /// program.
     pub(super) fn clear_ending(&self) -> io::Result<()> {
-        match fs::remove_file(self.file(ENDING)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        self.remove(ENDING)
     }
 
     /// Asks the process and all that it started to end, unless another one has asked it or is about to: the one that makes the note
@@ -330,13 +328,15 @@ impl Slot {
 
     /// The folder without what the last process left, for the next one.
     pub(super) fn clear(&self) -> io::Result<()> {
-        for name in [ENDING, "pid", "exit", STOP, ASKED, "refused", "failure"] {
-            match fs::remove_file(self.file(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        [ENDING, "pid", "exit", STOP, ASKED, "refused", "failure"].iter().try_for_each(|name| self.remove(name))
+    }
+
+    /// Removes a file of the folder, if it is there.
+    fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.file(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Keeps the outputs of a process that runs from filling the disk.

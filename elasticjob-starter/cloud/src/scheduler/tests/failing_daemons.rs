@@ -97,6 +97,7 @@ async fn what_the_engine_does_not_have_is_asked_for_again_once() {
     let before = keeps();
     away.is_changed.store(true, Ordering::SeqCst);
     until("it is kept again", || async { keeps() > before }).await;
+    assert_eq!(keeps(), before + 1);
     one.store().remove_job(&name("resident")).await.unwrap();
     until("it is ended", || async { away.carrier.kept(&name("resident")).await.unwrap().is_empty() }).await;
     // An end that takes more than two seconds is asked for again.
