@@ -5,6 +5,7 @@
 
 mod cause;
 mod duty;
+mod evidence;
 mod said;
 #[cfg(test)]
 mod tests;
@@ -75,6 +76,13 @@ pub(super) struct Fire<'a> {
 
 impl Fire<'_> {
     fn fate(&self) -> Fate {
+        match self.judge() {
+            Fate::Lost(what) => Fate::Lost(format!("{what}; {}", self.evidence())),
+            fate => fate,
+        }
+    }
+
+    fn judge(&self) -> Fate {
         let what = format!("item {} of {} of {}", self.item, self.job, self.at_ms);
         let said = self.said();
         if let Some(skip) = said.iter().find(|skip| self.is_false_claim(skip)) {
