@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use elasticjob::ident::JobName;
 use elasticjob::registry::layout::{ItemNode, JobPath};
-use elasticjob::registry::{RegistryCenter, WatchEvent};
+use elasticjob::registry::{RegistryCenter, SessionState, WatchEvent};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::records::{Observed, now_us};
@@ -31,6 +32,7 @@ impl Observer {
     /// Watches jobs.
     pub fn start<'a>(center: &Arc<dyn RegistryCenter>, jobs: impl IntoIterator<Item = &'a str>) -> Self {
         let (seen, mut watches) = (Seen::default(), JoinSet::new());
+        watches.spawn(watch_session(center.session(), seen.clone()));
         for job in jobs {
             // Two watches, so that the time at which an instance goes is not that of an answer about an owner.
             watches.spawn(watch_instances(center.clone(), job.to_owned(), seen.clone()));
@@ -42,6 +44,16 @@ impl Observer {
     /// What it saw so far.
     pub fn observed(&self) -> Observed {
         self.seen.lock().clone()
+    }
+}
+
+async fn watch_session(mut session: watch::Receiver<SessionState>, seen: Seen) {
+    loop {
+        let sees = matches!(*session.borrow_and_update(), SessionState::Connected { .. });
+        seen.lock().sees(now_us(), sees);
+        if session.changed().await.is_err() {
+            return;
+        }
     }
 }
 

@@ -76,6 +76,8 @@ impl Actor {
         zookeeper.base_sleep_time_milliseconds = 100;
         zookeeper.max_sleep_time_milliseconds = 500;
         zookeeper.max_retries = 20;
+        // A server that is being started may never answer a connect.
+        zookeeper.connection_timeout_milliseconds = 2_000;
         let registry = environment.connect_zookeeper(zookeeper).await.map_err(|error| error.to_string())?;
         let jobs = jobs();
         let (binary, arguments) = &settings.worker;

@@ -12,6 +12,9 @@ pub struct Observed {
     /// The owners of an item of a job, in order.
     #[serde(skip)]
     pub owners: BTreeMap<(String, u32), Vec<Owner>>,
+    /// From when to when the observer had no connection, in microseconds since 1970: what came and went meanwhile has the time
+    /// at which it could see again. The last one may go on.
+    pub blind: Vec<(i64, i64)>,
 }
 
 /// From when on an item had an owner.
@@ -69,6 +72,16 @@ impl Observed {
         let owners = self.owners.entry((job.to_owned(), item)).or_default();
         if owners.last().is_none_or(|last| last.instance != instance) {
             owners.push(Owner { from_us: at_us, instance });
+        }
+    }
+
+    /// The observer cannot see from now on, or sees again.
+    pub fn sees(&mut self, at_us: i64, sees: bool) {
+        let open = self.blind.last_mut().filter(|(_, until)| *until == i64::MAX);
+        match (open, sees) {
+            (Some((_, until)), true) => *until = at_us,
+            (None, false) => self.blind.push((at_us, i64::MAX)),
+            (Some(_), false) | (None, true) => {}
         }
     }
 
@@ -147,6 +160,11 @@ mod tests {
         for (at, owner) in [(10, Some("h@-@1")), (15, Some("h@-@1")), (20, None), (30, Some("h@-@2"))] {
             observed.owned(at, "job", 0, owner.map(str::to_owned));
         }
+        for (at, sees) in [(5, true), (40, false), (45, false), (50, true), (55, true), (60, false)] {
+            observed.sees(at, sees);
+        }
+        assert_eq!(observed.blind, [(40, 50), (60, i64::MAX)]);
+
         let tenure = |from_us, until_us, owner| Tenure { from_us, until_us, owner };
         let tenures = [tenure(10, 20, Some(1)), tenure(20, 30, None), tenure(30, i64::MAX, Some(2))];
         assert_eq!(observed.tenures("job", 0), tenures);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::Fire;
 use super::duty::REACTION;
+use crate::records::check::times::Times;
 use crate::records::history::{SETTLE, us};
 use crate::records::{Fault, FaultKind};
 
@@ -44,7 +45,7 @@ impl Fire<'_> {
     }
 
     /// What else may have cost it: the items were just being given to others, because something was done to the group
-    /// shortly before, or to an instance that waited for them.
+    /// shortly before, or to an instance that waited for them. Nobody may have seen that.
     fn disturbance(&self) -> Option<&'static str> {
         let (from, until) = (self.at_us() - us(SETTLE), self.at_us() + self.reaction_us());
         let since = from - us(self.history.session_timeout) - us(SETTLE + SETTLE);
@@ -53,11 +54,12 @@ impl Fire<'_> {
             fault.from_us <= until && reach >= since
         });
         let moves = self.tenures().iter().any(|tenure| (from..=until).contains(&tenure.from_us));
+        let was_unobserved = Times::new(self.unobserved()).touches(from, until);
         match (self.unassigned.touches(from, until), moves) {
             _ if !is_disturbed => None,
             (true, _) => Some("unassigned"),
             (false, true) => Some("moved"),
-            (false, false) => None,
+            (false, false) => was_unobserved.then_some("unobserved"),
         }
     }
 }

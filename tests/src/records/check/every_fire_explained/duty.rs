@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Fire;
+use super::{Fire, HAIR};
 use crate::records::check::times::{ALWAYS, Times, hinders};
 use crate::records::history::{SETTLE, TICK, us};
 use crate::records::{Fault, FaultKind, History};
@@ -41,7 +41,7 @@ impl Fire<'_> {
         us(self.history.session_timeout + TICK + SETTLE)
     }
 
-    /// When the item had an owner that nothing was done to, and all items had owners that were there.
+    /// When the item had an owner that nothing was done to, and all items had owners that were there, as far as that was seen.
     fn owners_in_peace(&self) -> Times {
         let history = self.history;
         let spans = self.all_tenures().into_iter().filter_map(|tenure| Some((tenure, tenure.owner?)));
@@ -50,7 +50,12 @@ impl Fire<'_> {
             let there = there.without_all(history.faults.iter().filter_map(|fault| hinders(fault, pid)));
             there.iter().collect::<Vec<_>>()
         });
-        Times::new(spans).without_all(self.unassigned.iter())
+        Times::new(spans).without_all(self.unassigned.iter()).without_all(self.unobserved())
+    }
+
+    /// When it was not to be seen who owned what.
+    pub(super) fn unobserved(&self) -> impl Iterator<Item = (i64, i64)> {
+        self.history.observed.blind.iter().map(|(from, until)| (*from, until.saturating_add(us(HAIR))))
     }
 
     /// When nothing new was done to any process, and an instance was in peace.

@@ -321,3 +321,18 @@ fn a_disabled_server_explains_for_all_as_long_as_it_is() {
     assert_eq!(counts(&verdict.explained), [("server_disabled", 1)]);
     assert_eq!((counts(&verdict.lost_to_fault), lost.len()), (vec![("server_enabled_again", 1)], 3));
 }
+
+#[test]
+fn an_owner_that_was_not_to_be_seen_may_have_been_another_one() {
+    // The second is cut off. Whether the item was given to it shortly before depends on whether that was to be seen.
+    let account = |blind: &[(i64, i64)], fire: i64| {
+        let mut history = watched(&[run(1, 1), run(1, 9), run(1, 10)], &[cut_off(2, 2 * S, 7 * S)]);
+        history.observed.blind = blind.to_vec();
+        history.check(&[Expected { fires_ms: vec![fire * 1_000], ..each_second(fire) }], &[])
+    };
+    assert_eq!(account(&[], 6).lost.len(), 1);
+    let unseen = account(&[(S, 8 * S)], 6);
+    assert_eq!((counts(&unseen.lost_to_fault), unseen.not_looked_at), (vec![("unobserved", 1)], 1));
+    assert_eq!(account(&[(S, 2 * S)], 6).lost.len(), 1, "it was seen again for long");
+    assert_eq!(account(&[(S, 8 * S)], 12).lost.len(), 1, "and here as well");
+}
