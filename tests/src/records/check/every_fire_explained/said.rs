@@ -104,9 +104,9 @@ impl Fire<'_> {
         self.of_job().filter(|run| run.item == self.item)
     }
 
-    /// Whether a lost run was done again before the fire.
+    /// Whether a lost run was done again before the fire. Its own end does not make it good: nobody may have heard of it.
     fn is_made_good(&self, lost: &Run) -> bool {
-        let mut again = self.of_item().filter(|run| run.scheduled_ms == lost.scheduled_ms);
+        let mut again = self.of_item().filter(|run| run.scheduled_ms == lost.scheduled_ms && *run != lost);
         again.any(|run| matches!(run.end, Some((at, Ending::Finished)) if at < self.at_us() - us(HANDOVER)))
     }
 

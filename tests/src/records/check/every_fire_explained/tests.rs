@@ -285,6 +285,8 @@ fn that_a_lost_run_comes_first_costs_it_until_it_was_done_again_or_had_to_be() {
     assert_eq!(of(8, &[open(1, 1), owner(8)], &[]), 1, "nothing was lost");
     assert_eq!(of(8, &[open(1, 1), again, owner(8)], &faults), 1, "it was done again");
     assert_eq!(of(14, &[open(1, 1), owner(14)], &faults), 1, "it had to be done again by then");
+    let at_its_end = [killed(1, S + S * 6 / 10)];
+    assert_eq!(of(8, &[run(1, 1), owner(8)], &at_its_end), 0, "its end was not written any more");
 }
 
 #[test]
