@@ -10,8 +10,8 @@ use crate::records::{Fault, Run, Skip};
 const BEFORE: Duration = Duration::from_secs(10);
 
 impl Fire<'_> {
-    /// Its owners, what was said of it, the runs of the item around it and the faults before it, with times relative to the
-    /// fire.
+    /// Its owners, what was said of it, the runs of the item around it, the faults before it and when the observer saw nothing,
+    /// with times relative to the fire.
     pub(super) fn evidence(&self) -> String {
         let owners =
             self.tenures().into_iter().map(|tenure| format!("{:?} from {}", tenure.owner, self.at(tenure.from_us)));
@@ -27,9 +27,12 @@ impl Fire<'_> {
         let faults = faults.map(|fault: &Fault| {
             format!("{:?} from {} to {}", fault.kind, self.at(fault.from_us), self.at(fault.until_us))
         });
+        let blind = self.unobserved().filter(|(from, until)| *from <= self.next_us() && *until >= self.since_us());
+        let blind = blind.map(|(from, until)| format!("from {} to {}", self.at(from), self.at(until)));
         let (owners, said) = (Vec::from_iter(owners).join(", "), Vec::from_iter(said).join(", "));
         let (runs, faults) = (Vec::from_iter(runs).join(", "), Vec::from_iter(faults).join(", "));
-        format!("owners: [{owners}], said: [{said}], runs: [{runs}], faults: [{faults}]")
+        let blind = Vec::from_iter(blind).join(", ");
+        format!("owners: [{owners}], said: [{said}], runs: [{runs}], faults: [{faults}], not seen: [{blind}]")
     }
 
     fn since_us(&self) -> i64 {
