@@ -76,8 +76,9 @@ impl Actor {
         zookeeper.base_sleep_time_milliseconds = 100;
         zookeeper.max_sleep_time_milliseconds = 500;
         zookeeper.max_retries = 20;
-        // A server that is being started may never answer a connect.
-        zookeeper.connection_timeout_milliseconds = 2_000;
+        // A server that is being started may never answer a connect, and the observer is blind until that is given up. A busy
+        // machine must not break a connection that works.
+        zookeeper.connection_timeout_milliseconds = 4_000;
         let registry = environment.connect_zookeeper(zookeeper).await.map_err(|error| error.to_string())?;
         let jobs = jobs();
         let (binary, arguments) = &settings.worker;

@@ -168,6 +168,7 @@ fn keep(history: &History, folder: &std::path::Path) {
     let known = json!({
         "faults": history.faults,
         "presences": history.observed.presences,
+        "blind": history.observed.blind,
         "owners": history.observed.owners.iter().map(|((job, item), owners)| json!([job, item, owners])).collect::<Vec<_>>(),
         "sink": history.sink,
     });

@@ -16,7 +16,7 @@ pub use self::worker::WorkerProgram;
 use crate::fence::SinkWrite;
 use crate::observer::Observer;
 use crate::proxy::Proxy;
-use crate::records::{Expected, Fault, History, ProcessRecords};
+use crate::records::{Expected, Fault, History, ProcessRecords, UNOBSERVED};
 
 /// A program whose processes make up a group.
 pub trait Program {
@@ -203,7 +203,10 @@ impl<P: Program> Group<P> {
     /// With everything that is wrong, and the logs of all processes.
     pub fn check(&self, expected: Expected) {
         let history = self.full_history();
-        let wrong = history.check(&[expected], &[]).violations();
+        let verdict = history.check(&[expected], &[]);
+        let mut wrong = verdict.violations();
+        let unobserved = verdict.lost_to_fault.get(UNOBSERVED).map(|count| format!("{count} fires: {UNOBSERVED}"));
+        wrong.extend(unobserved);
         let all: String = history.runs.iter().map(|run| format!("{run:?}\n")).collect();
         assert!(wrong.is_empty(), "{}\nafter {:?} in\n{all}{}", wrong.join("\n"), history.faults, self.logs());
     }

@@ -15,7 +15,7 @@ use elasticjob::fire::{ExecutionSource, Hook};
 use serde::{Deserialize, Serialize};
 
 pub use self::call::{Call, Listener, Round};
-pub use self::check::{Account, Expected, ExpectedTrigger, TRIGGERS, Verdict, beside_java};
+pub use self::check::{Account, Expected, ExpectedTrigger, TRIGGERS, UNOBSERVED, Verdict, beside_java};
 pub use self::fault::{Fault, FaultKind};
 pub use self::history::History;
 pub use self::observed::{Observed, Presence, Tenure, pid_of};

@@ -16,7 +16,7 @@ use crate::records::{Ending, What, now_us};
 /// Time between two writes of a run.
 const STEP: Duration = Duration::from_millis(100);
 
-/// A bug shows in each item once in so many seconds.
+/// A bug shows in each item of a job that fires each second once in so many seconds.
 const BUG_EACH_SECONDS: i64 = 8;
 
 /// What the items of a job of this process write to.
@@ -41,8 +41,8 @@ impl Sink {
         Ok(if is_slow { self.job.run_ms(fire, item) } else { 0 })
     }
 
-    /// Whether a bug shows in the run of a fire. Not by chance: of four items that fire each second it is one in each
-    /// second fire, however short the time is.
+    /// Whether a bug shows in the run of a fire. Not by chance: of four items that fire each second it is one in every second
+    /// fire, however short the time is.
     fn has(&self, bug: Bug, context: &ShardingContext) -> bool {
         let (fire, item) = (context.scheduled_at().timestamp(), i64::from(context.sharding_item()));
         self.bug == Some(bug) && (fire + 2 * item) % BUG_EACH_SECONDS == 0

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use elasticjob::testing::invariants::names;
 
 pub use self::beside_java::beside_java;
+pub use self::every_fire_explained::UNOBSERVED;
 pub use self::triggered::TRIGGERS;
 
 use self::every_fire_explained::Fate;

@@ -2,21 +2,25 @@
 
 use std::time::Duration;
 
-use super::Fire;
 use super::duty::REACTION;
-use crate::records::check::times::Times;
+use super::{Fire, HAIR};
 use crate::records::history::{SETTLE, us};
 use crate::records::{Fault, FaultKind};
 
 /// How long before a fault a fire may have come that was not begun: its transaction was under way.
 const UNDER_WAY: Duration = Duration::from_secs(1);
 
+/// The reason of a fire of which nobody saw who had to begin it.
+pub const UNOBSERVED: &str = "unobserved";
+
 impl Fire<'_> {
     /// The name of the fault that cost the item, and whether it is known for sure.
     pub(super) fn cause(&self) -> Option<(String, bool)> {
         let owners = self.owners();
         let known = self.history.faults.iter().filter_map(|fault| self.hit(fault, &owners));
-        let known = known.min().map(|(_, name)| (name.to_owned(), true));
+        // Who they were is not known for sure where that was not to be seen.
+        let is_seen = !self.unobserved().touches(self.at_us() - us(HAIR), self.next_us());
+        let known = known.min().map(|(_, name)| (name.to_owned(), is_seen));
         known.or_else(|| Some((self.disturbance()?.to_owned(), false)))
     }
 
@@ -54,12 +58,12 @@ impl Fire<'_> {
             fault.from_us <= until && reach >= since
         });
         let moves = self.tenures().iter().any(|tenure| (from..=until).contains(&tenure.from_us));
-        let was_unobserved = Times::new(self.unobserved()).touches(from, until);
+        let was_unobserved = self.unobserved().touches(from, until);
         match (self.unassigned.touches(from, until), moves) {
             _ if !is_disturbed => None,
             (true, _) => Some("unassigned"),
             (false, true) => Some("moved"),
-            (false, false) => was_unobserved.then_some("unobserved"),
+            (false, false) => was_unobserved.then_some(UNOBSERVED),
         }
     }
 }

@@ -50,12 +50,12 @@ impl Fire<'_> {
             let there = there.without_all(history.faults.iter().filter_map(|fault| hinders(fault, pid)));
             there.iter().collect::<Vec<_>>()
         });
-        Times::new(spans).without_all(self.unassigned.iter()).without_all(self.unobserved())
+        Times::new(spans).without_all(self.unassigned.iter()).without_all(self.unobserved().iter())
     }
 
     /// When it was not to be seen who owned what.
-    pub(super) fn unobserved(&self) -> impl Iterator<Item = (i64, i64)> {
-        self.history.observed.blind.iter().map(|(from, until)| (*from, until.saturating_add(us(HAIR))))
+    pub(super) fn unobserved(&self) -> Times {
+        Times::new(self.history.observed.blind.iter().map(|(from, until)| (*from, until.saturating_add(us(HAIR)))))
     }
 
     /// When nothing new was done to any process, and an instance was in peace.
@@ -84,7 +84,8 @@ impl Fire<'_> {
             let hits = self.history.faults.iter().filter(own).filter_map(|fault| hinders(fault, pid));
             hits.into_iter().any(|hit| super::within(hit, at))
         };
-        !self.history.observed.is_empty() && self.history.observed.online(self.job, at).all(hit)
+        let is_seen = !self.history.observed.is_empty() && !self.unobserved().touches(at, at);
+        is_seen && self.history.observed.online(self.job, at).all(hit)
     }
 }
 

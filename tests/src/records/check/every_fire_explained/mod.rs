@@ -26,6 +26,7 @@ const HAIR: Duration = Duration::from_millis(100);
 /// How long after an item went to another owner the one before may still act on it, or that one not know yet.
 const HANDOVER: Duration = Duration::from_millis(1_500);
 
+pub use self::cause::UNOBSERVED;
 pub(super) use self::duty::unassigned;
 
 /// The verdict on an item of a fire that no instance began.

@@ -104,19 +104,30 @@ impl Fire<'_> {
         self.of_job().filter(|run| run.item == self.item)
     }
 
-    /// Whether a lost run was done again before the fire. Its own end does not make it good: nobody may have heard of it.
+    /// Whether a lost run came to an end before the fire, or one that followed it, and the registry knows.
     fn is_made_good(&self, lost: &Run) -> bool {
-        let mut again = self.of_item().filter(|run| run.scheduled_ms == lost.scheduled_ms && *run != lost);
-        again.any(|run| matches!(run.end, Some((at, Ending::Finished)) if at < self.at_us() - us(HANDOVER)))
+        let of_fire = self.of_item().filter(|run| run.scheduled_ms == lost.scheduled_ms);
+        of_fire.filter(|run| run.began_us >= lost.began_us).any(|run| match run.end {
+            Some((at, Ending::Finished)) => {
+                at < self.at_us() - us(HANDOVER) && self.kept_from_writing(run.pid, at).is_empty()
+            }
+            _ => false,
+        })
     }
 
     /// When the mark of a run is gone that ended, or was stopped, at that time. A process that is kept from writing the
     /// end leaves it there.
     fn mark_gone_us(&self, pid: u32, ended_us: i64) -> i64 {
+        let kept = self.kept_from_writing(pid, ended_us).into_iter();
+        let gone = kept.map(|fault| self.history.gone_by(pid, fault.from_us)).max();
+        gone.unwrap_or(ended_us.saturating_add(us(END_WRITTEN)))
+    }
+
+    /// What kept a process from writing the end of a run.
+    fn kept_from_writing(&self, pid: u32, ended_us: i64) -> Vec<&Fault> {
         let written = ended_us.saturating_add(us(END_WRITTEN));
         let kept = |fault: &&Fault| fault.separates(pid) && fault.touches(ended_us, written);
-        let kept = self.history.faults.iter().filter(kept);
-        kept.map(|fault| self.history.gone_by(pid, fault.from_us)).max().unwrap_or(written)
+        self.history.faults.iter().filter(kept).collect()
     }
 }
 

@@ -285,8 +285,12 @@ fn that_a_lost_run_comes_first_costs_it_until_it_was_done_again_or_had_to_be() {
     assert_eq!(of(8, &[open(1, 1), owner(8)], &[]), 1, "nothing was lost");
     assert_eq!(of(8, &[open(1, 1), again, owner(8)], &faults), 1, "it was done again");
     assert_eq!(of(14, &[open(1, 1), owner(14)], &faults), 1, "it had to be done again by then");
-    let at_its_end = [killed(1, S + S * 6 / 10)];
-    assert_eq!(of(8, &[run(1, 1), owner(8)], &at_its_end), 0, "its end was not written any more");
+    let at_its_end = |second: i64| second * S + S * 6 / 10;
+    assert_eq!(of(8, &[run(1, 1), owner(8)], &[killed(1, at_its_end(1))]), 0, "its end was not written any more");
+    assert_eq!(of(8, &[run(1, 1), owner(8)], &[killed(1, 3 * S)]), 1, "its end was written");
+    let again_in_vain = Run { scheduled_ms: 1_000, source: ExecutionSource::Failover, ..run(3, 5) };
+    let both = [killed(1, at_its_end(1)), killed(3, at_its_end(5))];
+    assert_eq!(of(9, &[run(1, 1), again_in_vain, owner(9)], &both), 0, "nor was that of the next one");
 }
 
 #[test]
@@ -335,6 +339,16 @@ fn an_owner_that_was_not_to_be_seen_may_have_been_another_one() {
     assert_eq!(account(&[], 6).lost.len(), 1);
     let unseen = account(&[(S, 8 * S)], 6);
     assert_eq!((counts(&unseen.lost_to_fault), unseen.not_looked_at), (vec![("unobserved", 1)], 1));
+
+    // Nor does it show that nobody was there, or whom a fault hit.
+    let killed_for_all = |blind: &[(i64, i64)]| {
+        let mut history = watched(&[run(1, 1)], &[killed(1, S + S / 2), killed(2, S + S / 2)]);
+        history.observed.blind = blind.to_vec();
+        let verdict = history.check(&[Expected { fires_ms: vec![2_000], ..each_second(2) }], &[]);
+        (verdict.explained.len(), verdict.not_looked_at)
+    };
+    assert_eq!(killed_for_all(&[]), (1, 0));
+    assert_eq!(killed_for_all(&[(S, 3 * S)]), (0, 1));
     let seen_again = account(&[(S, 2 * S)], 6).lost;
     assert!(seen_again.len() == 1 && seen_again[0].contains("not seen: [from -5000 ms to -3900 ms]"), "{seen_again:?}");
     assert_eq!(account(&[(S, 8 * S)], 12).lost.len(), 1, "and here as well");
