@@ -44,17 +44,20 @@ pub async fn each_fire_is_followed_once(server: Arc<ZookeeperServer>) {
     let every = |cron: &str| job("extract", &json!({ "cron": cron }));
     schedulers[0].register(&program.app("extract", &script("2")), &every("0/8 * * * * ?"));
     for round in 0..ROUNDS {
-        // Each fire begins in a time of its own, while all schedulers live, and one of them is killed while it runs.
+        // Each fire begins in a time of its own, while all schedulers live, and one of them is killed while it runs: all of its
+        // items, as one that is just being launched is lost with its scheduler.
         let before = notes(&program, "begun", "extract").len();
-        until(&program, "the first job runs", || {
-            let begun = notes(&program, "begun", "extract");
-            begun.len() > before && begun.len() > notes(&program, "ended", "extract").len()
+        let at = until(&program, "the first job runs", || {
+            let (begun, ended) = (notes(&program, "begun", "extract"), notes(&program, "ended", "extract"));
+            let at = begun.last().filter(|_| begun.len() > before)?.0.clone();
+            let of_fire = |notes: &[(String, String)]| notes.iter().filter(|(of, _)| *of == at).count();
+            (of_fire(&begun) == ITEMS as usize && of_fire(&ended) == 0).then_some(at)
         })
         .await;
         drop(schedulers.remove(round % 2));
-        let at = notes(&program, "begun", "extract").pop().expect("it has begun").0;
         until(&program, "the second job has run after this fire", || {
-            notes(&program, "ended", "load").iter().filter(|(of, _)| *of == at).count() == ITEMS as usize
+            let followed = notes(&program, "ended", "load").iter().filter(|(of, _)| *of == at).count();
+            (followed == ITEMS as usize).then_some(())
         })
         .await;
         schedulers.push(program.start());
@@ -68,7 +71,8 @@ pub async fn each_fire_is_followed_once(server: Arc<ZookeeperServer>) {
             let path = format!("/api/job/tasks/{list}");
             schedulers[0].call("GET", &path, "").is_ok_and(|(_, tasks)| tasks == "[]")
         });
-        is_idle && all("extract") && all("load") && latest("begun", "extract") == latest("ended", "load")
+        let is_followed = all("extract") && all("load") && latest("begun", "extract") == latest("ended", "load");
+        (is_idle && is_followed).then_some(())
     })
     .await;
     check(&program);
@@ -109,7 +113,7 @@ fn check(program: &SchedulerProgram) {
     }
 }
 
-async fn until(program: &SchedulerProgram, what: &str, is: impl Fn() -> bool) {
+async fn until<T>(program: &SchedulerProgram, what: &str, find: impl Fn() -> Option<T>) -> T {
     let told = || format!("{}\n{}", program.lines("runs").join("\n"), program.logs());
-    until::until(LIMIT, what, told, || is().then_some(())).await;
+    until::until(LIMIT, what, told, find).await
 }
