@@ -12,8 +12,8 @@ pub struct Observed {
     /// The owners of an item of a job, in order.
     #[serde(skip)]
     pub owners: BTreeMap<(String, u32), Vec<Owner>>,
-    /// From when to when the observer had no connection, in microseconds since 1970: what came and went meanwhile has the time
-    /// at which it could see again. The last one may go on.
+    /// From when to when the observer had no connection, or had not read again after it, in microseconds since 1970: what came and
+    /// went meanwhile has a time at its end. The last one may go on.
     pub blind: Vec<(i64, i64)>,
 }
 

@@ -109,7 +109,7 @@ impl Fire<'_> {
         let of_fire = self.of_item().filter(|run| run.scheduled_ms == lost.scheduled_ms);
         of_fire.filter(|run| run.began_us >= lost.began_us).any(|run| match run.end {
             Some((at, Ending::Finished)) => {
-                at < self.at_us() - us(HANDOVER) && self.kept_from_writing(run.pid, at).is_empty()
+                at < self.at_us() - us(HANDOVER) && self.kept_from_writing(run.pid, at).next().is_none()
             }
             _ => false,
         })
@@ -118,16 +118,14 @@ impl Fire<'_> {
     /// When the mark of a run is gone that ended, or was stopped, at that time. A process that is kept from writing the
     /// end leaves it there.
     fn mark_gone_us(&self, pid: u32, ended_us: i64) -> i64 {
-        let kept = self.kept_from_writing(pid, ended_us).into_iter();
-        let gone = kept.map(|fault| self.history.gone_by(pid, fault.from_us)).max();
+        let gone = self.kept_from_writing(pid, ended_us).map(|fault| self.history.gone_by(pid, fault.from_us)).max();
         gone.unwrap_or(ended_us.saturating_add(us(END_WRITTEN)))
     }
 
     /// What kept a process from writing the end of a run.
-    fn kept_from_writing(&self, pid: u32, ended_us: i64) -> Vec<&Fault> {
+    fn kept_from_writing(&self, pid: u32, ended_us: i64) -> impl Iterator<Item = &Fault> {
         let written = ended_us.saturating_add(us(END_WRITTEN));
-        let kept = |fault: &&Fault| fault.separates(pid) && fault.touches(ended_us, written);
-        self.history.faults.iter().filter(kept).collect()
+        self.history.faults.iter().filter(move |fault| fault.separates(pid) && fault.touches(ended_us, written))
     }
 }
 

@@ -42,15 +42,12 @@ fn taken_over(mut history: History, gone: i64, owned: i64) -> History {
 fn a_fire_that_nobody_began_is_lost() {
     let verdict = account(&history(&[run(1, 1), run(2, 4)], &[]), 4);
     assert_eq!((verdict.fires, verdict.begun), (4, 2));
-    let told = |at: i64, before: i64| {
-        let runs = format!("1 of -{before} ms NormalTrigger from -{before} ms, Some(\"Finished at");
-        let all = verdict
-            .lost
-            .iter()
-            .find(|lost| lost.contains(&format!(" of {at}, and its owner could; owners: [Some(1) from")));
-        all.is_some_and(|all| all.starts_with("nobody began item 0 of job of ") && all.contains(&runs))
-    };
-    assert!(told(2_000, 1_000) && told(3_000, 2_000) && verdict.lost.len() == 2, "{:?}", verdict.lost);
+    assert_eq!(verdict.lost.len(), 2);
+    for (lost, (at, since)) in verdict.lost.iter().zip([(2_000, 1_000), (3_000, 2_000)]) {
+        let owner = format!("nobody began item 0 of {JOB} of {at}, and its owner could; owners: [Some(1) from ");
+        let run = format!("runs: [1 of -{since} ms NormalTrigger from -{since} ms, Some(\"Finished at ");
+        assert!(lost.starts_with(&owner) && lost.contains(&run), "{lost}");
+    }
 }
 
 #[test]
