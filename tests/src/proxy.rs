@@ -26,6 +26,8 @@ struct Link {
     is_black_hole: bool,
     /// Which of its connections may live: those that were made since they were broken last.
     generation: u64,
+    /// Those that were made before this generation do not end for their clients: nothing comes through any more.
+    stranded: u64,
 }
 
 impl Proxy {
@@ -46,7 +48,7 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let servers = server.split(',').map(str::to_owned).collect();
-        let (link, state) = watch::channel(Link { is_open: true, is_black_hole: false, generation: 0 });
+        let (link, state) = watch::channel(Link { is_open: true, is_black_hole: false, generation: 0, stranded: 0 });
         tokio::spawn(accept(listener, servers, patience, state));
         Ok(Self { address, link })
     }
@@ -59,8 +61,8 @@ impl Proxy {
     /// Breaks all connections, and every new one until mended.
     pub fn cut(&self) {
         self.link.send_modify(|link| {
-            let generation = link.generation + 1;
-            *link = Link { is_open: false, is_black_hole: false, generation };
+            link.generation += 1;
+            (link.is_open, link.is_black_hole) = (false, false);
         });
     }
 
@@ -72,6 +74,15 @@ impl Proxy {
     /// Lets connections pass again, with what was swallowed.
     pub fn mend(&self) {
         self.link.send_modify(|link| (link.is_open, link.is_black_hole) = (true, false));
+    }
+
+    /// Forgets the connections there are, as a router does that is started again: their clients do not hear of it, and nothing comes
+    /// through any more. New ones pass.
+    pub fn strand_connections(&self) {
+        self.link.send_modify(|link| {
+            link.generation += 1;
+            link.stranded = link.generation;
+        });
     }
 
     /// Breaks the connections there are; new ones pass.
@@ -128,8 +139,12 @@ async fn pass(
     };
     tokio::select! {
         // An end of the connection is one for the other side too, whatever it was.
-        _ = copied => (),
+        _ = copied => return,
         _ = link.wait_for(|link| link.generation != generation) => (),
+    }
+    if link.borrow().stranded > generation {
+        // Until the proxy is dropped.
+        let _ = link.wait_for(|_| false).await;
     }
 }
 
@@ -223,6 +238,20 @@ mod tests {
             let mut byte = [0];
             assert_eq!((client.read_exact(&mut byte).await.unwrap(), byte), (1, [7]));
         }
+    }
+
+    #[tokio::test]
+    async fn stranded_connections_are_silent_and_new_ones_pass() {
+        let proxy = Proxy::start(echo().await).await.unwrap();
+        let mut client = TcpStream::connect(proxy.connect_string()).await.unwrap();
+        assert!(is_passed(&mut client).await);
+        proxy.strand_connections();
+        let passed = tokio::time::timeout(Duration::from_millis(200), is_passed(&mut client)).await;
+        assert!(passed.is_err(), "neither an answer nor an end of the connection");
+        assert!(is_passed(&mut TcpStream::connect(proxy.connect_string()).await.unwrap()).await);
+        proxy.mend();
+        let passed = tokio::time::timeout(Duration::from_millis(200), is_passed(&mut client)).await;
+        assert!(passed.is_err(), "it stays so");
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use elasticjob_cloud::carrier::suite::Ground;
-use elasticjob_cloud::carrier::{Carrier, LaunchError, LaunchEvent, Outcome};
+use elasticjob_cloud::carrier::{Carrier, LaunchError, LaunchEvent, LaunchId, LaunchStream, Outcome};
 use elasticjob_tests::group::TemporaryFolder;
 use elasticjob_tests::kubernetes::{Cluster, Namespace};
 use elasticjob_tests::proxy::Proxy;
@@ -50,6 +50,34 @@ pub(crate) async fn of_minutes(cluster: Arc<Cluster>, server: Arc<ZookeeperServe
     stop_and_check(&program, &schedulers[0]).await;
 }
 
+/// Waits until the end of an item is told.
+async fn is_told(events: &mut dyn LaunchStream, of: &LaunchId) {
+    let told = async {
+        loop {
+            match events.next().await.expect("the events go on") {
+                LaunchEvent::Changed { id, state, .. } if id == *of && state.outcome().is_some() => return,
+                _ => {}
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(90), told).await.expect("the end is told after all");
+}
+
+/// A router between them is started again: nobody says that the connections of the watches are no more.
+pub(crate) async fn unheard(cluster: Arc<Cluster>) {
+    let namespace = Namespace::new(cluster.clone());
+    let (proxy, file) = way(&cluster).await;
+    let carrier = namespace.connect(|options| options.kubeconfig = Some(file)).await;
+    let mut events = carrier.watch();
+    let launched = launch(&namespace, "unheard", "sleep 3", &[0], json!({}));
+    carrier.launch(launched.clone()).await.unwrap();
+    running(&carrier, &launched.id, 0).await;
+    proxy.strand_connections();
+    // Longer than the item runs, and far shorter than a watch that nobody ends.
+    is_told(&mut *events, &launched.id).await;
+    assert_eq!(ended(&carrier, &launched.id, 0).await, Outcome::Succeeded);
+}
+
 pub(crate) async fn survived(cluster: Arc<Cluster>) {
     let namespace = Namespace::new(cluster.clone());
     let (proxy, file) = way(&cluster).await;
@@ -69,15 +97,7 @@ pub(crate) async fn survived(cluster: Arc<Cluster>) {
     assert_eq!(ended(&*beside, &before.id, 0).await, Outcome::Succeeded);
 
     proxy.mend();
-    let told = async {
-        loop {
-            match events.next().await.expect("the events go on") {
-                LaunchEvent::Changed { id, state, .. } if id == before.id && state.outcome().is_some() => return,
-                _ => {}
-            }
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(90), told).await.expect("the end is told after all");
+    is_told(&mut *events, &before.id).await;
     // What the scheduler does after such an answer.
     carrier.launch(during.clone()).await.unwrap();
     assert_eq!(carrier.launch(during.clone()).await.unwrap().adopted, [0, 1]);

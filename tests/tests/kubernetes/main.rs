@@ -42,6 +42,8 @@ fn main() -> ExitCode {
     harness.on_kubernetes("items_that_share_a_pod_end_each_for_itself", shared::ended_each);
     harness
         .on_started_kubernetes("an_api_server_that_is_away_delays_launches_and_ends_and_loses_none", absence::survived);
+    let name = "an_end_is_told_where_the_connection_of_the_watch_was_lost_in_silence";
+    harness.on_started_kubernetes(name, absence::unheard);
     harness.on_started_kubernetes("a_package_is_fetched_checked_and_run", packages::run);
     harness.on_started_kubernetes("a_launch_in_a_queue_waits_for_it_and_can_be_stopped_there", queues::waited);
     harness.on_started_kubernetes("the_rights_of_the_manifest_are_enough_and_not_more", rights::are_least);

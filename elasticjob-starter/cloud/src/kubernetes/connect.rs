@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::errors::{Trouble, answer, causes};
 use super::operator_template::Template;
+use super::watch::SILENCE;
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -113,6 +114,9 @@ pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Client, Stri
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut config = config(options).await?;
     config.connect_timeout = Some(CONNECT);
+    config.read_timeout = Some(SILENCE);
+    // The time counts from the request, not from the last one that the connection was used for.
+    config.reset_reader_on_write = true;
     let namespace = options.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let server = config.cluster_url.to_string();
     let client = Client::try_from(config).map_err(|error| KubernetesError::NoCluster(causes(&error)))?;

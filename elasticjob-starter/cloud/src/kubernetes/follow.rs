@@ -4,72 +4,59 @@ use std::collections::{HashMap, HashSet};
 use std::pin::pin;
 use std::time::Duration;
 
-use elasticjob::log::{info, warn};
+use elasticjob::log::warn;
 use futures_util::StreamExt;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, Patch, PatchParams};
-use kube::runtime::WatchStreamExt;
 use kube::runtime::watcher::Event;
-use kube::runtime::watcher::{Config, Error, watcher};
-use kube::{Api, ResourceExt};
+use kube::{Api, Client, ResourceExt};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
-use super::errors::{Trouble, answer, causes, if_there};
+use super::errors::{Trouble, answer, if_there};
 use super::mirror::{Duty, Mirror, PASSED};
 use super::names::OF_JOB;
+use super::watch::Reach;
 use crate::carrier::EventSender;
 
 /// How often it is looked whether a node was silent for long enough, and whether something that failed is to be done again.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
 
-/// What is followed.
+/// What is followed, and how.
 pub(super) struct Following {
-    pub(super) jobs: Api<Job>,
-    pub(super) pods: Api<Pod>,
+    pub(super) client: Client,
+    /// The namespace of the cluster.
+    pub(super) namespace: String,
     /// The labels of the objects of this scope.
     pub(super) selector: String,
     pub(super) events: EventSender,
 }
 
-/// Whether the API server can be followed.
-enum Reach {
-    Well,
-    Away,
-}
-
 impl Following {
     /// Goes on until it is dropped.
     pub(super) async fn follow(self) {
-        let config = || Config::default().labels(&self.selector);
-        let mut jobs = pin!(watcher(self.jobs.clone(), config()).default_backoff());
-        let mut pods = pin!(watcher(self.pods.clone(), config()).default_backoff());
+        let reach = Reach::default();
+        let mut jobs = pin!(reach.watch(&self.client, &self.namespace, &self.selector));
+        let mut pods = pin!(reach.watch(&self.client, &self.namespace, &self.selector));
         let mut mirror = Mirror::default();
-        let mut reach = Reach::Well;
         let mut duties: JoinSet<(Duty, Result<Option<()>, Trouble>)> = JoinSet::new();
         let mut told = Told::default();
         let mut ticks = tokio::time::interval(LOOK_AGAIN);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let touched = tokio::select! {
-                Some(event) = jobs.next() => match reach.of(event) {
-                    Some(event) => {
-                        let touched = touched(&event, |job: &Job| Some(job.name_any()));
-                        mirror.job(event).into_iter().for_each(|event| self.events.send(event));
-                        touched
-                    }
-                    None => Touched::Nothing,
-                },
-                Some(event) = pods.next() => match reach.of(event) {
-                    Some(event) => {
-                        let touched = touched(&event, |pod: &Pod| pod.labels().get(OF_JOB).cloned());
-                        mirror.pod(event).into_iter().for_each(|event| self.events.send(event));
-                        touched
-                    }
-                    None => Touched::Nothing,
-                },
+                Some(event) = jobs.next() => {
+                    let touched = touched(&event, |job: &Job| Some(job.name_any()));
+                    mirror.job(event).into_iter().for_each(|event| self.events.send(event));
+                    touched
+                }
+                Some(event) = pods.next() => {
+                    let touched = touched(&event, |pod: &Pod| pod.labels().get(OF_JOB).cloned());
+                    mirror.pod(event).into_iter().for_each(|event| self.events.send(event));
+                    touched
+                }
                 _ = ticks.tick() => Touched::All,
             };
             let of = match &touched {
@@ -89,7 +76,7 @@ impl Following {
                 told.keep(&wanted);
             }
             for duty in wanted {
-                duties.spawn(perform(self.jobs.clone(), self.pods.clone(), duty));
+                duties.spawn(perform(self.client.clone(), self.namespace.clone(), duty));
             }
         }
     }
@@ -107,26 +94,6 @@ fn touched<K>(event: &Event<K>, job: impl Fn(&K) -> Option<String>) -> Touched {
         Event::Init | Event::InitApply(_) => Touched::Nothing,
         Event::InitDone => Touched::All,
         Event::Apply(object) | Event::Delete(object) => job(object).map_or(Touched::Nothing, Touched::Job),
-    }
-}
-
-impl Reach {
-    /// The event, unless it is an error. A series of errors is told once: the watch is tried again with pauses.
-    fn of<K>(&mut self, event: Result<Event<K>, Error>) -> Option<Event<K>> {
-        match (event, &self) {
-            (Ok(event), Self::Well) => Some(event),
-            (Ok(event), Self::Away) => {
-                info!("the API server of Kubernetes is followed again");
-                *self = Self::Well;
-                Some(event)
-            }
-            (Err(error), Self::Well) => {
-                warn!("the API server of Kubernetes cannot be followed, and is tried again: {}", causes(&error));
-                *self = Self::Away;
-                None
-            }
-            (Err(_), Self::Away) => None,
-        }
     }
 }
 
@@ -161,7 +128,8 @@ impl Told {
 
 /// Does something in the cluster. What fails is seen at the next look: the duty stays one as long as the objects are so, and a
 /// lost place as long as its Job does not note it.
-async fn perform(jobs: Api<Job>, pods: Api<Pod>, duty: Duty) -> (Duty, Result<Option<()>, Trouble>) {
+async fn perform(client: Client, namespace: String, duty: Duty) -> (Duty, Result<Option<()>, Trouble>) {
+    let (jobs, pods) = (Api::<Job>::namespaced(client.clone(), &namespace), Api::<Pod>::namespaced(client, &namespace));
     let patch = PatchParams::default();
     let done = match &duty {
         Duty::Expire(pod) => {

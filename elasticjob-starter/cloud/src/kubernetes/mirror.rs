@@ -77,8 +77,9 @@ impl<T> Default for Listed<T> {
 }
 
 impl<T> Listed<T> {
-    fn complete(&mut self) {
-        self.known = Some(std::mem::take(&mut self.listing));
+    /// Returns what was known before.
+    fn complete(&mut self) -> HashMap<String, T> {
+        self.known.replace(std::mem::take(&mut self.listing)).unwrap_or_default()
     }
 }
 
@@ -128,7 +129,15 @@ impl Mirror {
                 }
             }
             Event::InitDone => {
-                self.pods.complete();
+                let before = self.pods.complete();
+                for (job, pods) in before {
+                    let listed = self.pods.known.as_ref().and_then(|known| known.get(&job));
+                    let gone = pods.into_iter().filter(|(name, _)| listed.is_none_or(|pods| !pods.contains_key(name)));
+                    // No event tells of these.
+                    for (_, pod) in gone.collect::<Vec<_>>() {
+                        self.keep_unnoted(&job, pod);
+                    }
+                }
                 return self.all_anew();
             }
             Event::Apply(pod) => {
@@ -148,14 +157,19 @@ impl Mirror {
                         known.remove(&job);
                     }
                 }
-                let of = self.jobs.known.as_ref().and_then(|jobs| jobs.get(&job));
-                if of.is_some_and(|of| losses::lacks(of, &pod)) {
-                    self.unnoted.entry(job.clone()).or_default().insert(pod.name_any(), slim_pod(pod));
-                }
+                self.keep_unnoted(&job, pod);
                 return self.changes(&job);
             }
         }
         Vec::new()
+    }
+
+    /// Keeps a pod that is gone, where its Job lacks the note that its place was lost.
+    fn keep_unnoted(&mut self, job: &str, pod: Pod) {
+        let of = self.jobs.known.as_ref().and_then(|jobs| jobs.get(job));
+        if of.is_some_and(|of| losses::lacks(of, &pod)) {
+            self.unnoted.entry(job.to_owned()).or_default().insert(pod.name_any(), slim_pod(pod));
+        }
     }
 
     /// Forgets the lost places that their Jobs note by now, and those of Jobs that are gone.

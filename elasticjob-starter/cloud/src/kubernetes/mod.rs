@@ -21,6 +21,7 @@ mod shell;
 mod stateful_set;
 mod states;
 pub(crate) mod texts;
+mod watch;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
@@ -95,8 +96,8 @@ impl KubernetesCarrier {
         let pods = Api::namespaced(client.clone(), &namespace);
         let events = EventSender::default();
         let following = Following {
-            jobs: jobs.clone(),
-            pods: pods.clone(),
+            client: client.clone(),
+            namespace: namespace.clone(),
             selector: format!("{},{LAUNCH}", common.selector()),
             events: events.clone(),
         };

@@ -103,6 +103,20 @@ fn duties_come_with_the_change_that_makes_them() {
 
 #[test]
 fn a_lost_place_is_noted_on_the_job_until_it_is() {
+    lost_place_is_noted(|mirror, lost| mirror.pod(Event::Delete(lost)));
+}
+
+/// As where the API server was away for longer than it keeps its changes.
+#[test]
+fn a_lost_place_whose_pod_is_in_the_next_listing_no_more_is_noted_as_well() {
+    lost_place_is_noted(|mirror, _| {
+        let listing = [Event::Init, Event::InitApply(pod(0, "Running")), Event::InitDone];
+        let told: Vec<LaunchEvent> = listing.into_iter().flat_map(|event| mirror.pod(event)).collect();
+        told.into_iter().filter(|event| *event != LaunchEvent::Gap).collect()
+    });
+}
+
+fn lost_place_is_noted(goes: impl Fn(&mut Mirror, Pod) -> Vec<LaunchEvent>) {
     let mut lost = pod(1, "Failed");
     let disrupted =
         json!([{ "type": "DisruptionTarget", "status": "True", "reason": "Evicted", "message": "no disk" }]);
@@ -121,7 +135,7 @@ fn a_lost_place_is_noted_on_the_job_until_it_is() {
     let (version, notes) = noted(&mirror);
     assert_eq!(version.as_deref(), Some("7"));
     // The note was refused as the Job had changed, and the pod is gone: its loss stays known.
-    assert_eq!(mirror.pod(Event::Delete(lost)), []);
+    assert_eq!(goes(&mut mirror, lost), []);
     of.metadata.resource_version = Some("8".to_owned());
     mirror.job(Event::Apply(of.clone()));
     assert_eq!(noted(&mirror), (Some("8".to_owned()), notes.clone()));
