@@ -13,10 +13,12 @@ use serde_json::Value;
 
 use super::errors::{Trouble, answer, causes};
 use super::operator_template::Template;
-use super::watch::SILENCE;
 
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
+
+/// How long nothing may come of an answer that is awaited. It is longer than an API server says nothing in a watch.
+const SILENCE: Duration = Duration::from_secs(45);
 
 /// The oldest minor version of Kubernetes 1 that has what the carrier uses: back-off by index and replacement of pods.
 const OLDEST: u32 = 29;
@@ -112,11 +114,7 @@ pub enum KubernetesError {
 pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Client, String), KubernetesError> {
     // An error means that the process has chosen a provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut config = config(options).await?;
-    config.connect_timeout = Some(CONNECT);
-    config.read_timeout = Some(SILENCE);
-    // The time counts from the request, not from the last one that the connection was used for.
-    config.reset_reader_on_write = true;
+    let config = patient(config(options).await?, SILENCE);
     let namespace = options.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let server = config.cluster_url.to_string();
     let client = Client::try_from(config).map_err(|error| KubernetesError::NoCluster(causes(&error)))?;
@@ -126,6 +124,15 @@ pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Client, Stri
          container `item` of --pod-template, or a LimitRange to the namespace '{namespace}'"
     );
     Ok((client, namespace))
+}
+
+/// The same with a limit of its patience.
+fn patient(mut config: Config, silence: Duration) -> Config {
+    config.connect_timeout = Some(CONNECT);
+    config.read_timeout = Some(silence);
+    // The time counts from the request, not from the last one that the connection was used for.
+    config.reset_reader_on_write = true;
+    config
 }
 
 /// Whether the cluster has what the carrier needs, and gives this scheduler the rights.
@@ -184,6 +191,8 @@ mod tests {
     use axum::http::{Request, Response};
     use kube::client::Body;
     use serde_json::json;
+    use tokio::io::AsyncWriteExt;
+    use tokio::net::TcpListener;
 
     use super::*;
 
@@ -225,6 +234,25 @@ mod tests {
         assert!(asked(true, true).await.is_ok() && asked(false, false).await.is_ok());
         let missing = asked(true, false).await.unwrap_err().to_string();
         assert!(missing.contains("'shop'") && missing.contains("docs/kubernetes/rbac-lost-after.yaml"), "{missing}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_stops_in_its_middle_is_given_up() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = format!("http://{}", listener.local_addr().unwrap());
+        let serve = async {
+            let (mut client, _) = listener.accept().await.unwrap();
+            client.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{").await.unwrap();
+            std::future::pending::<()>().await;
+        };
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let config = patient(Config::new(server.parse().unwrap()), Duration::from_millis(200));
+        let jobs: Api<Job> = Api::default_namespaced(Client::try_from(config).unwrap());
+        let all = ListParams::default();
+        tokio::select! {
+            listed = jobs.list(&all) => assert!(listed.is_err()),
+            () = serve => {}
+        }
     }
 
     #[tokio::test]

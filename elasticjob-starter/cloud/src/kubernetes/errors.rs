@@ -9,7 +9,7 @@ use kube::core::Status;
 use crate::carrier::{CarrierError, LaunchError};
 
 /// How long an answer is waited for.
-const ANSWER_LIMIT: Duration = Duration::from_secs(20);
+pub(super) const ANSWER_LIMIT: Duration = Duration::from_secs(20);
 
 /// Why a request came to nothing.
 #[derive(Debug)]
@@ -26,8 +26,13 @@ pub(super) async fn answer<T>(request: impl Future<Output = Result<T, Error>>) -
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(Error::Api(status))) => Err(Trouble::Refused(status)),
         Ok(Err(error)) => Err(Trouble::NoAnswer(causes(&error))),
-        Err(_) => Err(Trouble::NoAnswer(format!("the API server did not answer within {} s", ANSWER_LIMIT.as_secs()))),
+        Err(_) => Err(Trouble::NoAnswer(no_answer())),
     }
+}
+
+/// The text of an answer that did not come within [`ANSWER_LIMIT`].
+pub(super) fn no_answer() -> String {
+    format!("the API server did not answer within {} s", ANSWER_LIMIT.as_secs())
 }
 
 /// The same where an object that is not there is as good.

@@ -57,7 +57,10 @@ impl Following {
                     mirror.pod(event).into_iter().for_each(|event| self.events.send(event));
                     touched
                 }
-                _ = ticks.tick() => Touched::All,
+                _ = ticks.tick() => {
+                    reach.look();
+                    Touched::All
+                }
             };
             let of = match &touched {
                 Touched::Nothing => continue,

@@ -1,9 +1,9 @@
 //! Watches of the objects of the cluster, and whether they get answers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::Request;
@@ -15,31 +15,39 @@ use k8s_openapi::serde::de::DeserializeOwned;
 use kube::client::Body;
 use kube::runtime::watcher::{Config, Error, Event, watcher};
 use kube::{Api, Client, Resource};
-use tokio::time::{Instant, sleep};
-use tower::service_fn;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tower::{BoxError, service_fn};
 
-use super::errors::causes;
+use super::errors::{ANSWER_LIMIT, causes, no_answer};
 
-/// After how many seconds the API server ends a request of a watch, which goes on with the next one. Without that, a request whose
-/// connection was lost in silence could not be told from one of objects that do not change.
+/// After how many seconds the API server ends a request of a watch, which goes on with the next one. One that is not ended by then,
+/// and five seconds more, is given up: its connection was lost in silence.
 const LENGTH_SECONDS: u32 = 30;
 
-/// How long an API server may be silent that has something to say, be it only the end of a request of a watch.
-pub(super) const SILENCE: Duration = Duration::from_secs(LENGTH_SECONDS as u64 + 15);
-
-/// The pauses after errors: each is twice as long as the one before, up to the longest one.
+/// The pauses after errors: each is twice as long as the one before, up to the longest one. Requests of a watch begin at least the
+/// first one apart: what stands between may end them all at once.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// When there was no error for so long, the pauses begin again with the first one. It is longer than a pause and the time that a
-/// connection may take to be made.
-const QUIET: Duration = Duration::from_secs(15);
+/// When there was no error for so long, the pauses begin again with the first one. It is longer than a pause and the time that an
+/// answer may take.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// How many causes are told of a time without answers: texts with a number in them would be new ones for ever.
+const MOST_TOLD: usize = 8;
 
 /// Whether the watches of a carrier get answers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reach {
-    /// The kinds of objects whose watches get none.
-    away: Arc<Mutex<BTreeSet<String>>>,
+    sights: Arc<Mutex<Sights>>,
+}
+
+#[derive(Debug, Default)]
+struct Sights {
+    /// The kinds of objects whose watches had an error, and whether there was an answer since.
+    interrupted: BTreeMap<String, bool>,
+    /// Why, as far as it was told.
+    told: BTreeSet<String>,
 }
 
 impl Reach {
@@ -65,37 +73,58 @@ impl Reach {
         unfold(watch, async |mut watch| Some((watch.next().await?, watch)))
     }
 
-    /// A client whose answers are noted. An event alone would not do: there is none as long as nothing changes.
+    /// A client that waits for answers and not for ever, and notes them. An event alone would not do: there is none as long as nothing
+    /// changes.
     fn noting(&self, client: &Client, kind: &str) -> Client {
         let (client, reach, kind) = (client.clone(), self.clone(), kind.to_owned());
         let namespace = client.default_namespace().to_owned();
+        let mut begins = interval(FIRST_PAUSE);
+        begins.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let begins = Arc::new(tokio::sync::Mutex::new(begins));
         let noting = service_fn(move |request: Request<Body>| {
-            let (client, reach, kind) = (client.clone(), reach.clone(), kind.clone());
+            let (client, reach, kind, begins) = (client.clone(), reach.clone(), kind.clone(), begins.clone());
             async move {
-                let answer = client.send(request).await;
-                if answer.as_ref().is_ok_and(|answer| answer.status().is_success()) {
+                let of_changes = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+                if of_changes {
+                    begins.lock().await.tick().await;
+                }
+                let answer = timeout(ANSWER_LIMIT, client.send(request)).await.map_err(|_| no_answer())??;
+                if of_changes && answer.status().is_success() {
                     reach.answers(&kind);
                 }
-                answer
+                Ok::<_, BoxError>(answer)
             }
         });
         Client::new(noting, namespace)
     }
 
+    fn lock(&self) -> MutexGuard<'_, Sights> {
+        self.sights.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn answers(&self, kind: &str) {
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if away.remove(kind) && away.is_empty() {
-            info!("the API server of Kubernetes is followed again");
+        self.lock().interrupted.entry(kind.to_owned()).and_modify(|is_answered| *is_answered = true);
+    }
+
+    /// Tells each cause once, until all is well again.
+    fn fails(&self, kind: &str, error: &Error) {
+        let mut sights = self.lock();
+        sights.interrupted.insert(kind.to_owned(), false);
+        let why = causes(error);
+        if sights.told.len() < MOST_TOLD && !sights.told.contains(&why) {
+            warn!("the API server of Kubernetes cannot be followed, and is tried again: {why}");
+            sights.told.insert(why);
         }
     }
 
-    /// A series of errors is told once.
-    fn fails(&self, kind: &str, error: &Error) {
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        if away.is_empty() {
-            warn!("the API server of Kubernetes cannot be followed, and is tried again: {}", causes(error));
+    /// Tells that all is well again. Called now and then, and not with an answer: it may begin well and be none.
+    pub(super) fn look(&self) {
+        let mut sights = self.lock();
+        let is_over = !sights.interrupted.is_empty() && sights.interrupted.values().all(|is_answered| *is_answered);
+        if is_over {
+            *sights = Sights::default();
+            info!("the API server of Kubernetes is followed again");
         }
-        away.insert(kind.to_owned());
     }
 }
 
@@ -114,6 +143,8 @@ impl<K> Watch<K> {
         loop {
             match self.events.next().await? {
                 Ok(event) => return Some(event),
+                // What was asked for is not kept any more: all is listed next.
+                Err(Error::WatchError(status)) if status.code == 410 => {}
                 Err(error) => {
                     self.reach.fails(&self.kind, &error);
                     if self.failed.is_none_or(|at| at.elapsed() > QUIET) {
@@ -132,84 +163,179 @@ impl<K> Watch<K> {
 mod tests {
     use std::convert::Infallible;
     use std::io;
-    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+    use std::sync::atomic::{AtomicU32, Ordering};
 
     use axum::body::{Body as Content, Bytes};
     use axum::http::Response;
-    use futures_util::stream;
+    use futures_util::stream::pending;
     use k8s_openapi::api::batch::v1::Job;
     use serde_json::json;
-    use tokio::time::timeout;
 
     use super::*;
 
+    /// What becomes of a request.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Way {
+        Open,
+        /// The connection is refused.
+        Refused,
+        /// As by a proxy that has nobody to ask: another answer than the one of an API server.
+        Misled,
+        /// What was sent is not answered.
+        Silent,
+        /// An answer ends as soon as it has begun.
+        Cut,
+        /// The API server does not keep so old changes.
+        Expired,
+    }
+
     /// A server without objects.
-    #[derive(Default)]
     struct Server {
-        is_away: AtomicBool,
-        refuses_watches: AtomicBool,
+        lists: Mutex<Way>,
+        watches: Mutex<Way>,
         asked: AtomicU32,
     }
 
     impl Server {
+        fn new(lists: Way, watches: Way) -> Arc<Self> {
+            Arc::new(Self { lists: lists.into(), watches: watches.into(), asked: AtomicU32::new(0) })
+        }
+
         fn watch(self: &Arc<Self>, reach: &Reach) -> impl Stream<Item = Event<Job>> + Unpin + use<> {
             let server = self.clone();
             let service = service_fn(move |request: Request<Body>| {
                 let server = server.clone();
-                async move { server.answer(&request) }
+                let of_changes = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+                async move { server.answer(of_changes).await }
             });
             Box::pin(reach.watch(&Client::new(service, "shop"), "shop", "a=b"))
         }
 
-        fn answer(&self, request: &Request<Body>) -> io::Result<Response<Content>> {
+        async fn answer(&self, of_changes: bool) -> io::Result<Response<Content>> {
             self.asked.fetch_add(1, Ordering::Relaxed);
-            let of_changes = request.uri().query().is_some_and(|query| query.contains("watch=true"));
-            if self.is_away.load(Ordering::Relaxed) || of_changes && self.refuses_watches.load(Ordering::Relaxed) {
-                return Err(io::ErrorKind::ConnectionRefused.into());
-            }
-            let list =
-                json!({ "kind": "List", "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": [] });
-            let nothing = stream::pending::<Result<Bytes, Infallible>>();
-            let body = if of_changes { Content::from_stream(nothing) } else { Content::from(list.to_string()) };
+            let way = *if of_changes { &self.watches } else { &self.lists }.lock().unwrap();
+            let body = match way {
+                Way::Open if of_changes => Content::from_stream(pending::<Result<Bytes, Infallible>>()),
+                Way::Open => Content::from(
+                    json!({ "kind": "List", "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": [] }).to_string(),
+                ),
+                Way::Refused => return Err(io::ErrorKind::ConnectionRefused.into()),
+                Way::Misled => Content::from("<p>We will be back soon</p>\n"),
+                Way::Silent => std::future::pending().await,
+                Way::Cut => Content::empty(),
+                Way::Expired => Content::from(
+                    json!({ "type": "ERROR", "object": { "kind": "Status", "code": 410, "message": "too old resource version" } })
+                        .to_string(),
+                ),
+            };
             Ok(Response::new(body))
         }
 
+        fn go_on_with(&self, way: Way) {
+            (*self.lists.lock().unwrap(), *self.watches.lock().unwrap()) = (way, way);
+        }
+
         fn asked(&self) -> u32 {
-            self.asked.load(Ordering::Relaxed)
+            self.asked.swap(0, Ordering::Relaxed)
         }
     }
 
-    fn away(reach: &Reach) -> Vec<String> {
-        reach.away.lock().unwrap().iter().cloned().collect()
+    impl Reach {
+        /// The kinds that are not followed, after a look, and how many causes were told.
+        fn away(&self) -> (Vec<String>, usize) {
+            self.look();
+            let sights = self.lock();
+            (sights.interrupted.keys().cloned().collect(), sights.told.len())
+        }
+    }
+
+    const WELL: (Vec<String>, usize) = (Vec::new(), 0);
+
+    fn jobs_away(causes: usize) -> (Vec<String>, usize) {
+        (vec!["jobs".to_owned()], causes)
     }
 
     async fn is_read(watch: &mut (impl Stream<Item = Event<Job>> + Unpin)) {
         while !matches!(watch.next().await, Some(Event::InitDone)) {}
     }
 
+    /// Goes on for so long without an event.
+    async fn quiet(watch: &mut (impl Stream<Item = Event<Job>> + Unpin), time: Duration) {
+        let event = timeout(time, watch.next()).await;
+        assert!(event.is_err(), "{event:?}");
+    }
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
     #[tokio::test(start_paused = true)]
     async fn an_api_server_that_was_away_is_followed_again_within_the_longest_pause() {
-        let (server, reach) = (Arc::new(Server { is_away: true.into(), ..Server::default() }), Reach::default());
-        let mut watch = server.watch(&reach);
-        assert!(timeout(Duration::from_secs(120), is_read(&mut watch)).await.is_err());
-        assert!((24..=28).contains(&server.asked()), "{}", server.asked());
-        assert_eq!(away(&reach), ["jobs"]);
-        server.is_away.store(false, Ordering::Relaxed);
-        timeout(LONGEST_PAUSE, is_read(&mut watch)).await.unwrap();
-        assert_eq!(away(&reach), [""; 0]);
+        for (way, asked) in [(Way::Refused, 24..=28), (Way::Silent, 5..=8), (Way::Misled, 24..=28)] {
+            let (server, reach) = (Server::new(way, way), Reach::default());
+            let mut watch = server.watch(&reach);
+            assert!(timeout(2 * MINUTE, is_read(&mut watch)).await.is_err());
+            let count = server.asked();
+            assert!(asked.contains(&count), "{way:?}: {count}");
+            assert_eq!(reach.away(), jobs_away(1));
+            server.go_on_with(Way::Open);
+            let most = if way == Way::Silent { ANSWER_LIMIT } else { Duration::ZERO } + LONGEST_PAUSE;
+            timeout(most, is_read(&mut watch)).await.unwrap();
+            quiet(&mut watch, FIRST_PAUSE).await;
+            assert_eq!(reach.away(), WELL);
+        }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_that_is_answered_again_is_seen_to_be_so_where_nothing_changes() {
-        let (server, reach) =
-            (Arc::new(Server { refuses_watches: true.into(), ..Server::default() }), Reach::default());
+    async fn an_interrupted_watch_goes_on_and_that_is_told_where_nothing_changes() {
+        for (way, asked) in
+            [(Way::Refused, 12..=18), (Way::Silent, 3..=5), (Way::Misled, 12..=30), (Way::Cut, 110..=121)]
+        {
+            let (server, reach) = (Server::new(Way::Open, way), Reach::default());
+            let mut watch = server.watch(&reach);
+            is_read(&mut watch).await;
+            server.asked();
+            for minute in 0..2 {
+                quiet(&mut watch, MINUTE).await;
+                let count = server.asked();
+                assert!(asked.contains(&count), "{way:?}: {count} in minute {minute}");
+                // What begins well and ends at once is no error: it goes on where it was.
+                let expected = if way == Way::Cut { WELL } else { jobs_away(1) };
+                assert_eq!(reach.away(), expected, "{way:?}");
+            }
+            server.go_on_with(Way::Open);
+            quiet(&mut watch, ANSWER_LIMIT + LONGEST_PAUSE).await;
+            assert_eq!(reach.away(), WELL, "{way:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_cause_is_told_once() {
+        let (server, reach) = (Server::new(Way::Refused, Way::Refused), Reach::default());
+        let mut watch = server.watch(&reach);
+        for (way, causes) in [(Way::Refused, 1), (Way::Misled, 2), (Way::Refused, 2), (Way::Silent, 3)] {
+            server.go_on_with(way);
+            assert!(timeout(MINUTE, is_read(&mut watch)).await.is_err());
+            assert_eq!(reach.away(), jobs_away(causes), "{way:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn changes_that_are_not_kept_any_more_are_no_trouble_and_all_is_listed() {
+        let (server, reach) = (Server::new(Way::Open, Way::Expired), Reach::default());
         let mut watch = server.watch(&reach);
         is_read(&mut watch).await;
-        assert!(timeout(Duration::from_secs(60), watch.next()).await.is_err());
-        assert!((12..=18).contains(&server.asked()), "{}", server.asked());
-        assert_eq!(away(&reach), ["jobs"]);
-        server.refuses_watches.store(false, Ordering::Relaxed);
-        assert!(timeout(LONGEST_PAUSE, watch.next()).await.is_err(), "nothing changes");
-        assert_eq!(away(&reach), [""; 0]);
+        is_read(&mut watch).await;
+        assert_eq!(reach.away(), WELL);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_whose_connection_was_lost_in_silence_is_given_up() {
+        let (server, reach) = (Server::new(Way::Open, Way::Open), Reach::default());
+        let mut watch = server.watch(&reach);
+        is_read(&mut watch).await;
+        quiet(&mut watch, FIRST_PAUSE).await;
+        assert_eq!(server.asked(), 2);
+        quiet(&mut watch, Duration::from_secs(u64::from(LENGTH_SECONDS) + 5)).await;
+        assert_eq!(server.asked(), 1, "the API server had to end it");
+        assert_eq!(reach.away(), WELL);
     }
 }

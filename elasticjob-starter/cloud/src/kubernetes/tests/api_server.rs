@@ -1,13 +1,16 @@
 //! An API server of Kubernetes in memory, with Jobs and their pods. Its connections lose requests and answers.
 
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use axum::body::Body as Content;
 use axum::extract::Query;
 use axum::http::{Method, Request, Response, Uri};
 use elasticjob::ident::ShardingItem;
+use futures_util::stream;
 use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -295,7 +298,7 @@ impl Connection {
         self.kills && *self.met.borrow()
     }
 
-    async fn served(&self, request: Request<Body>) -> io::Result<Response<Body>> {
+    async fn served(self: Arc<Self>, request: Request<Body>) -> io::Result<Response<Content>> {
         let (head, body) = request.into_parts();
         let body = body.collect_bytes().await.map_err(io::Error::other)?;
         let body = serde_json::from_slice(&body).unwrap_or_default();
@@ -323,18 +326,21 @@ impl Connection {
                 let asked = query(&head.uri);
                 if asked.get("watch").is_some_and(|watch| watch == "true" || watch == "1") {
                     let after = asked.get("resourceVersion").and_then(|version| version.parse().ok()).unwrap_or(0);
-                    let events = self.server.watched(head.uri.path().ends_with("/jobs"), after).await;
-                    if self.is_dead() {
-                        pending::<()>().await;
-                    }
-                    return Ok(Response::new(Body::from(events.into_bytes())));
+                    let events = async move {
+                        let events = self.server.watched(head.uri.path().ends_with("/jobs"), after).await;
+                        if self.is_dead() {
+                            pending::<()>().await;
+                        }
+                        Ok::<_, Infallible>(events)
+                    };
+                    return Ok(Response::new(Content::from_stream(stream::once(events))));
                 }
                 Some(self.server.answer(&head.method, &head.uri, &body))
             }
         };
         match answer {
             Some((status, body)) => {
-                Ok(Response::builder().status(status).body(Body::from(body.to_string().into_bytes())).unwrap())
+                Ok(Response::builder().status(status).body(Content::from(body.to_string())).unwrap())
             }
             None if self.kills => pending().await,
             None => Err(io::Error::new(io::ErrorKind::ConnectionReset, "the connection was reset")),
