@@ -17,12 +17,13 @@ use crate::AppError;
 const VARIABLES: [&str; 2] = ["ELASTICJOB_LOG", "RUST_LOG"];
 
 /// The default filter. The library reports the connections of the ZooKeeper client in its own log lines, with their
-/// meaning, so the lines of the client are not needed. So does the scheduler of carried jobs with the client of Kubernetes, which returns
-/// every error that it also logs, with each attempt and whole answers.
-const DEFAULT: &str = "info,kube_client::client=off,kube_runtime=off,zookeeper_client=error";
+/// meaning, so the lines of the client are not needed. So does the scheduler of carried jobs with those of the client of Kubernetes, which
+/// logs the errors of its requests and returns them, with each attempt and whole answers. What it says of certificates it says nowhere else.
+const DEFAULT: &str =
+    "info,kube_client::client=off,kube_client::client::tls=warn,kube_runtime=off,zookeeper_client=error";
 
 /// Writes the log to the standard error, filtered by `ELASTICJOB_LOG` or `RUST_LOG`, by default
-/// `info,kube_client::client=off,kube_runtime=off,zookeeper_client=error`.
+/// `info,kube_client::client=off,kube_client::client::tls=warn,kube_runtime=off,zookeeper_client=error`.
 ///
 /// A line that cannot be written, because the pipe is closed, the disk is full, or the reader of the pipe reads no more,
 /// is lost; jobs go on. The number of lost lines is written before the next line that can be written.
@@ -73,7 +74,13 @@ mod tests {
             filter(find).map(|filter| filter.to_string()).map_err(|error| error.to_string())
         };
         let default = filter_of(&[]).unwrap();
-        let parts = ["info", "kube_client::client=off", "kube_runtime=off", "zookeeper_client=error"];
+        let parts = [
+            "info",
+            "kube_client::client=off",
+            "kube_client::client::tls=warn",
+            "kube_runtime=off",
+            "zookeeper_client=error",
+        ];
         assert!(parts.iter().all(|part| default.contains(part)), "{default}");
         assert_eq!(filter_of(&[("RUST_LOG", "warn")]).unwrap(), "warn");
         assert_eq!(filter_of(&[("RUST_LOG", "warn"), ("ELASTICJOB_LOG", "debug")]).unwrap(), "debug");

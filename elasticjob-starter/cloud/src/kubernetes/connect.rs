@@ -110,20 +110,31 @@ pub enum KubernetesError {
     },
 }
 
-/// A client, and the namespace that it works in.
-pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Client, String), KubernetesError> {
+/// Connections to a cluster.
+pub(super) struct Clients {
+    pub(super) requests: Client,
+    /// It tries nothing again by itself: watches have their own pauses, and tell why.
+    pub(super) watches: Client,
+}
+
+/// The connections, and the namespace that they are for.
+pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Clients, String), KubernetesError> {
     // An error means that the process has chosen a provider already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = patient(config(options).await?, SILENCE);
     let namespace = options.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
     let server = config.cluster_url.to_string();
-    let client = Client::try_from(config).map_err(|error| KubernetesError::NoCluster(causes(&error)))?;
-    check(&client, &namespace, &server, options.lost_after.is_some()).await?;
+    let mut of_watches = config.clone();
+    of_watches.default_retry = false;
+    let client_of =
+        |config: Config| Client::try_from(config).map_err(|error| KubernetesError::NoCluster(causes(&error)));
+    let clients = Clients { requests: client_of(config)?, watches: client_of(of_watches)? };
+    check(&clients.requests, &namespace, &server, options.lost_after.is_some()).await?;
     info!(
         "pods get the CPUs of their items as a request, and no limit: a process may use what its node has left; for a limit give one to the \
          container `item` of --pod-template, or a LimitRange to the namespace '{namespace}'"
     );
-    Ok((client, namespace))
+    Ok((clients, namespace))
 }
 
 /// The same with a limit of its patience.
@@ -191,7 +202,7 @@ mod tests {
     use axum::http::{Request, Response};
     use kube::client::Body;
     use serde_json::json;
-    use tokio::io::AsyncWriteExt;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
@@ -242,6 +253,7 @@ mod tests {
         let server = format!("http://{}", listener.local_addr().unwrap());
         let serve = async {
             let (mut client, _) = listener.accept().await.unwrap();
+            assert_ne!(client.read(&mut [0; 4096]).await.unwrap(), 0, "it asks");
             client.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{").await.unwrap();
             std::future::pending::<()>().await;
         };
@@ -249,8 +261,12 @@ mod tests {
         let config = patient(Config::new(server.parse().unwrap()), Duration::from_millis(200));
         let jobs: Api<Job> = Api::default_namespaced(Client::try_from(config).unwrap());
         let all = ListParams::default();
+        let listed = tokio::time::timeout(Duration::from_secs(20), jobs.list(&all));
         tokio::select! {
-            listed = jobs.list(&all) => assert!(listed.is_err()),
+            listed = listed => {
+                let error = causes(&listed.expect("it is given up").unwrap_err());
+                assert!(error.contains("timed out"), "{error}");
+            }
             () = serve => {}
         }
     }

@@ -30,7 +30,7 @@ use elasticjob::ident::{JobName, ShardingItem};
 use k8s_openapi::api::apps::v1::StatefulSet;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Event, Pod};
-use kube::{Api, Client};
+use kube::Api;
 use tokio::task::AbortHandle;
 
 pub use self::connect::{KubernetesError, KubernetesOptions};
@@ -40,6 +40,7 @@ use crate::carrier::{
 };
 use crate::model::{App, CarriedJob, Problem};
 use crate::texts as of_carriers;
+use connect::Clients;
 use follow::Following;
 use indexed_job::Common;
 use names::LAUNCH;
@@ -79,7 +80,7 @@ impl KubernetesCarrier {
     /// [`KubernetesError`] says what is missing.
     pub async fn connect(options: &KubernetesOptions) -> Result<Self, KubernetesError> {
         let template = options.template()?;
-        let (client, namespace) = connect::connect(options).await?;
+        let (clients, namespace) = connect::connect(options).await?;
         let common = Common {
             namespace: options.registry_namespace.clone(),
             scope: digest(&[&options.registry_namespace]),
@@ -87,16 +88,17 @@ impl KubernetesCarrier {
             lost_after: options.lost_after.map(|after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX)),
             template,
         };
-        Ok(Self::new(client, namespace, common))
+        Ok(Self::new(clients, namespace, common))
     }
 
-    /// The carrier of this client, which follows the Jobs of the cluster from now on.
-    fn new(client: Client, namespace: String, common: Common) -> Self {
+    /// The carrier of these clients, which follows the Jobs of the cluster from now on.
+    fn new(clients: Clients, namespace: String, common: Common) -> Self {
+        let client = clients.requests;
         let jobs = Api::namespaced(client.clone(), &namespace);
         let pods = Api::namespaced(client.clone(), &namespace);
         let events = EventSender::default();
         let following = Following {
-            client: client.clone(),
+            client: clients.watches,
             namespace: namespace.clone(),
             selector: format!("{},{LAUNCH}", common.selector()),
             events: events.clone(),

@@ -6,6 +6,7 @@ use axum::http::header::ACCEPT;
 use axum::http::{Request, Response};
 use elasticjob::fire::Fire;
 use k8s_openapi::api::core::v1::{Container, PodSpec};
+use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
 

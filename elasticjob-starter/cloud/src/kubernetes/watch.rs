@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::http::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Request};
 use elasticjob::log::{info, warn};
 use futures_util::stream::unfold;
 use futures_util::{Stream, StreamExt};
@@ -44,8 +45,8 @@ pub(super) struct Reach {
 
 #[derive(Debug, Default)]
 struct Sights {
-    /// The kinds of objects whose watches had an error, and whether there was an answer since.
-    interrupted: BTreeMap<String, bool>,
+    /// The kinds of objects whose watches had an error, and since when there are answers again.
+    interrupted: BTreeMap<String, Option<Instant>>,
     /// Why, as far as it was told.
     told: BTreeSet<String>,
 }
@@ -69,7 +70,14 @@ impl Reach {
         let kind = K::plural(&()).into_owned();
         let api = Api::<K>::namespaced(self.noting(client, &kind), namespace);
         let events = watcher(api, Config::default().labels(labels).timeout(LENGTH_SECONDS));
-        let watch = Watch { events: Box::pin(events), kind, reach: self.clone(), failed: None, pause: FIRST_PAUSE };
+        let watch = Watch {
+            events: Box::pin(events),
+            kind,
+            reach: self.clone(),
+            failed: None,
+            expired: None,
+            pause: FIRST_PAUSE,
+        };
         unfold(watch, async |mut watch| Some((watch.next().await?, watch)))
     }
 
@@ -90,6 +98,12 @@ impl Reach {
                 }
                 let answer = timeout(ANSWER_LIMIT, client.send(request)).await.map_err(|_| no_answer())??;
                 if of_changes && answer.status().is_success() {
+                    // Another one would be an error with each of its lines, and none without lines.
+                    let kind_of = answer.headers().get(CONTENT_TYPE).map_or(&b"nothing"[..], HeaderValue::as_bytes);
+                    if !kind_of.starts_with(b"application/json") {
+                        let kind_of = String::from_utf8_lossy(kind_of);
+                        return Err(format!("something else than the API server answers, with {kind_of}").into());
+                    }
                     reach.answers(&kind);
                 }
                 Ok::<_, BoxError>(answer)
@@ -103,24 +117,35 @@ impl Reach {
     }
 
     fn answers(&self, kind: &str) {
-        self.lock().interrupted.entry(kind.to_owned()).and_modify(|is_answered| *is_answered = true);
+        if let Some(since) = self.lock().interrupted.get_mut(kind) {
+            since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// The answer was only that all has to be listed.
+    fn begins_anew(&self, kind: &str) {
+        if let Some(since) = self.lock().interrupted.get_mut(kind) {
+            *since = None;
+        }
     }
 
     /// Tells each cause once, until all is well again.
     fn fails(&self, kind: &str, error: &Error) {
         let mut sights = self.lock();
-        sights.interrupted.insert(kind.to_owned(), false);
-        let why = causes(error);
+        sights.interrupted.insert(kind.to_owned(), None);
+        // What was asked for in vain is no cause.
+        let why = std::error::Error::source(error).map_or_else(|| causes(error), causes);
         if sights.told.len() < MOST_TOLD && !sights.told.contains(&why) {
             warn!("the API server of Kubernetes cannot be followed, and is tried again: {why}");
             sights.told.insert(why);
         }
     }
 
-    /// Tells that all is well again. Called now and then, and not with an answer: it may begin well and be none.
+    /// Tells that all is well again, when it was so for a while: an answer may begin well and end at once. Called now and then.
     pub(super) fn look(&self) {
         let mut sights = self.lock();
-        let is_over = !sights.interrupted.is_empty() && sights.interrupted.values().all(|is_answered| *is_answered);
+        let is_well = |since: &Option<Instant>| since.is_some_and(|since| since.elapsed() >= LONGEST_PAUSE);
+        let is_over = !sights.interrupted.is_empty() && sights.interrupted.values().all(is_well);
         if is_over {
             *sights = Sights::default();
             info!("the API server of Kubernetes is followed again");
@@ -134,6 +159,8 @@ struct Watch<K> {
     reach: Reach,
     /// When there was an error last.
     failed: Option<Instant>,
+    /// When the changes that were asked for were not kept any more.
+    expired: Option<Instant>,
     /// The one after the next error.
     pause: Duration,
 }
@@ -143,11 +170,14 @@ impl<K> Watch<K> {
         loop {
             match self.events.next().await? {
                 Ok(event) => return Some(event),
-                // What was asked for is not kept any more: all is listed next.
-                Err(Error::WatchError(status)) if status.code == 410 => {}
+                // All is listed next. It is trouble where that does not help.
+                Err(Error::WatchError(status)) if status.code == 410 && is_past(self.expired) => {
+                    self.expired = Some(Instant::now());
+                    self.reach.begins_anew(&self.kind);
+                }
                 Err(error) => {
                     self.reach.fails(&self.kind, &error);
-                    if self.failed.is_none_or(|at| at.elapsed() > QUIET) {
+                    if is_past(self.failed) {
                         self.pause = FIRST_PAUSE;
                     }
                     self.failed = Some(Instant::now());
@@ -157,6 +187,10 @@ impl<K> Watch<K> {
             }
         }
     }
+}
+
+fn is_past(at: Option<Instant>) -> bool {
+    at.is_none_or(|at| at.elapsed() > QUIET)
 }
 
 #[cfg(test)]
@@ -169,6 +203,7 @@ mod tests {
     use axum::http::Response;
     use futures_util::stream::pending;
     use k8s_openapi::api::batch::v1::Job;
+    use kube::core::Status;
     use serde_json::json;
 
     use super::*;
@@ -220,7 +255,10 @@ mod tests {
                     json!({ "kind": "List", "apiVersion": "v1", "metadata": { "resourceVersion": "1" }, "items": [] }).to_string(),
                 ),
                 Way::Refused => return Err(io::ErrorKind::ConnectionRefused.into()),
-                Way::Misled => Content::from("<p>We will be back soon</p>\n"),
+                Way::Misled => {
+                    let page = Content::from("<p>We will be back soon</p>\n".repeat(40));
+                    return Ok(Response::builder().header(CONTENT_TYPE, "text/html").body(page).unwrap());
+                }
                 Way::Silent => std::future::pending().await,
                 Way::Cut => Content::empty(),
                 Way::Expired => Content::from(
@@ -228,7 +266,7 @@ mod tests {
                         .to_string(),
                 ),
             };
-            Ok(Response::new(body))
+            Ok(Response::builder().header(CONTENT_TYPE, "application/json").body(body).unwrap())
         }
 
         fn go_on_with(&self, way: Way) {
@@ -279,7 +317,8 @@ mod tests {
             server.go_on_with(Way::Open);
             let most = if way == Way::Silent { ANSWER_LIMIT } else { Duration::ZERO } + LONGEST_PAUSE;
             timeout(most, is_read(&mut watch)).await.unwrap();
-            quiet(&mut watch, FIRST_PAUSE).await;
+            assert_eq!(reach.away(), jobs_away(1), "it may begin well and end at once");
+            quiet(&mut watch, LONGEST_PAUSE + FIRST_PAUSE).await;
             assert_eq!(reach.away(), WELL);
         }
     }
@@ -287,7 +326,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_interrupted_watch_goes_on_and_that_is_told_where_nothing_changes() {
         for (way, asked) in
-            [(Way::Refused, 12..=18), (Way::Silent, 3..=5), (Way::Misled, 12..=30), (Way::Cut, 110..=121)]
+            [(Way::Refused, 12..=18), (Way::Silent, 3..=5), (Way::Misled, 12..=18), (Way::Cut, 110..=121)]
         {
             let (server, reach) = (Server::new(Way::Open, way), Reach::default());
             let mut watch = server.watch(&reach);
@@ -302,7 +341,7 @@ mod tests {
                 assert_eq!(reach.away(), expected, "{way:?}");
             }
             server.go_on_with(Way::Open);
-            quiet(&mut watch, ANSWER_LIMIT + LONGEST_PAUSE).await;
+            quiet(&mut watch, ANSWER_LIMIT + 2 * LONGEST_PAUSE).await;
             assert_eq!(reach.away(), WELL, "{way:?}");
         }
     }
@@ -316,6 +355,11 @@ mod tests {
             assert!(timeout(MINUTE, is_read(&mut watch)).await.is_err());
             assert_eq!(reach.away(), jobs_away(causes), "{way:?}");
         }
+        for number in 0..20 {
+            let status = Status { message: format!("request {number}"), ..Status::default() };
+            reach.fails("jobs", &Error::WatchError(Box::new(status)));
+        }
+        assert_eq!(reach.away(), jobs_away(MOST_TOLD));
     }
 
     #[tokio::test(start_paused = true)]
@@ -324,6 +368,26 @@ mod tests {
         let mut watch = server.watch(&reach);
         is_read(&mut watch).await;
         is_read(&mut watch).await;
+        assert_eq!(reach.away(), WELL);
+        // A server that never keeps what it has just listed is one that cannot be followed.
+        drop(timeout(MINUTE, async { while watch.next().await.is_some() {} }).await);
+        assert_eq!(reach.away(), jobs_away(1));
+        assert!(server.asked() < 40);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_interrupted_watch_that_is_told_to_begin_anew_is_not_followed_before_it_has() {
+        let (server, reach) = (Server::new(Way::Open, Way::Refused), Reach::default());
+        let mut watch = server.watch(&reach);
+        is_read(&mut watch).await;
+        quiet(&mut watch, MINUTE).await;
+        *server.watches.lock().unwrap() = Way::Expired;
+        *server.lists.lock().unwrap() = Way::Silent;
+        drop(timeout(2 * LONGEST_PAUSE, is_read(&mut watch)).await);
+        assert_eq!(reach.away(), jobs_away(1));
+        server.go_on_with(Way::Open);
+        timeout(ANSWER_LIMIT + LONGEST_PAUSE, is_read(&mut watch)).await.unwrap();
+        quiet(&mut watch, LONGEST_PAUSE + FIRST_PAUSE).await;
         assert_eq!(reach.away(), WELL);
     }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use axum::body::Body as Content;
 use axum::extract::Query;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, Request, Response, Uri};
 use elasticjob::ident::ShardingItem;
 use futures_util::stream;
@@ -16,6 +17,7 @@ use kube::client::Body;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::super::connect::Clients;
 use super::super::names::{INDEX, ITEMS, OF_JOB};
 use super::{KubernetesCarrier, common};
 
@@ -280,7 +282,9 @@ impl Connection {
             let connection = connection.clone();
             async move { connection.served(request).await }
         });
-        KubernetesCarrier::new(Client::new(service, "elasticjob"), "elasticjob".to_owned(), common(json!({})))
+        let requests = Client::new(service, "elasticjob");
+        let clients = Clients { watches: requests.clone(), requests };
+        KubernetesCarrier::new(clients, "elasticjob".to_owned(), common(json!({})))
     }
 
     /// Completes when the fault has happened.
@@ -333,7 +337,8 @@ impl Connection {
                         }
                         Ok::<_, Infallible>(events)
                     };
-                    return Ok(Response::new(Content::from_stream(stream::once(events))));
+                    let body = Content::from_stream(stream::once(events));
+                    return Ok(Response::builder().header(CONTENT_TYPE, "application/json").body(body).unwrap());
                 }
                 Some(self.server.answer(&head.method, &head.uri, &body))
             }
