@@ -99,10 +99,10 @@ impl Reach {
                 let answer = timeout(ANSWER_LIMIT, client.send(request)).await.map_err(|_| no_answer())??;
                 if of_changes && answer.status().is_success() {
                     // Another one would be an error with each of its lines, and none without lines.
-                    let kind_of = answer.headers().get(CONTENT_TYPE).map_or(&b"nothing"[..], HeaderValue::as_bytes);
-                    if !kind_of.starts_with(b"application/json") {
-                        let kind_of = String::from_utf8_lossy(kind_of);
-                        return Err(format!("something else than the API server answers, with {kind_of}").into());
+                    let content = answer.headers().get(CONTENT_TYPE).map_or(&b"no type"[..], HeaderValue::as_bytes);
+                    if !content.starts_with(b"application/json") {
+                        let content = String::from_utf8_lossy(content);
+                        return Err(format!("something else than the API server answers, with {content}").into());
                     }
                     reach.answers(&kind);
                 }
@@ -171,13 +171,13 @@ impl<K> Watch<K> {
             match self.events.next().await? {
                 Ok(event) => return Some(event),
                 // All is listed next. It is trouble where that does not help.
-                Err(Error::WatchError(status)) if status.code == 410 && is_past(self.expired) => {
+                Err(Error::WatchError(status)) if status.code == 410 && is_long_ago(self.expired) => {
                     self.expired = Some(Instant::now());
                     self.reach.begins_anew(&self.kind);
                 }
                 Err(error) => {
                     self.reach.fails(&self.kind, &error);
-                    if is_past(self.failed) {
+                    if is_long_ago(self.failed) {
                         self.pause = FIRST_PAUSE;
                     }
                     self.failed = Some(Instant::now());
@@ -189,7 +189,7 @@ impl<K> Watch<K> {
     }
 }
 
-fn is_past(at: Option<Instant>) -> bool {
+fn is_long_ago(at: Option<Instant>) -> bool {
     at.is_none_or(|at| at.elapsed() > QUIET)
 }
 

@@ -115,19 +115,20 @@ impl<'a> Buttons<'a> {
         self.pressed.extend(other.pressed.iter().cloned());
     }
 
-    /// Opens a page, and notes its buttons.
-    pub async fn open(&mut self, path: &str) {
+    /// Opens a page, and notes its buttons, which it returns.
+    pub async fn open(&mut self, path: &str) -> Vec<Button> {
         self.chrome.go(path).await;
         let status = self.chrome.eval(STATUS).await;
         assert!(status.as_u64().is_some_and(|status| status < 500), "{path}: {status}\n{}", self.chrome.text().await);
-        self.note().await;
+        self.note().await
     }
 
-    async fn note(&mut self) {
+    async fn note(&mut self) -> Vec<Button> {
         let place = self.chrome.path_of(&self.chrome.session.url().await);
         self.opened.extend(place.and_then(|place| self.routes.of("GET", &place)).cloned());
         let seen: Vec<Button> = serde_json::from_value(self.chrome.eval(LIST).await).expect("buttons");
         self.seen.extend(seen.iter().map(|button| button.of_route(&self.routes)));
+        seen
     }
 
     /// Presses a button of the page, after the fields of its form were filled in.
@@ -171,6 +172,15 @@ impl<'a> Buttons<'a> {
     pub async fn says_done(&self, button: &Button) {
         let told = self.chrome.eval("return document.querySelector('.said.done')?.innerText || ''").await;
         assert_ne!(told, json!(""), "{button:?} says\n{}", self.chrome.text().await);
+    }
+
+    /// Waits until a page has a button; it is loaded again until then.
+    pub async fn wait_for(&mut self, path: &str, button: &Button) {
+        let deadline = Instant::now() + LIMIT;
+        while !self.open(path).await.contains(button) {
+            assert!(Instant::now() < deadline, "{path} has no {button:?}:\n{}", self.chrome.text().await);
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
     }
 
     /// Waits until a page says something; it is loaded again until then.
