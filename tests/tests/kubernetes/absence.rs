@@ -63,7 +63,7 @@ async fn is_told(events: &mut dyn LaunchStream, of: &LaunchId) {
     tokio::time::timeout(Duration::from_secs(90), told).await.expect("the end is told after all");
 }
 
-/// A router between them is started again: nobody says that the connections of the watches are no more.
+/// A router between scheduler and API server is started again: neither side hears that the connections of the watches are gone.
 pub(crate) async fn unheard(cluster: Arc<Cluster>) {
     let namespace = Namespace::new(cluster.clone());
     let (proxy, file) = way(&cluster).await;
@@ -73,7 +73,7 @@ pub(crate) async fn unheard(cluster: Arc<Cluster>) {
     carrier.launch(launched.clone()).await.unwrap();
     running(&carrier, &launched.id, 0).await;
     proxy.strand_connections();
-    // Longer than the item runs, and far shorter than a watch that nobody ends.
+    // The client by itself would wait for 295 s.
     is_told(&mut *events, &launched.id).await;
     assert_eq!(ended(&carrier, &launched.id, 0).await, Outcome::Succeeded);
 }

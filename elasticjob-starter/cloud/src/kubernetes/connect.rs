@@ -17,7 +17,7 @@ use super::operator_template::Template;
 /// How long a connection may take to be made.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// How long nothing may come of an answer that is awaited. It is longer than an API server says nothing in a watch.
+/// How long a connection may be silent while an answer is awaited. An API server is never silent for so long in a watch.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// The oldest minor version of Kubernetes 1 that has what the carrier uses: back-off by index and replacement of pods.
@@ -113,7 +113,7 @@ pub enum KubernetesError {
 /// Connections to a cluster.
 pub(super) struct Clients {
     pub(super) requests: Client,
-    /// It tries nothing again by itself: watches have their own pauses, and tell why.
+    /// For watches, and for the duties that follow from them. It tries nothing again by itself, as both have their own pauses and tell why.
     pub(super) watches: Client,
 }
 
@@ -137,7 +137,7 @@ pub(super) async fn connect(options: &KubernetesOptions) -> Result<(Clients, Str
     Ok((clients, namespace))
 }
 
-/// The same with a limit of its patience.
+/// The same, with limits for connections and answers.
 fn patient(mut config: Config, silence: Duration) -> Config {
     config.connect_timeout = Some(CONNECT);
     config.read_timeout = Some(silence);

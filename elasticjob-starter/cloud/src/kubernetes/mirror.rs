@@ -133,7 +133,7 @@ impl Mirror {
                 for (job, pods) in before {
                     let listed = self.pods.known.as_ref().and_then(|known| known.get(&job));
                     let gone = pods.into_iter().filter(|(name, _)| listed.is_none_or(|pods| !pods.contains_key(name)));
-                    // No event tells of these.
+                    // The cluster sends no event for these.
                     for (_, pod) in gone.collect::<Vec<_>>() {
                         self.keep_unnoted(&job, pod);
                     }

@@ -34,7 +34,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// answer may take.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// How many causes are told of a time without answers: texts with a number in them would be new ones for ever.
+/// At most so many causes are told in one outage: a text with a number in it would be a new cause each time.
 const MOST_TOLD: usize = 8;
 
 /// Whether the watches of a carrier get answers.
@@ -214,7 +214,7 @@ mod tests {
         Open,
         /// The connection is refused.
         Refused,
-        /// As by a proxy that has nobody to ask: another answer than the one of an API server.
+        /// A proxy answers with a page of its own.
         Misled,
         /// What was sent is not answered.
         Silent,

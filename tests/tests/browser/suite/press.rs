@@ -108,7 +108,7 @@ async fn overview(buttons: &mut Buttons<'_>) {
     assert_eq!(buttons.chrome.eval(heading).await, json!("Overview"));
     buttons.open(JOB).await;
     buttons.act(Button::post(JOB, "disable"), &[]).await;
-    buttons.wait_for(home, &of_row("enable")).await;
+    buttons.wait_says(home, "which job is disabled", |text| text.contains("An operator disabled the job")).await;
     buttons.act(of_row("enable"), &[]).await;
     buttons.wait_says(home, "no disabled job", |text| !text.contains("An operator disabled the job")).await;
 }
